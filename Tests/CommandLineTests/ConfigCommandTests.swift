@@ -56,15 +56,15 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertEqual(words("scanner.dutyCycle.interval")?[1], "40")
         XCTAssertEqual(words("scanner.dutyCycle.isContinuous"), nil, "a mode does not make it void")
         for (key, reason) in [
-            ("dtn.use-cellular", "the system chooses the network that carries an upload"),
-            ("cell.scan.interval-msec", "cellular networks are not scanned"),
-            ("cell.scan.other", "a key of the Nodle SDK that nothing here needs"),
+            ("dtn.use-cellular", "the system chooses the network for an upload"),
+            ("cell.scan.interval-msec", "the package does not scan cellular networks"),
+            ("cell.scan.other", "a key of the Nodle SDK that this package does not use"),
         ] {
             let line = try XCTUnwrap(result.lines.first { $0.hasPrefix(key + " ") }, result.output)
             XCTAssertTrue(line.hasSuffix("; accepted, no effect: \(reason)"), "\(line)")
         }
         let json = try Tool.run(["config", "show", "--json", "--settings", path])
-        XCTAssertTrue(json.output.contains("\"noEffect\":\"cellular networks are not scanned\""))
+        XCTAssertTrue(json.output.contains("\"noEffect\":\"the package does not scan cellular networks\""))
     }
 
     func testAllProblemsOfSettingsFilesAreReportedWithTheirLines() throws {

@@ -88,7 +88,7 @@ final class VenueRouteCommandTests: XCTestCase {
                 ["--from", "1,5,10", "--to", "9,0,0"],
                 "the route's goal is on map 9, which the venue does not have; its maps are 1, 2"
             ),
-            (["--from", "1,5,10", "--to", "2,500,0"], "is not within 30.0 m of a way that may be used"),
+            (["--from", "1,5,10", "--to", "2,500,0"], "is not within 30.0 m of a permitted path"),
         ] {
             let result = try Tool.run(["venue", "route", "Fixtures/office"] + arguments)
             XCTAssertEqual(result.status, 1)

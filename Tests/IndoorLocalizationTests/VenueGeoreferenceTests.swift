@@ -82,7 +82,7 @@ final class VenueGeoreferenceTests: XCTestCase {
         }
     }
 
-    func testAContradictionAmongControlPointsIsSpreadAndShownAsResidual() throws {
+    func testTheResidualShowsAContradictionAmongControlPoints() throws {
         let original = try GeoTransform(.center(center, bearing: 0), width: 100, height: 100)
         var points = controlPoints(
             [MapPoint(x: 0, y: 0), MapPoint(x: 100, y: 0), MapPoint(x: 0, y: 100), MapPoint(x: 100, y: 100)],
@@ -107,7 +107,7 @@ final class VenueGeoreferenceTests: XCTestCase {
             try GeoTransform(.controlPoints(points), width: 100, height: 100).scale, 0.05, accuracy: 1e-6)
     }
 
-    func testDegenerateGeoreferencesAreRefused() {
+    func testATransformRejectsDegenerateGeoreferences() {
         let far = Coordinate(latitude: 45.001, longitude: 10)
         let side = Coordinate(latitude: 45, longitude: 10.0014)
         let a = MapPoint(x: 0, y: 0)

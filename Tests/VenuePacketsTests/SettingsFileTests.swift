@@ -48,9 +48,9 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(
             file.problems.map(\.description),
             [
-                "settings.json:3: areaDwell is given twice, perhaps dotted and nested, or by another name; give it once",
-                "settings.json:4: ble.scan.duration-msec is given twice, perhaps dotted and nested, or by another name; "
-                    + "give it once",
+                "settings.json:3: areaDwell is set twice, for example dotted and nested, or by an alias; set it once",
+                "settings.json:4: ble.scan.duration-msec is set twice, for example dotted and nested, or by an alias; "
+                    + "set it once",
             ])
         XCTAssertEqual(file.entries.map(\.key), ["areaDwell", "scanner.dutyCycle.scanDuration"])
     }

@@ -47,14 +47,14 @@ extension DutyCycle {
     /// The settings of a duty cycle, each once.
     package static let list: [Setting<DutyCycle>] = [
         .duration(
-            "scanDuration", \.scanDuration, from: .milliseconds(10), better: .greater, "How long one pass takes."),
+            "scanDuration", \.scanDuration, from: .milliseconds(10), better: .greater, "The duration of one pass."),
         .duration(
-            "interval", \.interval, from: .zero, better: .smaller, "How long the radio rests between two passes."),
+            "interval", \.interval, from: .zero, better: .smaller, "The rest between two passes."),
         .number(
             "intervalFactor", \.intervalFactor, in: 0...1000, better: .smaller,
-            "What the rest between two passes is multiplied by."),
+            "The factor of `interval`."),
         .flag(
             "isContinuous", \.isContinuous, better: true,
-            "Whether there is a single pass without an end; the other settings are then of no effect."),
+            "Whether there is a single pass, which ends with `stop()`; the other settings then have no effect."),
     ]
 }

@@ -90,19 +90,19 @@ public struct Ranger: Sendable {
 extension Ranger.Settings {
     /// The settings of ranging, each once.
     package static let list: [Setting<Ranger.Settings>] = [
-        .duration("silence", \.silence, above: .zero, "A beacon that was silent for this long is forgotten."),
+        .duration("silence", \.silence, above: .zero, "How long a beacon may be silent before it is discarded."),
         .number(
-            "exponent", \.exponent, in: 0.5...10, "Path-loss exponent of beacons without a model of their own."),
+            "exponent", \.exponent, in: 0.5...10, "The path-loss exponent of beacons without a model of their own."),
         .number(
-            "shadowing", \.shadowing, in: 0...50, unit: "dB", "Shadowing of beacons without a model of their own."),
+            "shadowing", \.shadowing, in: 0...50, unit: "dB", "The shadowing of beacons without a model of their own."),
         .number(
             "filter.measurementDeviation", \.filter.measurementDeviation, in: 0.01...50, unit: "dB",
-            "Standard deviation of a single measurement."),
+            "The standard deviation of a single measurement."),
         .number(
             "filter.driftPerSecond", \.filter.driftPerSecond, in: 0.001...50, unit: "dB",
-            "How far the true RSSI wanders in a second, as a standard deviation."),
+            "The drift of the true RSSI per second, as a standard deviation."),
         .number(
             "filter.outlierLimit", \.filter.outlierLimit, in: 0.1...1000,
-            "Innovations beyond this many standard deviations are weighted down to that many."),
+            "The limit in standard deviations to which larger innovations are reduced."),
     ]
 }

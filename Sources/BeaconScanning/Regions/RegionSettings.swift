@@ -29,15 +29,16 @@ extension RegionSettings {
     package static let list: [Setting<RegionSettings>] = [
         .duration(
             "exitTimeout", \.exitTimeout, above: .zero,
-            "A region is left when none of its beacons was heard for this long, while the radio heard."),
+            "The device leaves a region after this time of listening without any of its beacons."),
         .number(
-            "enterRSSI", \.enterRSSI, in: -127...0, unit: "dBm", "A region is entered at this smoothed RSSI, or above."),
+            "enterRSSI", \.enterRSSI, in: -127...0, unit: "dBm",
+            "The device enters a region at this smoothed RSSI or above."),
         .number(
             "exitRSSI", \.exitRSSI, in: -127...0, unit: "dBm",
-            "A region is not left as long as a beacon is heard at this smoothed RSSI, or above; at most `enterRSSI`.",
+            "The device stays in a region while a beacon has this smoothed RSSI or above; at most `enterRSSI`.",
             beside: { -127...max(-127, $0.enterRSSI) }),
         .duration(
             "rangingInterval", \.rangingInterval, from: .milliseconds(100), better: .smaller,
-            "Time between two rangings of a region's beacons."),
+            "The time between two rangings of the beacons of a region."),
     ]
 }

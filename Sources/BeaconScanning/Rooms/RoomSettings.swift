@@ -1,25 +1,26 @@
 import IndoorVocabulary
 
-/// The rule that confirms a change of room.
+/// The rule for accepting a room change.
 public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
-    /// At once.
+    /// Immediately.
     case immediate
-    /// When several consecutive estimates have the other room.
+    /// After several estimates of the new room in a row.
     case inARow
-    /// When the other room is the most frequent one among the latest estimates.
+    /// When the new room is the most frequent of the latest estimates.
     case bestOf
 }
 
-/// The conditions for a change of room.
+/// Settings for room changes.
 ///
-/// The first room is always reported at once.
+/// The first room is always reported immediately.
 public struct RoomSettings: Hashable, Sendable {
-    /// The rule that confirms a change.
+    /// When a room change is accepted: immediately, after several equal estimates in a row, or for the most frequent
+    /// room.
     ///
-    /// The default is `immediate`, because ``AdaptiveClassifier`` tests for changes itself. For a classifier without
-    /// memory, `inARow` or `bestOf` are better.
+    /// The default is `immediate`, because ``AdaptiveClassifier`` detects changes itself. Use `inARow` or `bestOf` for
+    /// a classifier that evaluates each scan independently.
     public var changeRule = RoomChangeRule.immediate
-    /// The number of estimates that the rule uses; from 1 to 100, without effect on `immediate`.
+    /// The number of estimates that the rule considers, from 1 to 100; no effect with `immediate`.
     public var changeCount = 3
 
     /// Creates the settings with their defaults.
@@ -40,9 +41,10 @@ extension RoomSettings {
     package static let list: [Setting<RoomSettings>] = [
         .choice(
             "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
-            "When a change of room is believed: at once, told several times in a row, or most often of the last times."),
+            "When a room change is accepted: immediately, after several equal estimates, or for the most frequent room."
+        ),
         .wholeNumber(
             "changeCount", \.changeCount, in: 1...100, better: .greater,
-            "How many estimates that rule looks at; of no effect on `immediate`."),
+            "The number of estimates that the rule considers; no effect with `immediate`."),
     ]
 }

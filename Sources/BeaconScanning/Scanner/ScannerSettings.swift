@@ -61,8 +61,8 @@ extension ScannerSettings {
 
     private static let thresholdSetting = Setting<ScannerSettings>.number(
         "rssiThreshold", \.rssiThreshold, in: -127...0, unit: "dBm", better: .smaller,
-        "Beacons heard weaker than this are ignored; one exactly at the threshold is kept.")
+        "The scanner ignores sightings below this RSSI.")
     private static let retrySetting = Setting<ScannerSettings>.duration(
         "retryPause", \.retryPause, above: .zero,
-        "The pause before a scan that failed is tried again; later ones double up to a minute.")
+        "The pause before a failed scan starts again; it doubles with each failure, up to a minute.")
 }

@@ -2,34 +2,34 @@ import IndoorVocabulary
 
 /// The settings of dead reckoning, and of its reports.
 public struct DeadReckoningSettings: Hashable, Sendable {
-    /// The time between two motion estimates; zero emits one with every reading. At most a day.
+    /// The time between two motion estimates, at most a day; zero emits one for every reading.
     public var interval = Duration.milliseconds(100)
-    /// Whether a session determines from satellites where its local frame lies on Earth.
+    /// Whether satellite positions determine the location of the local frame on Earth.
     public var estimationMode = EstimationMode.local
-    /// The smallest change of the heading that is reported, in degrees, in [0, 180]; 0 reports every heading.
+    /// The minimum change of the heading in degrees to emit a new one, in [0, 180]; 0 emits every heading.
     public var headingFilter = 1.0
-    /// The smallest turn of the attitude that is reported, in degrees, in [0, 180]; 0 reports every attitude.
+    /// The minimum change of the attitude in degrees to emit a new one, in [0, 180]; 0 emits every attitude.
     public var attitudeFilter = 1.0
-    /// The magnetic declination: the degrees by which magnetic north lies east of true north, in [-180, 180].
+    /// The magnetic declination in degrees, in [-180, 180]: the angle from true north eastwards to magnetic north.
     public var magneticDeclination = 0.0
-    /// The number of consecutive steps from which on they are walking, in [1, 20]; fewer are a movement on the spot.
+    /// The number of consecutive steps that indicate walking, in [1, 20].
     public var stepsToWalk = 3
-    /// The longest time between two steps of a walk; above 0 s, at most a day.
+    /// The maximum time between two steps of a walking user; above 0 s, at most a day.
     public var longestStep = Duration.milliseconds(1200)
-    /// The standard deviation of the acceleration in m/s² above which the device is fidgeting, in [0.001, 100].
+    /// The standard deviation of the acceleration in m/s² above which the device is moving, in [0.001, 100].
     public var fidgetAcceleration = 0.3
-    /// The turn rate in rad/s above which the device is fidgeting, in [0.001, 100].
+    /// The rotation rate in rad/s above which the device is moving, in [0.001, 100].
     public var fidgetRotation = 0.3
-    /// The quiet time after which a device is stationary; from 0 s to a day.
+    /// How long the device must be still to be stationary, from 0 s to a day.
     public var settleTime = Duration.seconds(1)
-    /// The height in metres from floor to floor without other information, in [1, 100].
+    /// The default floor height in metres, in [1, 100].
     public var floorHeight = 4.5
-    /// The vertical speed in m/s above which the device changes height, in [0.01, 10].
+    /// The vertical speed in m/s above which the user changes height, in [0.01, 10].
     public var climbSpeed = 0.15
-    /// The vertical speed in m/s that distinguishes a faster elevator from a slower escalator while standing; in
-    /// [0.01, 10].
+    /// The vertical speed in m/s of a standing user that separates escalators (below) from elevators (above), in [0.01,
+    /// 10].
     public var elevatorSpeed = 0.4
-    /// The distance in metres of a step on stairs, in [0, 2]: the depth of a tread.
+    /// The horizontal length of a step on stairs in metres, in [0, 2]: the depth of a tread.
     ///
     /// Source: ISO 21542:2021 requires at least 0.3 m.
     public var stairTread = Self.usualTread
@@ -51,52 +51,53 @@ extension DeadReckoningSettings {
     private static let tellingList: [Setting<DeadReckoningSettings>] = [
         .duration(
             "interval", \.interval, from: .zero, better: .smaller,
-            "Time between two motion estimates; 0 tells one with every reading."),
+            "The time between two motion estimates; 0 emits one for every reading."),
         .choice(
             "estimationMode", \.estimationMode, fromWorst: [.local, .global],
-            "Whether satellites are asked, from the beginning on, where on Earth the local frame lies."),
+            "Whether satellite positions determine the location of the local frame on Earth."),
         .number(
             "headingFilter", \.headingFilter, in: 0...180, unit: "°", better: .smaller,
-            "A heading that differs so much from the one told last is told; 0 tells every one."),
+            "The minimum change of the heading to emit a new one; 0 emits every heading."),
         .number(
             "attitudeFilter", \.attitudeFilter, in: 0...180, unit: "°", better: .smaller,
-            "An attitude turned so far from the one told last is told; 0 tells every one."),
+            "The minimum change of the attitude to emit a new one; 0 emits every attitude."),
         .number(
             "magneticDeclination", \.magneticDeclination, in: -180...180, unit: "°",
-            "How far a compass needle points east of true north."),
+            "The magnetic declination: the angle from true north eastwards to magnetic north."),
         .duration(
             "reckoningLimit", \.reckoningLimit, from: .zero,
-            "In the forced venue, a place from outside and motion keep a session going without any beacon for this long. "
-                + "A radio that has failed for this long loses the venue."),
+            "How long external fixes and motion keep a session in the forced venue without beacons. "
+                + "If the radio fails for this long, the session leaves the venue."),
     ]
 
     private static let judgingList: [Setting<DeadReckoningSettings>] = [
         .wholeNumber(
             "stepsToWalk", \.stepsToWalk, in: 1...20,
-            "So many steps in a row are walking; fewer are a shift of the feet."),
+            "The number of consecutive steps that indicate walking."),
         .duration(
-            "longestStep", \.longestStep, above: .zero, "Who walks takes the next step within this time."),
+            "longestStep", \.longestStep, above: .zero, "The maximum time between two steps of a walking user."),
         .number(
             "fidgetAcceleration", \.fidgetAcceleration, in: 0.001...100, unit: "m/s²",
-            "A device whose acceleration varies by more than this standard deviation is moved."),
+            "The standard deviation of the acceleration above which the device is moving."),
         .number(
             "fidgetRotation", \.fidgetRotation, in: 0.001...100, unit: "rad/s",
-            "A device that turns faster than this is moved."),
+            "The rotation rate above which the device is moving."),
         .duration(
-            "settleTime", \.settleTime, from: .zero, "A device that is quiet for this long is stationary."),
+            "settleTime", \.settleTime, from: .zero, "How long the device must be still to be stationary."),
     ]
 
     private static let climbingList: [Setting<DeadReckoningSettings>] = [
         .number(
-            "floorHeight", \.floorHeight, in: 1...100, unit: "m", "Height from floor to floor where nobody tells."),
+            "floorHeight", \.floorHeight, in: 1...100, unit: "m", "The default floor height."),
         .number(
             "climbSpeed", \.climbSpeed, in: 0.01...10, unit: "m/s",
-            "Who rises or falls faster than this changes height."),
+            "The vertical speed above which the user changes height."),
         .number(
             "elevatorSpeed", \.elevatorSpeed, in: 0.01...10, unit: "m/s",
-            "Standing still and rising or falling faster than this is an elevator, slower an escalator."),
+            "The vertical speed of a standing user that separates escalators (below) from elevators (above)."),
         .number(
-            "stairTread", \.stairTread, in: 0...2, unit: "m", "How far a step on stairs leads ahead."),
+            "stairTread", \.stairTread, in: 0...2, unit: "m",
+            "The horizontal length of a step on stairs: the depth of a tread."),
     ]
 
     /// Returns these settings, with the values of others in place of those that are out of range.

@@ -2,13 +2,13 @@ import IndoorVocabulary
 
 /// The conditions for selecting and changing the floor.
 public struct FloorSettings: Hashable, Sendable {
-    /// The probability at which a floor is selected at once, in [0.5, 1].
+    /// The probability at which the first floor is accepted immediately, in [0.5, 1].
     public var settleProbability = 0.8
-    /// The time after which the most probable floor is selected, however improbable; from 0 s to a day.
+    /// The time after which the most probable floor is accepted, regardless of its probability; from 0 s to a day.
     public var patience = Duration.seconds(2)
-    /// The minimum probability of another floor for a change, in [0.5, 1].
+    /// The probability at which another floor can replace the current one, in [0.5, 1].
     public var switchProbability = 0.7
-    /// The time for which the other floor must keep this probability; from 0 s to a day.
+    /// How long another floor must have that probability to replace the current one, from 0 s to a day.
     public var switchTime = Duration.milliseconds(1500)
 
     /// Creates the settings with their defaults.
@@ -19,14 +19,17 @@ extension FloorSettings {
     /// The settings of the floor's decision, each once.
     package static let list: [Setting<FloorSettings>] = [
         .number(
-            "settleProbability", \.settleProbability, in: 0.5...1, "A floor this probable is taken at once."),
+            "settleProbability", \.settleProbability, in: 0.5...1,
+            "The probability at which the first floor is accepted immediately."),
         .duration(
             "patience", \.patience, from: .zero,
-            "After this long the most probable floor is taken, however unsure."),
+            "The time after which the most probable floor is accepted, regardless of its probability."),
         .number(
             "switchProbability", \.switchProbability, in: 0.5...1,
-            "Another floor must be this probable to take over."),
-        .duration("switchTime", \.switchTime, from: .zero, "It must stay so probable for this long."),
+            "The probability at which another floor can replace the current one."),
+        .duration(
+            "switchTime", \.switchTime, from: .zero,
+            "How long another floor must have that probability to replace the current one."),
     ]
 }
 

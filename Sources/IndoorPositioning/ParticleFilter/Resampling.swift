@@ -44,9 +44,9 @@ extension Resampling {
     package static let list: [Setting<Resampling>] = [
         .choice(
             "scheme", \.scheme, fromWorst: [.stratified, .systematic],
-            "How the draws are spread over the particles' weights."),
+            "The resampling scheme."),
         .number(
             "effectiveShare", \.effectiveShare, in: 0...1,
-            "Particles are drawn anew when fewer than this share of them count; 0 means never."),
+            "The share of effective particles below which the particles are resampled; 0 disables resampling."),
     ]
 }

@@ -7,118 +7,118 @@ extension SignalModel {
     private static let pathLossList: [Setting<SignalModel>] = [
         .number(
             "pathLossExponent", \.pathLossExponent, in: 0.5...10,
-            "Path-loss exponent where no survey tells another."),
+            "The path-loss exponent without a survey."),
         .number(
             "defaultPower", \.defaultPower, in: -127...20, unit: "dBm",
-            "Signal strength at 1 m where neither the venue nor a survey tells another."),
+            "The signal strength at 1 m, unless the venue or a survey specifies it."),
         .number(
-            "floorLoss", \.floorLoss, in: 0...100, unit: "dB", "Signal lost through one floor, where no survey tells."),
+            "floorLoss", \.floorLoss, in: 0...100, unit: "dB", "The signal loss through one floor without a survey."),
         .number(
             "heightDifference", \.heightDifference, in: 0...100, unit: "m",
-            "Height difference between device and beacon, where unknown."),
+            "The default height difference between device and beacon."),
         .number(
             "shadowing", \.shadowing, in: 0...50, unit: "dB",
-            "Standard deviation of what a place adds to the path loss."),
+            "The standard deviation of the shadowing at a place."),
         .number(
             "shadowingLength", \.shadowingLength, in: 0.01...1000, unit: "m",
-            "Distance over which shadowing stays alike."),
+            "The correlation distance of shadowing."),
         .number(
             "powerDeviation", \.powerDeviation, in: 0...50, unit: "dB",
-            "Standard deviation of a beacon's power from its learned value."),
+            "The standard deviation of a beacon's power from its learned value."),
         .number(
             "surveyNoise", \.surveyNoise, in: 0...50, unit: "dB",
-            "Standard deviation of a survey reading beyond fast fading."),
+            "The standard deviation of a survey reading beyond fast fading."),
         .number(
             "fastFading", \.fastFading, in: 0...50, unit: "dB",
-            "Standard deviation of one reading by fast fading and advertising channel."),
+            "The standard deviation of one reading by fast fading and advertising channel."),
         .wholeNumber(
             "readingCap", \.readingCap, in: 1...1_000_000,
-            "More readings than this at one place don't make the mean any better."),
+            "The maximum number of readings at one place that improve their mean."),
         .number(
             "unsurveyedDeviation", \.unsurveyedDeviation, in: 0...50, unit: "dB",
-            "Shadowing that remains where there is no survey."),
+            "The remaining shadowing without a survey."),
     ]
 
     private static let readingList: [Setting<SignalModel>] = [
         .number(
             "readingDeviation", \.readingDeviation, in: 0...50, unit: "dB",
-            "Standard deviation of a mean reading from the table, where no survey tells."),
+            "The standard deviation of a mean reading from the table, without a survey."),
         .number(
             "unseenDeviation", \.unseenDeviation, in: 0...50, unit: "dB",
-            "What comes on top after the survey: another body, orientation, people, doors."),
+            "The additional deviation after the survey, such as by another body, orientation, people or doors."),
         .number(
             "degreesOfFreedom", \.degreesOfFreedom, in: 1...1e9,
-            "Degrees of freedom of Student's t distribution of the readings."),
+            "The degrees of freedom of Student's t distribution of the readings."),
         .wholeNumber(
             "beaconLimit", \.beaconLimit, in: 0...1_000_000, better: .greater,
-            "Only the RSSI of this many strongest beacons counts."),
+            "The number of strongest beacons whose RSSI is used."),
         .wholeNumber(
             "readingLimit", \.readingLimit, in: 1...SignalModel.unlimited, better: .greater,
-            "Of each beacon, only the newest this many readings count for a position."),
+            "The number of newest readings of each beacon that are used for a position."),
         .number(
             "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
-            "Readings of one beacon closer in time than this share their shadowing."),
+            "The time within which readings of one beacon share their shadowing."),
         .wholeNumber(
             "unsurveyedBeaconLimit", \.unsurveyedBeaconLimit, in: 0...1_000_000, better: .greater,
-            "Only the RSSI of this many strongest beacons counts where there is no survey."),
+            "The number of strongest beacons whose RSSI is used without a survey."),
         .number(
             "receiverWander", \.receiverWander, in: 0...10, unit: "dB",
-            "How far the receiver's offset wanders within a second."),
+            "The drift of the receiver's offset per second."),
         .number(
             "receiverCaution", \.receiverCaution, in: 0.1...100,
-            "How much more than its variance a reading's error is taken for where the offset is learned."),
+            "The factor of a reading's variance in the estimate of the receiver's offset."),
         .number(
             "bodyDeviation", \.bodyDeviation, in: 0...50, unit: "dB",
-            "Standard deviation of what the body takes from beacons behind it, along each axis."),
-        .number("bodyTime", \.bodyTime, in: 0.01...1000, unit: "s", "Time over which the body faces one way."),
+            "The standard deviation along each axis of the attenuation by the body, without a survey."),
+        .number("bodyTime", \.bodyTime, in: 0.01...1000, unit: "s", "The correlation time of the body's orientation."),
         .number(
             "receiverOffsetDeviation", \.receiverOffsetDeviation, in: 0...50, unit: "dB",
-            "Standard deviation of the receiver's offset from the one that the map was made with, if the survey tells no more."
+            "The standard deviation of the receiver's offset, unless the survey specifies a larger one."
         ),
     ]
 
     private static let rateList: [Setting<SignalModel>] = [
         .number(
             "rateLength", \.rateLength, in: 0.01...1000, unit: "m",
-            "Distance over which detection rates are averaged, where no survey tells."),
+            "The distance over which detection rates are averaged, without a survey."),
         .number(
             "rateDurationCap", \.rateDurationCap, in: 0.01...86_400, unit: "s",
-            "Longest listening time that a survey place counts with in detection rates."),
+            "The maximum scanning time of a survey place that is used for detection rates."),
         .number(
             "ratePriorDetections", \.ratePriorDetections, in: 0.001...1_000_000,
-            "The detection rate that path loss lets expect weighs as much as this many detections, where no survey tells."
+            "The weight, in detections, of the detection rate predicted by path loss, without a survey."
         ),
         .number(
             "ratePrior", \.ratePrior, in: 0.001...86_400, unit: "s",
-            "That expectation weighs no more than this much listening of the survey."),
+            "The maximum weight of the predicted detection rate, as scanning time of the survey."),
         .number(
             "unheardRate", \.unheardRate, in: 1e-6...1000, unit: "1/s",
-            "Detections of all beacons together assumed where the survey heard none and path loss is too high."),
+            "The detection rate of all beacons together in cells without survey detections and with a high path loss."),
         .number(
             "sensitivity", \.sensitivity, in: -127...20, unit: "dBm",
-            "RSSI at which half of what a beacon sends is heard, where no survey tells."),
+            "The RSSI at which the radio receives half of a beacon's advertisements, without a survey."),
         .number(
             "sensitivityWidth", \.sensitivityWidth, in: 0.1...50, unit: "dB",
-            "How gradually beacons cease to be heard around the sensitivity."),
+            "The width of the transition around the sensitivity, as the scale of a logistic function."),
         .number(
             "unsurveyedDetectionWeight", \.unsurveyedDetectionWeight, in: 0...100,
-            "Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there."),
+            "The weight of the detection evidence without a survey; 0 ignores missing detections."),
         .number(
             "unsurveyedRate", \.unsurveyedRate, in: 1e-9...1_000, unit: "1/s",
-            "Detections of all beacons together where path loss expects none, where no survey tells."),
+            "The detection rate of all beacons together in cells where path loss predicts none, without a survey."),
         .number(
-            "detectionWeight", \.detectionWeight, in: 0...10, "Share of the detection evidence that is believed."),
+            "detectionWeight", \.detectionWeight, in: 0...10, "The weight of the detection evidence."),
         .number(
             "supportWidth", \.supportWidth, in: 0.01...1000, unit: "m",
-            "Width of the band around the survey's places within which people are expected, where these don't tell."),
+            "The width of the band around the survey places within which people are expected."),
         .number(
             "unsupportedShare", \.unsupportedShare, in: 1e-9...1,
-            "How likely a place far from the survey is, against one on it, where its places don't tell."),
+            "The relative probability of a place far from the survey, unless the survey specifies it."),
         .number(
             "pathShare", \.pathShare, in: 0...0.999,
-            "How much people keep to the venue's paths: far from them it is as much less likely; 0 leaves them out."),
+            "The reduction of the probability of places far from the venue's paths; 0 ignores the paths."),
         .number(
             "pathWidth", \.pathWidth, in: 0.01...1000, unit: "m",
-            "How far from a path people are still expected on it, as a standard deviation."),
+            "The standard deviation of the distance from a path at which people are expected."),
     ]
 }

@@ -7,18 +7,18 @@ import VenueModel
 /// The defaults were determined by cross-validation on the surveys of ten public data sets; none is tuned to one
 /// building.
 public struct SignalModel: Hashable, Sendable {
-    /// Path-loss exponent, unless a survey determines it.
+    /// The path-loss exponent without a survey.
     public var pathLossExponent = 2.4
-    /// Signal strength at 1 m in dBm, unless the venue or a survey determines it.
+    /// The signal strength at 1 m in dBm, unless the venue or a survey specifies it.
     public var defaultPower = -62.0
-    /// Attenuation by one floor in dB, unless a survey determines it.
+    /// The signal loss through one floor in dB, without a survey.
     public var floorLoss = 15.0
-    /// Height difference between device and beacon in metres, used where it is unknown.
+    /// The default height difference between device and beacon in metres.
     public var heightDifference = 0.5
 
-    /// Standard deviation of shadowing, in dB.
+    /// The standard deviation of the shadowing at a place, in dB.
     public var shadowing = 4.0
-    /// Correlation length of shadowing, in metres.
+    /// The correlation distance of shadowing in metres.
     public var shadowingLength = 8.0
     /// Standard deviation of a beacon's power from its learned value, in dB.
     public var powerDeviation = 5.0
@@ -26,15 +26,14 @@ public struct SignalModel: Hashable, Sendable {
     public var surveyNoise = 1.5
     /// Standard deviation of one reading due to fast fading and the advertising channel, in dB.
     public var fastFading = 2.5
-    /// Number of readings at one place beyond which the mean becomes no more accurate.
+    /// The maximum number of readings at one place that improve their mean.
     public var readingCap = 10
-    /// Standard deviation of shadowing without a survey, in dB.
+    /// The remaining shadowing without a survey, in dB.
     public var unsurveyedDeviation = 5.0
 
     /// Standard deviation of a mean reading from the table, in dB, unless a survey determines it.
     public var readingDeviation = 3.0
-    /// Standard deviation of later changes that a survey cannot measure, in dB: another body, orientation, people,
-    /// doors.
+    /// The additional deviation after the survey in dB, such as by another body, orientation, people or doors.
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 16.0
@@ -46,10 +45,10 @@ public struct SignalModel: Hashable, Sendable {
     /// Number of newest readings of each beacon that a position uses. The default is unlimited: readings are used for 4
     /// s at most, and the mean of many is less noisy than the mean of the last twelve.
     public var readingLimit = SignalModel.unlimited
-    /// Correlation time of the shadowing in one beacon's readings, in seconds.
+    /// The time in seconds within which readings of one beacon share their shadowing.
     public var correlationTime = 1.0
 
-    /// Distance in metres over which detection rates are averaged, unless a survey determines it.
+    /// The distance in metres over which detection rates are averaged, without a survey.
     public var rateLength = 1.5
     /// Longest listening time, in seconds, that one surveyed place contributes to detection rates.
     public var rateDurationCap = 4.0
@@ -60,21 +59,21 @@ public struct SignalModel: Hashable, Sendable {
     public var ratePrior = 2.0
     /// Detections per second of all beacons together, assumed where the survey detected none and path loss is too high.
     public var unheardRate = 0.05
-    /// RSSI in dBm at which half of a beacon's advertisements are detected, without a survey.
+    /// The RSSI in dBm at which the radio receives half of a beacon's advertisements, without a survey.
     public var sensitivity = -85.0
     /// Width in dB of the transition around the sensitivity, as the scale of a logistic function.
     public var sensitivityWidth = 4.0
-    /// Weight of the detection evidence without a survey; 0 ignores missing detections there.
+    /// The weight of the detection evidence without a survey; 0 ignores missing detections.
     public var unsurveyedDetectionWeight = 0.5
     /// Detections per second of all beacons together, assumed without a survey where path loss predicts none.
     public var unsurveyedRate = 0.4
-    /// Weight of the detection evidence.
+    /// The weight of the detection evidence.
     public var detectionWeight = 1.0
 
     /// Standard deviation in dB of the receiver's offset from the receiver of the radio map.
     public var receiverOffsetDeviation = 9.0
 
-    /// Random walk of the receiver's offset, in dB per square root of a second.
+    /// The drift of the receiver's offset per second, in dB.
     public var receiverWander = 0.1
     /// Factor on a reading's error variance in the estimate of the receiver's offset; above 1 because successive
     /// readings share a part of their error.

@@ -1,79 +1,80 @@
 import IndoorVocabulary
 import VenueModel
 
-/// When a watched route is left, and when its goal is reached.
+/// Settings that decide when a device has left a watched route and when it has arrived.
 public struct RouteMonitorSettings: Hashable, Sendable {
-    /// Metres off the route within which a position is on it, from 0 to 1,000.
+    /// The distance in metres from the route beyond which a position is off it, from 0 to 1,000.
     ///
-    /// A position counts as off the route only beyond its own uncertainty, too: outside of 95 % instead of 68 %.
+    /// A position is off the route only if its distance also exceeds its own 95 % radius.
     public var offRouteDistance = 5.0
-    /// How long positions must be off the route before it is renewed: a single outlier is none.
+    /// How long positions must be off the route before the monitor calculates a new one. A single outlier has no
+    /// effect.
     public var offRouteDuration = Duration.seconds(3)
-    /// Metres before the goal, along the route, at which it is reached, from 0 to 1,000.
+    /// The remaining distance in metres along the route at which the device has arrived, from 0 to 1,000.
     public var arrivalRadius = 3.0
-    /// How long to wait before looking again where no route was found.
+    /// How long to wait after a failed route search before the next one.
     public var retryInterval = Duration.seconds(5)
 
     /// Creates settings with their defaults.
     public init() {}
 
-    /// From 68 % to 95 % of a position whose errors are normal in both directions: √(ln 0.05 / ln 0.32).
+    /// The factor from the 68 % to the 95 % radius of a two-dimensional normal error: √(ln 0.05 / ln 0.32).
     static let radiusFactor = 1.62
 
-    /// Throws if a number is out of its range.
+    /// Checks that each number is in its range.
     func check() throws(RouteError) {
         if let problem = Self.list.problems(in: self).first { throw .optionOutOfRange(problem) }
     }
 }
 
 extension RouteMonitorSettings {
-    /// The settings of a watched route, each once.
+    /// The settings of a watched route.
     package static let list: [Setting<RouteMonitorSettings>] = [
         .number(
             "offRouteDistance", \.offRouteDistance, in: 0...1000, unit: "m",
-            "How far off the route a position still is on it."),
+            "The distance from the route beyond which a position is off it."),
         .duration(
             "offRouteDuration", \.offRouteDuration, from: .zero,
-            "How long positions must be off the route before it is renewed."),
+            "How long positions must be off the route before the monitor calculates a new one."),
         .number(
             "arrivalRadius", \.arrivalRadius, in: 0...1000, unit: "m",
-            "How far before the goal, along the route, it is reached."),
+            "The remaining distance along the route at which the device has arrived."),
         .duration(
             "retryInterval", \.retryInterval, from: .zero,
-            "How long to wait before looking again where no route was found."),
+            "How long to wait after a failed route search before the next one."),
     ]
 }
 
-/// What a watched route tells.
+/// An update about a watched route.
 public enum RouteUpdate: Hashable, Sendable {
     /// The first route to the goal.
     case planned(Route)
-    /// The device is so far along the route.
+    /// The device has moved along the route.
     case progressed(RouteProgress)
-    /// The device has left the route; this one leads on from where it is.
+    /// The device has left the route; the new route starts at its position.
     case renewed(Route)
-    /// The goal is reached; nothing follows.
+    /// The device has reached the goal. This is the last update.
     case arrived
-    /// No route leads to the goal from where the device is; it is looked for again after a while.
+    /// There is no route from the device to the goal. The monitor searches again after `retryInterval`.
     case lost(RouteError)
 }
 
-/// Follows a device along a route to a goal: positions go in, what is to be told comes out.
+/// A state machine that follows a device along a route: it accepts positions and returns updates.
 ///
-/// The first position gives the first route. A position is off the route if it is farther from it than
-/// `offRouteDistance` and than its own uncertainty, or on a map that the route does not touch. The route is renewed once
-/// positions have been off it for `offRouteDuration`; one position on the route ends that time. So neither an outlier
-/// nor a floor that is wrong for a moment renews it.
+/// The monitor plans the first route from the first position. A position is off the route if its distance from the
+/// route exceeds both `offRouteDistance` and its own uncertainty, or if the route doesn't touch its map. The monitor
+/// calculates a new route once positions have been off the route for `offRouteDuration`; a single position on the route
+/// restarts that period. Neither an outlier nor a briefly wrong floor changes the route.
 public struct RouteMonitor: Sendable {
-    /// Where it stands.
+    /// The state of a monitor.
     public enum State: Hashable, Sendable {
-        /// No position has come yet.
+        /// The monitor hasn't received a position yet.
         case waiting
-        /// There is a route, and the device is about it; `offSince` is when it was last seen to leave it.
+        /// The device follows a route; `offSince` is the time at which it left the route, or nil while it is on it.
         case following(Route, RouteProgress, offSince: Instant?)
-        /// There is no route, for that reason; it was looked for last at `since`.
+        /// There is no route, because of this error; the last search was at `since`.
         case lost(RouteError, since: Instant)
-        /// The goal is reached.
+        /// The device has reached the goal.
         case arrived
     }
 
@@ -82,20 +83,20 @@ public struct RouteMonitor: Sendable {
         var updates: [RouteUpdate] = []
     }
 
-    /// Where the route is to lead.
+    /// The goal of the route.
     public let goal: RoutePoint
-    /// Where the monitor stands.
+    /// The current state.
     public private(set) var state = State.waiting
     private var planner: RoutePlanner
     private let options: RouteOptions
     private let settings: RouteMonitorSettings
 
-    /// Metres by which another passage of the route may be nearer than the one that the device was on.
+    /// The distance in metres by which another pass of the route may be nearer than the one that the device was on.
     private static let tolerance = 1.0
 
-    /// Creates a monitor that waits for a position.
+    /// Creates a monitor that waits for its first position.
     ///
-    /// - Throws: `RouteError` if no route can lead to the goal from anywhere, or if a setting is out of its range.
+    /// - Throws: `RouteError` if the goal can't be reached from anywhere, or if a setting is out of its range.
     public init(
         planner: RoutePlanner, goal: RoutePoint, options: RouteOptions = RouteOptions(),
         settings: RouteMonitorSettings = RouteMonitorSettings()
@@ -105,10 +106,10 @@ public struct RouteMonitor: Sendable {
         (self.planner, self.goal, self.options, self.settings) = (planner, goal, options, settings)
     }
 
-    /// Whether the goal is reached, so that nothing more will be told.
+    /// Whether the device has reached the goal. The monitor emits no more updates.
     public var isOver: Bool { state == .arrived }
 
-    /// Takes in where the device is; positions in other venues are passed over.
+    /// Processes a position of the device and returns the updates. Ignores positions in other venues.
     public mutating func handle(_ position: Position) -> [RouteUpdate] {
         guard position.venueID == planner.venueID else { return [] }
         let transition = transition(on: position)
@@ -123,7 +124,7 @@ public struct RouteMonitor: Sendable {
         case .waiting:
             return plan(from: position) { .planned($0) }
         case .lost(let error, let since):
-            // Instants of a new session may begin anew.
+            // The instants of a new session may start over.
             let isSoon = position.instant >= since && since.duration(to: position.instant) < settings.retryInterval
             return isSoon
                 ? Transition(state: .lost(error, since: since)) : plan(from: position, after: error) { .renewed($0) }
@@ -148,13 +149,13 @@ public struct RouteMonitor: Sendable {
         }
         let since = min(offSince ?? position.instant, position.instant)
         guard since.duration(to: position.instant) >= settings.offRouteDuration, offSince != nil else {
-            // Off the route, progress is no more than a guess: what was known last stays.
+            // Progress off the route is unreliable, so the last known progress stays.
             return Transition(state: .following(route, last, offSince: since), updates: updates)
         }
         return plan(from: position) { .renewed($0) }
     }
 
-    /// Looks for a route; a failure for the same reason as before is not told again.
+    /// Searches for a route. Doesn't report a failure again if its reason is the same as before.
     private mutating func plan(
         from position: Position, after known: RouteError? = nil, _ update: (Route) -> RouteUpdate
     ) -> Transition {
@@ -178,7 +179,7 @@ public struct RouteMonitor: Sendable {
 }
 
 extension RouteError {
-    /// Whether both tell the same, but for where the device was.
+    /// Returns whether both errors have the same reason, regardless of the position of the device.
     func isSameReason(as other: RouteError) -> Bool {
         switch (self, other) {
         case (.tooFarFromPaths, .tooFarFromPaths), (.unreachable, .unreachable),

@@ -1,29 +1,29 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Which places of a venue its path graph reaches, for whoever checks a packet.
+/// The places of a venue that its path graph reaches, for checking a venue packet.
 ///
-/// A place is reached if a route may begin and end there without going through a wall, and the ways next to it hang
-/// together with most of the others.
+/// The graph reaches a place if a route can begin and end there without passing through a wall, and if the nearest
+/// edges belong to the largest connected part of the graph.
 package struct PathCoverage: Sendable {
-    /// Why no path reaches a place.
+    /// The reason that no path reaches a place.
     package enum Gap: Hashable, Sendable {
-        /// No way of its map is within so many metres.
+        /// No edge on its map is within this many metres.
         case noWay(within: Double)
-        /// A wall lies between it and all ways that are near enough.
+        /// A wall separates it from all edges that are near enough.
         case behindWall
-        /// The ways next to it lead to few others, and not to most of the graph.
+        /// The nearest edges aren't connected to the largest part of the graph.
         case apart
     }
 
     private let network: RouteNetwork
-    /// The part of the graph that each node belongs to, named by one of its nodes.
+    /// The connected part that each node belongs to, identified by one node of the part.
     private let parts: [Int]
-    /// The part with the most nodes.
+    /// The part with the most nodes, identified in the same way.
     private let main: Int
     private let limit = RouteOptions().snappingDistance
 
-    /// Looks at the ways of a venue; nil if its packet tells none.
+    /// Creates the coverage of a venue; nil if its packet has no path graph.
     package init?(venue: Venue) {
         network = RouteNetwork(venue: venue)
         guard !network.edges.isEmpty else { return nil }
@@ -32,18 +32,19 @@ package struct PathCoverage: Sendable {
         main = sizes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? 0
     }
 
-    /// Why no path reaches a point of interest; nil if one does, or if its map has no ways.
+    /// Returns the reason that no path reaches a point of interest; nil if one does, or if its map has no edges.
     package func gap(of place: PointOfInterest) -> Gap? {
         guard let ways = network.ways[place.mapID] else { return nil }
         return gap(of: [place.point], by: ways)
     }
 
-    /// Why no path reaches a room; nil if one does, if its map has no ways, or if the room has no shape.
+    /// Returns the reason that no path reaches a room; nil if one does, if its map has no edges, or if the room has no
+    /// shape.
     ///
-    /// A way that leads into a room reaches it; else one next to it does, if it can be seen from within.
+    /// An edge that enters a room reaches it. A nearby edge also reaches it if no wall separates the two.
     package func gap(of room: Room) -> Gap? {
         guard let ways = network.ways[room.mapID], let area = room.area else { return nil }
-        // Most ways are elsewhere, and a box is compared much faster than a polygon.
+        // Most edges are elsewhere, and comparing boxes is much faster than comparing polygons.
         guard let box = area.bounds else { return nil }
         let entering = ways.ways.filter { box.meets($0.segment) && area.meets($0.segment) }
         if entering.contains(where: isMain) { return nil }
@@ -52,7 +53,7 @@ package struct PathCoverage: Sendable {
 
     private func isMain(_ way: WayIndex.Way) -> Bool { parts[Int(way.node)] == main }
 
-    /// The gap of a place of which some points are known; nil if one of these is reached.
+    /// Returns the gap of a place given by several of its points; nil if a path reaches one of them.
     private func gap(of points: [MapPoint], by ways: WayIndex) -> Gap? {
         var gap = Gap.noWay(within: limit)
         for point in points {
@@ -69,13 +70,13 @@ package struct PathCoverage: Sendable {
         return gap
     }
 
-    /// Which nodes hang together, whatever the direction of the ways.
+    /// Returns the connected part of each node, ignoring the direction of the edges.
     private static func parts(of network: RouteNetwork) -> [Int] {
         var parts = Array(network.nodes.indices)
         func part(_ node: Int) -> Int {
             var node = node
             while parts[node] != node {
-                parts[node] = parts[parts[node]]  // halves the way for the next one
+                parts[node] = parts[parts[node]]  // path halving
                 node = parts[node]
             }
             return node
@@ -89,7 +90,7 @@ package struct PathCoverage: Sendable {
 }
 
 extension Area {
-    /// Whether a straight piece touches the area.
+    /// Returns whether a segment touches the area.
     fileprivate func meets(_ segment: WaySegment) -> Bool {
         switch self {
         case .circle(let center, let radius):
@@ -105,7 +106,7 @@ extension Area {
         }
     }
 
-    /// Points within: the middle, and those halfway from there to the corners.
+    /// Points inside the area: its centre, and the points halfway between the centre and each corner.
     fileprivate var samples: [MapPoint] {
         switch self {
         case .circle(let center, _): return [center]
@@ -119,7 +120,7 @@ extension Area {
 }
 
 extension BoundingBox {
-    /// Whether the box around a straight piece touches this one.
+    /// Returns whether the bounding box of a segment touches this box.
     fileprivate func meets(_ segment: WaySegment) -> Bool {
         min(segment.from.x, segment.to.x) <= maxX && max(segment.from.x, segment.to.x) >= minX
             && min(segment.from.y, segment.to.y) <= maxY && max(segment.from.y, segment.to.y) >= minY
@@ -127,7 +128,7 @@ extension BoundingBox {
 }
 
 extension WaySegment {
-    /// Whether two pieces have a point in common; not where they lie on one line.
+    /// Returns whether two segments cross; false for collinear segments.
     fileprivate func crosses(_ other: WaySegment) -> Bool {
         func side(_ from: MapPoint, _ to: MapPoint, _ point: MapPoint) -> Double {
             let (way, offset) = (to - from, point - from)

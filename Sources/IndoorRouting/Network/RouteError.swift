@@ -1,30 +1,31 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Why there is no route.
+/// An error from planning a route.
 public enum RouteError: Error, Hashable, Sendable {
     /// An end of a route.
     public enum End: String, Hashable, Sendable {
-        /// Where it begins.
+        /// The start.
         case start
-        /// Where it leads to.
+        /// The goal.
         case goal
     }
 
-    /// The venue's packet tells no ways at all.
+    /// The venue packet has no path graph.
     case noPaths(VenueID)
-    /// The venue has no such map; its maps are `known`.
+    /// The venue doesn't have this map; its maps are `known`.
     case unknownMap(MapID, End, known: [MapID])
-    /// No usable way of that map is near enough; `nearest` is its distance in metres, nil if the map has none.
+    /// No usable path on the map is near enough; `nearest` is the distance in metres of the nearest one, or nil if the
+    /// map has none.
     case tooFarFromPaths(RoutePoint, End, nearest: Double?, limit: Double)
-    /// No ways lead from the start to the goal; `explored` places can be reached from the start.
+    /// No path connects the start with the goal; the search explored `explored` nodes from the start.
     case unreachable(from: RoutePoint, to: RoutePoint, explored: Int)
-    /// A route would have to use ways that were excluded; with them, it is `length` metres long.
+    /// Every route uses excluded kinds of paths; the route with them is `length` metres long.
     case needsExcludedWays(
         from: RoutePoint, to: RoutePoint, kinds: Set<PathGraph.Edge.Kind>, length: Double)
-    /// A route would have to use ways that their tags exclude; with them, it is `length` metres long.
+    /// Every route uses paths that the tag options exclude; the route with them is `length` metres long.
     case needsExcludedTags(from: RoutePoint, to: RoutePoint, length: Double)
-    /// An option is out of its range.
+    /// An option is out of its range; the string describes it.
     case optionOutOfRange(String)
 }
 
@@ -37,21 +38,21 @@ extension RouteError: CustomStringConvertible {
             let list = known.prefix(10).map(\.description).joined(separator: ", ") + (known.count > 10 ? ", …" : "")
             return "the route's \(end.rawValue) is on map \(map), which the venue does not have; its maps are \(list)"
         case .tooFarFromPaths(let place, let end, let nearest, let limit):
-            let found = nearest.map { "the nearest one is \(Self.metres($0)) off" } ?? "there is none on that map"
+            let found = nearest.map { "the nearest one is \(Self.metres($0)) away" } ?? "there is none on that map"
             return
-                "the route's \(end.rawValue), \(place), is not within \(Self.metres(limit)) of a way that may be used: "
-                + "\(found); allow a larger snapping distance, or add paths"
+                "the route's \(end.rawValue), \(place), is not within \(Self.metres(limit)) of a permitted path: "
+                + "\(found); increase the snapping distance, or add paths"
         case .unreachable(let start, let goal, let explored):
             return
-                "no way leads from \(start) to \(goal): of the \(explored) places that can be reached, none leads on; "
-                + "join the parts of the path graph, or check its one-way edges"
+                "there is no route from \(start) to \(goal): none of the \(explored) reachable nodes "
+                + "leads to the goal; connect the parts of the path graph, or check its one-way edges"
         case .needsExcludedWays(let start, let goal, let kinds, let length):
             let names = kinds.map(\.rawValue).sorted().joined(separator: " and ")
-            return "no way from \(start) to \(goal) does without \(names); with them, there is one of "
-                + "\(Self.metres(length))"
+            return "each route from \(start) to \(goal) uses \(names), which the options exclude; "
+                + "a route with them has \(Self.metres(length))"
         case .needsExcludedTags(let start, let goal, let length):
-            return "no way from \(start) to \(goal) has the tags that are asked for; without that, there is one of "
-                + "\(Self.metres(length))"
+            return "no route from \(start) to \(goal) has only paths with permitted tags; "
+                + "a route without this rule has \(Self.metres(length))"
         case .optionOutOfRange(let problem):
             return problem
         }
@@ -63,7 +64,7 @@ extension RouteError: CustomStringConvertible {
 }
 
 extension RouteError {
-    /// Throws if a number is out of its range; not-a-number is in none.
+    /// Checks that a number is in its range. NaN is never in range.
     static func check(
         _ name: String, _ value: Double, in range: ClosedRange<Double>, _ unit: String = ""
     ) throws(RouteError) {

@@ -1,35 +1,35 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The ways of a venue in flat tables, as a search reads them.
+/// The path graph of a venue as flat tables for the route search.
 struct RouteNetwork: Sendable {
-    /// A way in one direction, out of a node.
+    /// A directed edge that leaves a node.
     struct Arc: Sendable {
         var weight: Double
         var target: Int32
         var kind: UInt8
     }
 
-    /// A way, in the order of the graph.
+    /// An edge, in the order of the graph.
     struct Edge: Sendable {
         var from: Int32
         var to: Int32
-        /// Metres of walking that it is worth.
+        /// Its weight, in equivalent metres of level walking.
         var weight: Double
-        /// Metres to walk.
+        /// The walking distance in metres.
         var length: Double
         var kind: PathGraph.Edge.Kind
         var isOneWay: Bool
-        /// Its index in the graph.
+        /// The index of the edge in the graph.
         var index: Int32
     }
 
     let venueID: VenueID
     let nodes: [RoutePoint]
-    /// The index in the graph of each node.
+    /// The index of each node in the graph.
     let nodeIndexes: [Int32]
     let edges: [Edge]
-    /// Where the arcs of each node begin in `arcs`, and where the last node's end.
+    /// The start offset of each node's arcs in `arcs`, followed by the end offset of the last node's arcs.
     let starts: [Int32]
     let arcs: [Arc]
     /// The edge of each arc.
@@ -37,15 +37,15 @@ struct RouteNetwork: Sendable {
     let space: RouteSpace
     /// The level of each map.
     let levels: [MapID: Int]
-    /// The ways that lie on each map.
+    /// The edges of each map.
     let ways: [MapID: WayIndex]
-    /// The edges that lead nowhere, or whose weight is no number of metres.
+    /// The edges with an invalid end or an invalid weight.
     let ignoredEdges: [PathGraph.Edge]
 
-    /// Metres from floor to floor where a packet does not tell.
+    /// The default floor height in metres, for packets that don't specify elevations.
     private static let storey = 4.0
 
-    /// Builds the tables of a venue's ways that the tags permit; empty ones if it tells none.
+    /// Creates the tables of the edges that the tags permit; they are empty if the venue has no path graph.
     init(venue: Venue, tags: RouteTags = .none) {
         let graph = venue.paths ?? PathGraph(nodes: [], edges: [])
         venueID = venue.id
@@ -87,7 +87,7 @@ struct RouteNetwork: Sendable {
         ways = WayIndex.all(nodes: nodes, edges: edges, maps: venue.maps)
     }
 
-    /// The node that an arc of an edge leads away from.
+    /// Returns the source node of an arc.
     func source(of arc: Int) -> Int {
         let edge = edges[Int(arcEdges[arc])]
         return Int(edge.to == arcs[arc].target ? edge.from : edge.to)
@@ -108,7 +108,7 @@ struct RouteNetwork: Sendable {
             isOneWay: edge.isOneWay, index: index)
     }
 
-    /// Sorts the edges by the nodes that they lead away from: compressed adjacency.
+    /// Groups the edges by source node, as compressed adjacency lists.
     private static func arcs(of edges: [Edge], nodes: Int) -> (starts: [Int32], arcs: [Arc], arcEdges: [Int32]) {
         var starts = [Int32](repeating: 0, count: nodes + 1)
         for edge in edges {

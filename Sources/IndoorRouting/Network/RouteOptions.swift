@@ -1,48 +1,48 @@
 import VenueModel
 
-/// How the cheapest route is looked for; both ways find one of the same cost.
+/// The search algorithm. Both algorithms find a route of the same cost.
 public enum RouteAlgorithm: String, Hashable, Sendable, CaseIterable {
-    /// Towards the goal first.
+    /// A* search, which explores towards the goal first.
     ///
     /// Source: P. E. Hart, N. J. Nilsson, B. Raphael, *A Formal Basis for the Heuristic Determination of Minimum Cost
     /// Paths*, IEEE Transactions on Systems Science and Cybernetics 4 (1968).
     case aStar = "astar"
-    /// In all directions, the nearest places first.
+    /// Dijkstra's algorithm, which explores in all directions, nearest nodes first.
     ///
     /// Source: E. W. Dijkstra, *A Note on Two Problems in Connexion with Graphs*, Numerische Mathematik 1 (1959).
     case dijkstra
 }
 
-/// What a route may use, and what it is to avoid.
+/// Options that control which paths a route uses and avoids.
 public struct RouteOptions: Hashable, Sendable {
-    /// How the route is looked for.
+    /// The search algorithm.
     public var algorithm = RouteAlgorithm.aStar
-    /// Ways that the route must not use at all.
+    /// The kinds of paths that the route must not use.
     public var excludedKinds: Set<PathGraph.Edge.Kind> = []
-    /// Which ways may be used, by their tags.
+    /// The paths that the route may use, by their tags.
     public var tags = RouteTags.none
-    /// How many times its weight a way of that kind costs, from 0 to 1,000; 1 where nothing is given.
+    /// The cost factor of each kind of path, from 0 to 1,000; 1 for kinds without an entry.
     ///
-    /// Above 1, such ways are avoided where others are not much longer.
+    /// With a factor above 1, the route avoids paths of this kind unless the alternatives are much longer.
     public var costFactors: [PathGraph.Edge.Kind: Double] = [:]
-    /// Metres that the start and the goal may lie off the nearest way, above 0; 30 reaches across a large hall.
+    /// The maximum distance in metres from the start or goal to the nearest path, above 0. 30 m spans a large hall.
     public var snappingDistance = 30.0
-    /// Metres a second on level ground, from 0.1 to 10, for a route's duration.
+    /// The walking speed on level ground in metres per second, from 0.1 to 10, used for the duration of a route.
     ///
     /// 1.34 m/s is the mean of pedestrians. Source: U. Weidmann, *Transporttechnik der Fussgänger*, ETH Zürich 1993.
     public var walkingSpeed = 1.34
 
-    /// Creates options: all ways, each for its weight, by A*.
+    /// Creates options for an A* search over all paths, each at its own weight.
     public init() {}
 
-    /// Ways for a wheelchair or a pram: no stairs and no escalators.
+    /// Options for wheelchairs and prams: no stairs and no escalators.
     public static var accessible: RouteOptions {
         var options = RouteOptions()
         options.isAccessible = true
         return options
     }
 
-    /// Whether stairs and escalators are excluded; setting it excludes both or allows both.
+    /// Whether the route avoids stairs and escalators. Setting this property excludes or allows both.
     public var isAccessible: Bool {
         get { excludedKinds.isSuperset(of: Self.barriers) }
         set { if newValue { excludedKinds.formUnion(Self.barriers) } else { excludedKinds.subtract(Self.barriers) } }
@@ -50,7 +50,7 @@ public struct RouteOptions: Hashable, Sendable {
 
     private static let barriers: Set<PathGraph.Edge.Kind> = [.stairs, .escalator]
 
-    /// Throws if a number is out of its range.
+    /// Checks that each number is in its range.
     func check() throws(RouteError) {
         for (kind, factor) in costFactors.sorted(by: { $0.key.index < $1.key.index }) {
             try RouteError.check("costFactors[.\(kind.rawValue)]", factor, in: 0...1000)
@@ -59,9 +59,9 @@ public struct RouteOptions: Hashable, Sendable {
         try RouteError.check("walkingSpeed", walkingSpeed, in: 0.1...10, "m/s")
     }
 
-    /// The kinds that may be used.
+    /// The kinds of paths that the route may use.
     var permitted: WayKinds { WayKinds(PathGraph.Edge.Kind.allCases.filter { !excludedKinds.contains($0) }) }
-    /// How many times its weight each kind costs, by its index.
+    /// The cost factor of each kind, by the index of the kind.
     var factors: SIMD4<Double> {
         var factors = SIMD4<Double>(repeating: 1)
         for (kind, factor) in costFactors { factors[kind.index] = factor }
@@ -70,7 +70,7 @@ public struct RouteOptions: Hashable, Sendable {
 }
 
 extension PathGraph.Edge.Kind {
-    /// The kind as a number from 0, for tables.
+    /// The index of the kind in tables, from 0.
     var index: Int {
         switch self {
         case .walk: 0
@@ -81,7 +81,7 @@ extension PathGraph.Edge.Kind {
     }
 }
 
-/// A set of kinds of ways.
+/// A set of path kinds.
 struct WayKinds: OptionSet, Hashable, Sendable {
     var rawValue: UInt8
 

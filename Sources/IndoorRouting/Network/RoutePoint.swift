@@ -1,11 +1,11 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A place on a map: where a route begins, turns or ends.
+/// A place on a map at which a route begins, turns or ends.
 public struct RoutePoint: Hashable, Sendable, CustomStringConvertible {
-    /// The map that it lies on.
+    /// The map of the place.
     public var mapID: MapID
-    /// Where on that map, in metres.
+    /// The point on the map, in metres.
     public var point: MapPoint
 
     /// Metres to the right of the plan's left edge.
@@ -19,14 +19,14 @@ public struct RoutePoint: Hashable, Sendable, CustomStringConvertible {
         self.point = point
     }
 
-    /// Where the device is.
+    /// Creates a place at the position of the device.
     public init(_ position: Position) { self.init(mapID: position.mapID, point: position.point) }
 
-    /// Where a point of interest is.
+    /// Creates a place at a point of interest.
     public init(_ place: PointOfInterest) { self.init(mapID: place.mapID, point: place.point) }
 
     public var description: String { "(\(point.x), \(point.y)) on map \(mapID)" }
 
-    /// Whether it can be a place: no infinity, and not a million kilometres away.
+    /// Whether the coordinates are finite and below one million kilometres.
     var isPlace: Bool { abs(point.x) < 1e9 && abs(point.y) < 1e9 }
 }

@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// All nodes of a network in one space, to tell how much a way costs at least.
+/// The nodes of a network in one common space, for a lower bound of the cost between two places.
 ///
-/// In any space, a way costs at least its straight distance times the least cost of a metre on any edge. That holds on
-/// each edge by definition, so it holds along every chain of them: the bound never exceeds the cost, and it falls from
-/// node to node by no more than the edge costs (Hart, Nilsson, Raphael 1968: admissible and consistent). How the maps
-/// lie in the space decides only how good the bound is. They are laid so that stairs and elevators stand upright, as
-/// plans may have different origins.
+/// In any space, a path costs at least its straight-line distance times the lowest cost per metre of any edge. This
+/// holds for each edge by definition, and therefore for every chain of edges: the bound never exceeds the cost, and
+/// from node to node it decreases by no more than the cost of the edge (Hart, Nilsson, Raphael 1968: admissible and
+/// consistent). The arrangement of the maps in the space affects only the tightness of the bound. Because floor plans
+/// can have different origins, the maps are aligned so that stairs and elevators are vertical.
 struct RouteSpace: Sendable {
     struct Place: Sendable {
         var x: Double
@@ -19,11 +19,11 @@ struct RouteSpace: Sendable {
         }
     }
 
-    /// Where each node is.
+    /// The place of each node.
     let places: [Place]
-    /// The least weight of a metre on edges of each kind, by the kind's index; infinite if there are none.
+    /// The lowest weight per metre of each kind of edge, by the index of the kind; infinite for a kind without edges.
     let leastWeights: SIMD4<Double>
-    /// Where each map's origin is.
+    /// The origin of each map.
     private let origins: [MapID: Place]
 
     init(nodes: [RoutePoint], edges: [RouteNetwork.Edge], heights: [MapID: Double]) {
@@ -33,7 +33,8 @@ struct RouteSpace: Sendable {
         for (map, height) in heights { origins[map, default: Place(x: 0, y: 0, z: 0)].z = height }
         let upright = Self.places(nodes, origins)
         let uprightWeights = Self.leastWeights(upright, edges)
-        // Heights help where floors cost at least as much as they are high; a free elevator would make every bound zero.
+        // Heights tighten the bound if a change of floor costs at least its height. A free elevator would make each
+        // bound zero.
         if uprightWeights.min() < flatWeights.min() {
             for map in heights.keys { origins[map]?.z = 0 }
             (places, leastWeights) = (flat, flatWeights)
@@ -43,7 +44,7 @@ struct RouteSpace: Sendable {
         self.origins = origins
     }
 
-    /// Where a place of a map is.
+    /// Returns the place of a point on a map.
     func place(_ point: RoutePoint) -> Place { Self.place(point, origins) }
 
     private static func place(_ point: RoutePoint, _ origins: [MapID: Place]) -> Place {
@@ -65,7 +66,7 @@ struct RouteSpace: Sendable {
         return least
     }
 
-    /// Lays map after map so that the edges to those that lie already are upright, by the median.
+    /// Places one map after another so that the median edge to the maps already placed is vertical.
     private static func origins(_ nodes: [RoutePoint], _ edges: [RouteNetwork.Edge]) -> [MapID: Place] {
         var offsets: [MapID: [MapID: [MapPoint]]] = [:]
         for edge in edges {

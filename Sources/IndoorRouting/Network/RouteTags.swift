@@ -1,26 +1,26 @@
-/// Which ways a route may use, by the tags that the venue's packet gives them.
+/// A rule that selects the paths a route may use by their tags in the venue packet.
 ///
 ///     var options = RouteOptions()
 ///     options.tags = .excludeInaccessible
 public struct RouteTags: Hashable, Sendable {
-    /// How a way's tags are compared with a set.
+    /// The comparison of a path's tags with a set.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// The way has one of them, or more.
+        /// The path has at least one of the tags.
         case any
-        /// The way has all of them.
+        /// The path has all of the tags.
         case all
     }
 
-    /// Only ways with these may be used; empty for no such demand.
+    /// The tags that a path needs; empty to permit paths with any tags.
     public var included: Set<String>
-    /// Whether any of `included` is enough.
+    /// Whether a path needs any or all of the tags in `included`.
     public var inclusion: Mode
-    /// Ways with these must not be used; empty to exclude none.
+    /// The tags that exclude a path; empty to exclude none.
     public var excluded: Set<String>
-    /// Whether any of `excluded` is enough.
+    /// Whether any or all of the tags in `excluded` exclude a path.
     public var exclusion: Mode
 
-    /// Creates a rule; without arguments, it permits all ways.
+    /// Creates a rule. Without arguments, it permits all paths.
     public init(
         including included: Set<String> = [], _ inclusion: Mode = .any, excluding excluded: Set<String> = [],
         _ exclusion: Mode = .any
@@ -31,14 +31,14 @@ public struct RouteTags: Hashable, Sendable {
         self.exclusion = exclusion
     }
 
-    /// All ways.
+    /// A rule that permits all paths.
     public static let none = RouteTags()
-    /// None of the ways that not everybody can use, which have the tag "inaccessible".
+    /// A rule that excludes paths with the tag "inaccessible", which not all users can use.
     public static let excludeInaccessible = RouteTags(excluding: ["inaccessible"])
-    /// None of the ways that are meant for those who need them, which have the tag "accessibleOnly".
+    /// A rule that excludes paths with the tag "accessibleOnly", which are reserved for users with reduced mobility.
     public static let excludeAccessibleOnly = RouteTags(excluding: ["accessibleOnly"])
 
-    /// Whether a way with these tags may be used. Exclusion beats inclusion.
+    /// Returns whether a route may use a path with these tags. Exclusion overrides inclusion.
     public func permits(_ tags: Set<String>) -> Bool {
         if !excluded.isEmpty, Self.matches(tags, excluded, exclusion) { return false }
         return included.isEmpty || Self.matches(tags, included, inclusion)

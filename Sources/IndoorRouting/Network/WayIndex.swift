@@ -1,26 +1,26 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The ways of one map, found by place.
+/// A spatial index of the edges of one map.
 struct WayIndex: Sendable {
-    /// A way that lies on the map, or a node that a way leads away from to another map.
+    /// An edge on the map, or a node from which an edge leaves for another map.
     struct Way: Sendable {
         var segment: WaySegment
         var kinds: WayKinds
         /// The edge; nil for a node.
         var edge: Int32?
-        /// The edge's beginning, or the node.
+        /// The start node of the edge, or the node itself.
         var node: Int32
     }
 
-    /// The point of a way next to a place.
+    /// The nearest point of an edge to a place.
     struct Projection: Hashable, Sendable {
-        /// The way, by its index.
+        /// The index of the way.
         var way: Int
-        /// Where on the way it is, as a share of its length.
+        /// The position along the way, as a share of its length.
         var share: Double
         var point: MapPoint
-        /// Metres to the place.
+        /// The distance to the place in metres.
         var distance: Double
     }
 
@@ -31,20 +31,21 @@ struct WayIndex: Sendable {
     private let cell: Double
     private let columns: Int
     private let rows: Int
-    /// Where the ways of each cell begin in `members`, and where the last cell's end.
+    /// The start offset of each cell's ways in `members`, followed by the end offset of the last cell.
     private let starts: [Int32]
     private let members: [Int32]
 
-    /// No more cells than so many times the ways.
+    /// The maximum number of cells per way.
     private static let cellsPerWay = 4.0
-    /// Smallest edge of a cell in metres.
+    /// Smallest edge length of a cell in metres.
     private static let smallestCell = 1.0
-    /// Ways whose distances differ by less, in metres, are equally near, as those that meet in a node.
+    /// The difference in metres below which two ways are equally near, such as ways that meet in a node.
     private static let tie = 1e-6
-    /// Metres next to a place that are not looked at for walls: what hangs on a wall is not behind it.
+    /// The distance in metres from a place within which walls are ignored, so that an object mounted on a wall isn't
+    /// behind it.
     private static let wallDepth = 0.1
 
-    /// The ways of each map that has some.
+    /// Returns the index of each map that has ways.
     static func all(nodes: [RoutePoint], edges: [RouteNetwork.Edge], maps: [VenueMap]) -> [MapID: WayIndex] {
         var ways: [MapID: [Way]] = [:]
         var landings: [Int32: WayKinds] = [:]
@@ -61,7 +62,7 @@ struct WayIndex: Sendable {
                 landings[edge.to, default: []].formUnion(kinds)
             }
         }
-        // A map may hold nothing but the landing of an elevator.
+        // A map may contain only the landing of an elevator.
         for (node, kinds) in landings.sorted(by: { $0.key < $1.key }) {
             let place = nodes[Int(node)]
             ways[place.mapID, default: []].append(
@@ -103,12 +104,12 @@ struct WayIndex: Sendable {
         self.members = members
     }
 
-    /// The nearest of several feet, and those equally near.
+    /// The nearest projections found so far, including ties.
     private struct Nearest {
         var feet: [Projection] = []
         var distance = Double.infinity
 
-        /// Whether a foot at that distance would be one of them.
+        /// Returns whether a projection at this distance belongs to the nearest.
         func takes(_ distance: Double) -> Bool { distance <= self.distance + WayIndex.tie }
 
         mutating func add(_ foot: Projection) {
@@ -118,12 +119,12 @@ struct WayIndex: Sendable {
         }
     }
 
-    /// The nearest points of ways that are not behind a wall; if there are none, the nearest of all.
+    /// Returns the nearest projections that aren't behind a wall, or the nearest of all if every one is behind a wall.
     ///
-    /// There are several where ways meet. Empty if there is none of these kinds within `limit` metres.
+    /// The result has several elements where ways meet, and is empty if no way of these kinds is within `limit` metres.
     func feet(of place: MapPoint, _ kinds: WayKinds, within limit: Double) -> (feet: [Projection], crossesWall: Bool) {
         var (free, any) = (Nearest(), Nearest())
-        // So far out, rings of cells are as good a bound as anywhere.
+        // The clamp keeps the conversion valid; at that distance, rings of cells are still a valid bound.
         func cell(_ offset: Double) -> Int { Int(min(1e9, max(-1e9, (offset / self.cell).rounded(.down)))) }
         let (column, row) = (cell(place.x - origin.x), cell(place.y - origin.y))
         let first = max(0, -column, column - (columns - 1), -row, row - (rows - 1))
@@ -149,7 +150,7 @@ struct WayIndex: Sendable {
         return walls.blocks(fromX: Float(begin.x), y: Float(begin.y), toX: Float(point.x), y: Float(point.y))
     }
 
-    /// Calls `body` with the ways of all cells that are `ring` columns or rows away.
+    /// Calls `body` with the ways of each cell that is `ring` columns or rows away.
     private func visitRing(_ ring: Int, _ column: Int, _ row: Int, _ body: (Int) -> Void) {
         for y in max(0, row - ring)..<max(0, row - ring, min(rows, row + ring + 1)) {
             let isEdge = abs(y - row) == ring
@@ -167,7 +168,7 @@ struct WayIndex: Sendable {
     }
 }
 
-/// Which cells of a grid a straight piece touches.
+/// A grid that finds the cells along a segment.
 struct WayRaster: Sendable {
     let origin: MapPoint
     /// Edge of a cell in metres.
@@ -175,18 +176,18 @@ struct WayRaster: Sendable {
     let columns: Int
     let rows: Int
 
-    /// Calls `body` with each cell that the piece runs through, and with a few beside it.
+    /// Calls `body` with each cell that the segment passes through, and with some neighbouring cells.
     func visit(_ segment: WaySegment, _ body: (Int) -> Void) {
         let (from, to) = (segment.from - origin, segment.to - origin)
         let (top, bottom) = (min(from.y, to.y), max(from.y, to.y))
         for row in index(top, rows)...index(bottom, rows) {
-            // The part of the piece that lies in this row.
+            // The part of the segment in this row.
             var (left, right) = (min(from.x, to.x), max(from.x, to.x))
             if bottom - top > cell {
                 let slope = (to.x - from.x) / (to.y - from.y)
                 let a = from.x + (max(top, Double(row) * cell) - from.y) * slope
                 let b = from.x + (min(bottom, Double(row + 1) * cell) - from.y) * slope
-                // Rounding may move a crossing over the edge of a cell, but not farther.
+                // Rounding can move a crossing into the adjacent cell, but no farther.
                 let margin = cell * 1e-6
                 (left, right) = (max(left, min(a, b) - margin), min(right, max(a, b) + margin))
             }

@@ -1,11 +1,11 @@
 import IndoorVocabulary
 
-/// A straight piece between two points of one map.
+/// A line segment between two points of one map.
 struct WaySegment: Hashable, Sendable {
     var from: MapPoint
     var to: MapPoint
 
-    /// Where the point of it lies that is nearest to another, as a share of its length from 0 to 1.
+    /// Returns the position of the nearest point to `point`, as a share of the segment's length from 0 to 1.
     func share(nearestTo point: MapPoint) -> Double {
         let (way, offset) = (to - from, point - from)
         let square = way.x * way.x + way.y * way.y
@@ -13,6 +13,6 @@ struct WaySegment: Hashable, Sendable {
         return min(1, max(0, (way.x * offset.x + way.y * offset.y) / square))
     }
 
-    /// The point at a share of its length.
+    /// Returns the point at a share of the segment's length.
     func point(at share: Double) -> MapPoint { share == 1 ? to : from + (to - from) * share }
 }

@@ -1,37 +1,37 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A way from a start to a goal, over any number of maps.
+/// A route from a start to a goal, across any number of maps.
 public struct Route: Hashable, Sendable {
-    /// A stretch in one direction on one map, or from one map to another.
+    /// A section of a route in one direction on one map, or from one map to another.
     public struct Leg: Hashable, Sendable {
-        /// Where it begins.
+        /// The start of the leg.
         public let begin: RoutePoint
-        /// Where it ends.
+        /// The end of the leg.
         public let end: RoutePoint
-        /// What one walks on.
+        /// The kind of path.
         public let kind: PathGraph.Edge.Kind
-        /// Metres to walk; in an elevator, one does not walk.
+        /// The walking distance in metres; 0 in an elevator.
         public let length: Double
-        /// What it is worth in metres of level walking, as the weights of the packet tell.
+        /// The equivalent distance of level walking in metres, from the weights in the venue packet.
         public let effort: Double
-        /// Degrees clockwise from the plan's top, in [0, 360); nil if it leads to another map.
+        /// The direction in degrees clockwise from the plan's top, in [0, 360); nil if the leg ends on another map.
         public let course: Double?
-        /// What to do where it begins; nil where that cannot be told: at the start, and on leaving an elevator.
+        /// The instruction at the start of the leg; nil at the start of the route and after an elevator.
         public let turn: Turn?
-        /// The node of the venue's ``PathGraph`` at which it begins, as an index; nil off the graph.
+        /// The index of the start node in the venue's ``PathGraph``; nil off the graph.
         public let beginNodeIndex: Int?
-        /// The node of the venue's ``PathGraph`` at which it ends, as an index; nil off the graph.
+        /// The index of the end node in the venue's ``PathGraph``; nil off the graph.
         public let endNodeIndex: Int?
-        /// Its points among the route's vertices.
+        /// The range of the leg's points in the route's vertices.
         package let vertices: ClosedRange<Int>
-        /// The edges that it follows, among those of the route.
+        /// The range of the leg's edges in the route's edges.
         let edges: Range<Int>
     }
 
-    /// What to do where a leg begins.
+    /// An instruction at the start of a leg.
     public enum Turn: Hashable, Sendable {
-        /// Go on, within 22.5° of the course so far; as when something else is walked on from here.
+        /// Continue within 22.5° of the current course, for example where the kind of path changes.
         case straight
         /// Turn by 22.5° to 67.5°.
         case slightLeft
@@ -45,55 +45,56 @@ public struct Route: Hashable, Sendable {
         case sharpLeft
         /// Turn by 112.5° to 157.5°.
         case sharpRight
-        /// Turn back: by more than 157.5°.
+        /// Turn around, by more than 157.5°.
         case around
-        /// Go up to that level; 0 is the ground floor.
+        /// Go up to this level; 0 is the ground floor.
         case up(toLevel: Int)
-        /// Go down to that level; 0 is the ground floor.
+        /// Go down to this level; 0 is the ground floor.
         case down(toLevel: Int)
-        /// Go over to another map of the same level.
+        /// Go to another map of the same level.
         case over(to: MapID)
     }
 
-    /// How an end of the route is joined to the ways of the venue.
+    /// The connection of one end of the route to the paths of the venue.
     public struct End: Hashable, Sendable {
-        /// The place that was asked for.
+        /// The requested place.
         public let place: RoutePoint
-        /// The nearest point of a way, on the same map.
+        /// The nearest point of a path, on the same map.
         public let foot: RoutePoint
-        /// Metres between both.
+        /// The distance between the two in metres.
         public let distance: Double
-        /// Whether a wall lies between both: no way is near without one.
+        /// Whether a wall separates the two. If true, a wall blocks every path that is near enough.
         public let crossesWall: Bool
     }
 
-    /// Where the route turns or changes its map, from the start to the goal; the start alone if the goal is the same.
+    /// The points at which the route turns or changes maps, from the start to the goal; only the start if the goal is
+    /// the same place.
     public let vertices: [RoutePoint]
-    /// The stretches between them, in order; empty if the goal is the start.
+    /// The legs between the vertices, in order; empty if the goal is the start.
     public let legs: [Leg]
-    /// Metres to walk.
+    /// The walking distance in metres.
     public let length: Double
-    /// What the route is worth in metres of level walking, as the weights of the packet tell.
+    /// The equivalent distance of level walking in metres, from the weights in the venue packet.
     public let effort: Double
-    /// What was made as small as possible: the effort, times the factors of the options.
+    /// The minimized cost: the effort multiplied by the cost factors of the options.
     public let cost: Double
-    /// How long it takes: its effort at the walking speed of the options.
+    /// The walking time: the effort divided by the walking speed of the options.
     public let duration: Duration
-    /// How the start is joined to the ways.
+    /// The connection of the start to the paths.
     public let start: End
-    /// How the goal is joined to the ways.
+    /// The connection of the goal to the paths.
     public let goal: End
-    /// Metres to walk from the start to each vertex.
+    /// The walking distance in metres from the start to each vertex.
     package let distances: [Double]
-    /// The edges that it follows, as indexes of the graph's.
+    /// The edges of the route, as indexes in the graph.
     let walkedEdges: [Int32]
 }
 
 extension Route {
-    /// The edges of the venue's ``PathGraph`` that a leg follows, in order, as indexes.
+    /// Returns the indexes of the edges in the venue's ``PathGraph`` that a leg follows, in order.
     ///
-    /// A leg joins all edges that go on in one direction. Of an edge, it may be a part. Empty off the graph: from the start
-    /// to the nearest way, and from the last way to the goal.
+    /// A leg joins consecutive edges of the same direction, and can cover part of an edge. The result is empty off the
+    /// graph: from the start to the nearest path, and from the last path to the goal.
     public func edgeIndexes(of leg: Leg) -> [Int] {
         guard leg.edges.upperBound <= walkedEdges.count else { return [] }  // a leg of another route
         return walkedEdges[leg.edges].map(Int.init)
@@ -101,7 +102,7 @@ extension Route {
 }
 
 extension Route.Turn {
-    /// The turn from one course to another, both in degrees clockwise: one of eight equal sectors.
+    /// Creates the turn from one course to another, both in degrees clockwise, as one of eight equal sectors.
     package init(from before: Double, to after: Double) {
         var angle = after - before
         if angle > 180 { angle -= 360 }
@@ -117,27 +118,27 @@ extension Route.Turn {
     }
 }
 
-/// How far along a route a position is.
+/// The progress of a position along a route.
 public struct RouteProgress: Hashable, Sendable {
-    /// The point of the route next to the position.
+    /// The nearest point of the route.
     public let place: RoutePoint
-    /// Metres walked from the start to that point.
+    /// The distance in metres from the start to that point, along the route.
     public let distanceDone: Double
-    /// Metres to walk from that point to the goal.
+    /// The distance in metres from that point to the goal, along the route.
     public let distanceRemaining: Double
-    /// Metres from the position to that point.
+    /// The distance in metres from the position to that point.
     public let distanceOff: Double
-    /// The leg that the point lies on, among the route's; nil if the route has none.
+    /// The index of the leg that contains the point; nil if the route has no legs.
     public let legIndex: Int?
-    /// Metres to the end of that leg.
+    /// The distance in metres to the end of that leg.
     public let distanceToLegEnd: Double
 }
 
 extension Route {
-    /// The point after so many metres to walk; the start and the goal beyond its ends.
+    /// Returns the point at a walking distance in metres from the start, clamped to the start and the goal.
     ///
-    /// Between two maps it is on the first one for half the way. At a ride in an elevator, where nothing is walked, it
-    /// is where the ride ends.
+    /// Between two maps, the point is on the first map for the first half of the leg. In an elevator, which has no
+    /// walking distance, the point is at the end of the ride.
     public func point(at distance: Double) -> RoutePoint {
         guard distance > 0, vertices.count > 1 else { return vertices[0] }
         // The last vertex that has been passed.
@@ -153,10 +154,10 @@ extension Route {
         return RoutePoint(mapID: begin.mapID, point: begin.point + (end.point - begin.point) * share)
     }
 
-    /// How far along the route a place is; nil if the route does not touch its map.
+    /// Returns the progress of a place along the route; nil if the route doesn't touch its map.
     ///
-    /// Where the route comes by more than once, the nearest passage counts; of those that are no more than `tolerance`
-    /// metres farther off than that, the one next to the distance `after`.
+    /// If the route passes the place several times, the method uses the nearest pass. Among the passes within
+    /// `tolerance` metres of the nearest, it uses the one closest to the distance `after`.
     public func progress(of place: RoutePoint, after: Double = 0, tolerance: Double = 0) -> RouteProgress? {
         guard place.isPlace else { return nil }
         var least = Double.infinity

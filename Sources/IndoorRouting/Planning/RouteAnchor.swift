@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// An end of a route, joined to the ways.
+/// An end of a route, connected to the paths of the venue.
 struct RouteAnchor: Sendable {
     var place: RoutePoint
     var feet: [WayIndex.Projection]
@@ -9,7 +9,7 @@ struct RouteAnchor: Sendable {
 }
 
 extension RouteNetwork {
-    /// Joins an end of a route to the nearest ways of its map.
+    /// Connects an end of a route to the nearest paths on its map.
     ///
     /// - Throws: `.noPaths`, `.unknownMap` or `.tooFarFromPaths`.
     func join(
@@ -29,13 +29,13 @@ extension RouteNetwork {
         return RouteAnchor(place: place, feet: found.feet, crossesWall: found.crossesWall)
     }
 
-    /// What to look for between two ends.
+    /// Returns the search query between two ends.
     func query(from start: RouteAnchor, to goal: RouteAnchor, _ options: RouteOptions) -> RouteSearch.Query {
         let factors = options.factors
         let permitted = options.permitted
         var least = Double.infinity
         for kind in PathGraph.Edge.Kind.allCases where permitted.contains(WayKinds([kind])) {
-            // No way of the kind, or a factor of zero on it: no number comes of infinity times zero.
+            // A kind without edges has an infinite weight, and infinity times a factor of zero is NaN.
             guard space.leastWeights[kind.index] < .infinity else { continue }
             least = min(least, space.leastWeights[kind.index] * factors[kind.index])
         }
@@ -57,13 +57,13 @@ extension RouteNetwork {
         return query
     }
 
-    /// The way that a foot is on, and its edge; the edge is nil for a node.
+    /// Returns the way of a projection and its edge; the edge is nil for a node.
     func way(_ foot: WayIndex.Projection, on map: MapID) -> (way: WayIndex.Way, edge: Edge?)? {
         guard let way = ways[map]?.ways[foot.way] else { return nil }
         return (way, way.edge.map { edges[Int($0)] })
     }
 
-    /// What it costs from foot to foot of the same way; nil if that is against its direction.
+    /// Returns the cost between two projections on the same way; nil against the direction of a one-way edge.
     private func cost(
         _ from: WayIndex.Projection, _ to: WayIndex.Projection, on map: MapID, _ factors: SIMD4<Double>
     ) -> Double? {

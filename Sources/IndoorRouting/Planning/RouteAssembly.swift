@@ -1,28 +1,28 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Puts a route together from the pieces that a search has found.
+/// Builds a route from the edges that a search has found.
 struct RouteAssembly: Sendable {
-    /// A piece of a way from point to point.
+    /// Part of an edge between two points.
     private struct Piece: Sendable {
         var begin: RoutePoint
         var end: RoutePoint
         var kind: PathGraph.Edge.Kind
-        /// Metres to walk.
+        /// The walking distance in metres.
         var length: Double
-        /// Metres of walking that it is worth.
+        /// The equivalent distance of level walking in metres.
         var effort: Double
-        /// The nodes at its ends, as indexes of the graph's; nil off the graph.
+        /// The nodes at its ends, as indexes in the graph; nil off the graph.
         var beginNode: Int32?
         var endNode: Int32?
-        /// The edge, as an index of the graph's; nil off the graph.
+        /// The edge, as an index in the graph; nil off the graph.
         var edge: Int32?
     }
 
-    /// A leg that further pieces may still be added to.
+    /// A leg under construction, which can be extended by further pieces.
     private struct Draft: Sendable {
         var piece: Piece
-        /// The course of its first piece; nil if it leads to another map.
+        /// The course of its first piece; nil if the leg ends on another map.
         var course: Double?
         var vertices: ClosedRange<Int>
         var edges: Range<Int>
@@ -34,19 +34,19 @@ struct RouteAssembly: Sendable {
     private var drafts: [Draft] = []
     private var length = 0.0
     private var effort = 0.0
-    /// The edges that were walked, as indexes of the graph's.
+    /// The edges of the route, as indexes in the graph.
     private var edges: [Int32] = []
-    /// What is too short to be a leg, and becomes part of the one that comes next.
+    /// A piece too short to be a leg, which becomes part of the next leg.
     private var pending: Piece?
 
-    /// Nobody walks shorter legs, in metres: a stretch that is told as 0.0 m is none.
+    /// The minimum length of a leg in metres. A shorter leg would be displayed as 0.0 m.
     private static let shortest = 0.05
-    /// Shorter pieces, in metres, have no direction.
+    /// The length in metres below which a piece has no direction.
     private static let least = 1e-6
-    /// Pieces go straight on within so many degrees: a decimetre aside in fifty metres.
+    /// The angle in degrees below which consecutive pieces are straight: 0.1 m sideways in 50 m.
     private static let straight = 0.12
 
-    /// The route along a chain of ways.
+    /// Returns the route along a chain of edges.
     static func route(
         _ chain: RouteSearch.Chain, from start: RouteAnchor, to goal: RouteAnchor, _ options: RouteOptions,
         _ network: RouteNetwork
@@ -87,14 +87,14 @@ struct RouteAssembly: Sendable {
             distance: foot.distance, crossesWall: joint.crossesWall)
     }
 
-    /// Where on a foot's way a node is; nil if the foot is the node.
+    /// Returns the share at which a node lies on the way of a projection; nil if the projection is a node.
     private static func share(
         of foot: WayIndex.Projection, at node: Int, _ map: MapID, _ network: RouteNetwork
     ) -> Double? {
         network.way(foot, on: map)?.edge.map { Int($0.from) == node ? 0 : 1 }
     }
 
-    /// The node that a foot is at, as an index of the graph's; nil if it is between two.
+    /// Returns the node at a projection, as an index in the graph; nil if the projection is between two nodes.
     private static func node(of foot: WayIndex.Projection, on map: MapID, _ network: RouteNetwork) -> Int32? {
         guard let (way, edge) = network.way(foot, on: map) else { return nil }
         guard let edge else { return network.nodeIndexes[Int(way.node)] }
@@ -110,7 +110,7 @@ struct RouteAssembly: Sendable {
             length: edge.length * share, effort: edge.weight * share, edge: share > 0 ? edge.index : nil)
     }
 
-    /// Adds the part of a way between a foot and the node at a share of it.
+    /// Adds the part of an edge between a projection and the node at `share`.
     private mutating func add(
         _ foot: WayIndex.Projection, _ place: RoutePoint, _ share: Double?, isToFoot: Bool = false,
         _ network: RouteNetwork
@@ -125,7 +125,7 @@ struct RouteAssembly: Sendable {
         add(piece)
     }
 
-    /// Adds a whole way.
+    /// Adds a whole edge.
     private mutating func add(arc: Int, _ network: RouteNetwork) {
         let edge = network.edges[Int(network.arcEdges[arc])]
         let (from, to) = (network.nodes[network.source(of: arc)], network.nodes[Int(network.arcs[arc].target)])
@@ -136,7 +136,7 @@ struct RouteAssembly: Sendable {
                 endNode: network.nodeIndexes[Int(network.arcs[arc].target)], edge: edge.index))
     }
 
-    /// Adds a straight walk between an end of the route and its foot.
+    /// Adds a straight walk between an end of the route and its projection.
     private mutating func walk(
         from begin: RoutePoint, to end: RoutePoint, _ distance: Double, beginNode: Int32? = nil, endNode: Int32? = nil
     ) {
@@ -157,7 +157,7 @@ struct RouteAssembly: Sendable {
                 extendLast(by: short, before: before)
             } else {
                 piece.begin = short.begin
-                // Nobody is off the node of a way that begins where he stands.
+                // A short piece of zero length begins at the node itself, so the node stays.
                 if Self.span(short) > Self.least { piece.beginNode = short.beginNode }
                 piece.length += short.length
                 piece.effort += short.effort
@@ -165,14 +165,14 @@ struct RouteAssembly: Sendable {
         }
         guard isLevel else { return append(piece, course: nil) }
         guard Self.span(piece) >= Self.shortest else { return pending = piece }
-        // A step aside before a long way does not turn it.
+        // A short sideways step must not change the course of a long piece.
         let way = Self.span(next) >= Self.shortest ? next : piece
         append(piece, course: (way.end.point - way.begin.point).course)
     }
 
     private static func span(_ piece: Piece) -> Double { piece.begin.point.distance(to: piece.end.point) }
 
-    /// Puts what is left at the end into the last leg.
+    /// Adds the remaining short piece to the last leg.
     private mutating func settle() {
         guard let short = pending.take() else { return }
         if !drafts.isEmpty {
@@ -182,9 +182,9 @@ struct RouteAssembly: Sendable {
         }
     }
 
-    /// Moves the end of the last leg by something short.
+    /// Extends the last leg by a short piece.
     ///
-    /// - Parameter before: how many edges were walked by then.
+    /// - Parameter before: The number of edges before the piece.
     private mutating func extendLast(by short: Piece, before: Int) {
         length += short.length
         let last = drafts[drafts.count - 1]
@@ -206,7 +206,7 @@ struct RouteAssembly: Sendable {
             drafts[drafts.count - 1].edges = last.edges.lowerBound..<edges.count
             drafts[drafts.count - 1].piece.length += piece.length
             drafts[drafts.count - 1].piece.effort += piece.effort
-            // What goes straight on needs no vertex, but each map does.
+            // A straight continuation needs no vertex, but each map needs one.
             if course != nil {
                 vertices[vertices.count - 1] = piece.end
                 distances[distances.count - 1] = length
@@ -223,7 +223,7 @@ struct RouteAssembly: Sendable {
         distances.append(length)
     }
 
-    /// Whether a piece goes on as the leg before it does: straight, or up or down in the same way.
+    /// Returns whether a piece continues a leg: straight ahead, or up or down by the same kind of path.
     private func continues(_ last: Draft, _ piece: Piece, _ course: Double?) -> Bool {
         guard last.piece.kind == piece.kind else { return false }
         if let before = last.course, let course {

@@ -1,8 +1,8 @@
-/// Nodes by what a route through them costs at least, the cheapest first.
+/// A priority queue of nodes, ordered by the lower bound of the cost of a route through them.
 ///
-/// A heap of which each entry has four below it: half as deep as a binary one, and the four lie next to each other.
-/// Source: D. B. Johnson, *Priority queues with update and finding minimum spanning trees*, Information Processing
-/// Letters 4 (1975).
+/// A 4-ary heap, which is half as deep as a binary one and stores the four children of an entry side by side. Source:
+/// D. B. Johnson, *Priority queues with update and finding minimum spanning trees*, Information Processing Letters 4
+/// (1975).
 struct RouteHeap: Sendable {
     struct Entry: Sendable {
         var key: Double
@@ -13,7 +13,7 @@ struct RouteHeap: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Forgets all entries; their memory stays.
+    /// Removes all entries and keeps the capacity.
     mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
     mutating func push(_ entry: Entry) {
@@ -30,7 +30,7 @@ struct RouteHeap: Sendable {
         span[hole] = entry
     }
 
-    /// Takes out the entry with the smallest key; nil if there is none.
+    /// Removes and returns the entry with the smallest key; nil if the heap is empty.
     mutating func pop() -> Entry? {
         guard let last = entries.popLast() else { return nil }
         guard let top = entries.first else { return last }

@@ -1,43 +1,44 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Finds the cheapest routes through a venue, over all of its floors.
+/// A planner that finds the cheapest routes through a venue, across all of its floors.
 ///
 ///     var planner = RoutePlanner(venue: venue)
 ///     let route = try planner.route(from: RoutePoint(position), to: RoutePoint(cafe), .accessible)
 ///     for leg in route.legs { print(leg.kind, leg.length, leg.turn as Any) }
 ///
-/// It is made once for a venue; then each route costs time in the order of the places that it looks at, and asks for
-/// memory for its result only. A copy shares the tables of the venue, so each task can have one of its own.
+/// Create one planner per venue. The time to plan a route is proportional to the number of nodes that the search
+/// visits, and planning allocates memory only for the result. Copies share the tables of the venue, so each task can
+/// use its own copy.
 public struct RoutePlanner: Sendable {
     let network: RouteNetwork
     private let venue: Venue
-    /// The ways that the tags of the latest routes permit: who asks once asks again.
+    /// The network for the most recent tags, because callers usually plan several routes with the same tags.
     private var tagged: (tags: RouteTags, network: RouteNetwork)?
     private var search = RouteSearch()
 
-    /// Creates a planner for the ways of a venue.
+    /// Creates a planner for the path graph of a venue.
     public init(venue: Venue) {
         self.venue = venue
         network = RouteNetwork(venue: venue)
     }
 
-    /// The venue that it plans for.
+    /// The ID of the venue.
     public var venueID: VenueID { network.venueID }
 
-    /// The ways of the packet that cannot be walked.
+    /// The edges of the venue packet that the planner can't use.
     ///
-    /// Their ends are the same or unknown, or their weight is no number of metres. A packet that was read from a file
-    /// has none of them, but for ways from a node to itself.
+    /// Both ends of such an edge are the same node, an end is unknown, or the weight is invalid. In a packet read from
+    /// a file, only edges from a node to itself can occur here.
     public var ignoredEdges: [PathGraph.Edge] { network.ignoredEdges }
 
-    /// How many places the last search has looked at.
+    /// The number of nodes that the last search visited.
     package var explored: Int { search.explored }
 
-    /// The cheapest route from one place to another.
+    /// Returns the cheapest route from one place to another.
     ///
-    /// Each end is joined to the nearest way of its map that may be used and is not behind a wall; if all are, to the
-    /// nearest one.
+    /// The planner connects each end to the nearest permitted path on its map that isn't behind a wall. If a wall
+    /// blocks every path, it uses the nearest one.
     ///
     /// - Throws: `RouteError` if there is no route.
     public mutating func route(
@@ -55,14 +56,14 @@ public struct RoutePlanner: Sendable {
         throw failure(from: start, to: goal, options, explored: explored)
     }
 
-    /// Throws if no route can lead to a place.
+    /// Checks that a route can end at a place.
     func check(goal: RoutePoint, _ options: RouteOptions) throws(RouteError) {
         try options.check()
         let network = options.tags == .none ? network : RouteNetwork(venue: venue, tags: options.tags)
         _ = try network.join(goal, .goal, options)
     }
 
-    /// The ways that tags permit, built once for as long as nobody asks for other tags.
+    /// Returns the network of the edges that the tags permit, cached until the tags change.
     private mutating func network(_ tags: RouteTags) -> RouteNetwork {
         if tags == .none { return network }
         if let tagged, tagged.tags == tags { return tagged.network }
@@ -71,7 +72,7 @@ public struct RoutePlanner: Sendable {
         return network
     }
 
-    /// Why there is no route between two places that have ways next to them.
+    /// Returns the reason that there is no route between two places near paths.
     private mutating func failure(
         from start: RoutePoint, to goal: RoutePoint, _ options: RouteOptions, explored: Int
     ) -> RouteError {
@@ -84,7 +85,7 @@ public struct RoutePlanner: Sendable {
         guard !options.excludedKinds.isEmpty else { return unreachable }
         var open = options
         open.excludedKinds = []
-        // Ways that were excluded cost so much that only as much of them is used as must be.
+        // A high cost factor keeps the use of excluded paths to the minimum.
         for kind in options.excludedKinds { open.costFactors[kind] = 1000 }
         guard let route = try? self.route(from: start, to: goal, open) else { return unreachable }
         let kinds = Set(route.legs.map(\.kind)).intersection(options.excludedKinds)

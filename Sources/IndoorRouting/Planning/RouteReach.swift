@@ -1,23 +1,23 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Where ways lead to from somewhere; its ends are joined to the ways as those of a route are.
+/// The places reachable from a place or a map. Ends connect to the paths as the ends of a route do.
 struct RouteReach: Sendable {
     private let network: RouteNetwork
     private let options: RouteOptions
-    /// Where all begins; nil if it may begin anywhere on a map.
+    /// The start; nil for a start anywhere on a map.
     private let start: RouteAnchor?
-    /// Whether a node can be reached.
+    /// Whether each node is reachable.
     private var isReached: [Bool]
 
-    /// From one place; nil if that is not next to a way that may be used.
+    /// Creates the reach from one place; nil if no permitted path is near the place.
     init?(from place: RoutePoint, in network: RouteNetwork, _ options: RouteOptions) {
         guard let start = try? network.join(place, .start, options) else { return nil }
         let exits = network.query(from: start, to: start, options).exits
         self.init(network, options, start, from: exits.map { Int($0.node) })
     }
 
-    /// From all nodes of a map.
+    /// Creates the reach from all nodes of a map.
     init(fromAnywhereOn map: MapID, in network: RouteNetwork, _ options: RouteOptions) {
         self.init(network, options, nil, from: network.nodes.indices.filter { network.nodes[$0].mapID == map })
     }
@@ -40,7 +40,7 @@ struct RouteReach: Sendable {
         }
     }
 
-    /// Whether a route leads to the place.
+    /// Returns whether the place is reachable.
     func contains(_ place: RoutePoint) -> Bool {
         guard let goal = try? network.join(place, .goal, options) else { return false }
         let query = network.query(from: start ?? goal, to: goal, options)
@@ -49,10 +49,11 @@ struct RouteReach: Sendable {
 }
 
 extension Venue {
-    /// The points of interest on all maps that one can walk to from a place, in the packet's order.
+    /// Returns the points of interest on all maps that are reachable from a place, in the order of the packet.
     ///
-    /// Those are the ones that a `RoutePlanner` finds a route to with the same options; on an unknown map, and without
-    /// a path graph, there are none. Costs a look at the whole graph, and at the ways around each point of interest.
+    /// A point of interest is reachable if a `RoutePlanner` finds a route to it with the same options. The result is
+    /// empty for an unknown map and without a path graph. The method traverses the whole graph and searches for paths
+    /// around each point of interest.
     public func reachablePointsOfInterest(
         from point: MapPoint, on map: MapID, _ options: RouteOptions = RouteOptions()
     ) -> [PointOfInterest] {
@@ -63,9 +64,10 @@ extension Venue {
         return pointsOfInterest.filter { reach.contains(RoutePoint($0)) }
     }
 
-    /// The points of interest on all maps that one can walk to from anywhere on a map, in the packet's order.
+    /// Returns the points of interest on all maps that are reachable from anywhere on a map, in the order of the
+    /// packet.
     ///
-    /// Walking begins at any node of the path graph on that map, and ends as a route with these options does.
+    /// A route can begin at any node of the path graph on the map.
     public func reachablePointsOfInterest(
         from map: MapID, _ options: RouteOptions = RouteOptions()
     ) -> [PointOfInterest] {

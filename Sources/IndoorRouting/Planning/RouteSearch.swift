@@ -1,35 +1,35 @@
-/// Looks for the cheapest chain of ways; its room is used again by each search.
+/// A search for the cheapest chain of edges. Each search reuses the memory of the previous one.
 struct RouteSearch: Sendable {
-    /// What is asked for.
+    /// The parameters of a search.
     struct Query: Sendable {
-        /// An end of the route: the way on from a foot to a node, or from a node to a foot.
+        /// The connection between a projection and a node at one end of the route.
         struct Gate: Sendable {
             var node: Int32
             var cost: Double
-            /// The foot, by its index.
+            /// The index of the projection.
             var foot: Int
         }
 
-        /// The ways from the feet of the start to the next nodes.
+        /// The connections from the projections of the start to the next nodes.
         var exits: [Gate] = []
-        /// The ways from the last nodes to the feet of the goal.
+        /// The connections from the last nodes to the projections of the goal.
         var entries: [Gate] = []
-        /// The cheapest way from foot to foot along a single edge; nil if there is none.
+        /// The cheapest connection between start and goal along a single edge; nil if there is none.
         var direct: (cost: Double, from: Int, to: Int)?
-        /// How many times its weight a way of each kind costs.
+        /// The cost factor of each kind of edge.
         var factors: SIMD4<Double>
         var permitted: WayKinds
-        /// What a metre costs at least; 0 for a search in all directions.
+        /// The lowest cost per metre; 0 for a search in all directions.
         var costPerMetre: Double
-        /// All feet of the goal lie within `slack` metres of this place.
+        /// The place of the goal; all its projections are within `slack` metres.
         var goal: RouteSpace.Place
         var slack: Double
     }
 
-    /// The cheapest chain.
+    /// A chain of edges from the start to the goal.
     struct Chain: Sendable {
         var cost: Double
-        /// From which foot of the start it leads to which of the goal.
+        /// The index of the projection of the start, and of the projection of the goal.
         var from: Int
         var to: Int
         /// The arcs between them, in order.
@@ -40,22 +40,22 @@ struct RouteSearch: Sendable {
 
     private struct State: Sendable {
         var cost = Double.infinity
-        /// The arc that leads here, or the exit, as `-1 - index`.
+        /// The arc by which the search reached the node, or the exit as `-1 - index`.
         var arc: Int32 = 0
-        /// Twice the number of the search that has seen the node, and one more once its cost is final.
+        /// Twice the number of the search that last visited the node, plus one once its cost is final.
         var stamp: UInt32 = 0
     }
 
     private var states: [State] = []
     private var heap = RouteHeap()
     private var stamp: UInt32 = 0
-    /// Nodes that the last search has taken up.
+    /// The number of nodes that the last search visited.
     private(set) var explored = 0
 
-    /// Rounding must not make a bound too large: it is taken as so much smaller.
+    /// A factor that keeps rounding errors from making a bound too large.
     private static let caution = 1 - 1e-9
 
-    /// The cheapest chain; nil if there is none.
+    /// Returns the cheapest chain; nil if there is none.
     mutating func cheapest(_ query: Query, in network: RouteNetwork) -> Chain? {
         begin(nodes: network.nodes.count)
         var best = (cost: query.direct?.cost ?? .infinity, node: Int32(-1), foot: query.direct?.to ?? 0)
@@ -85,7 +85,7 @@ struct RouteSearch: Sendable {
         return chain(to: Int(best.node), cost: best.cost, foot: best.foot, query, network)
     }
 
-    /// Makes all nodes unseen.
+    /// Marks all nodes as unvisited.
     private mutating func begin(nodes: Int) {
         if states.count != nodes { states = Array(repeating: State(), count: nodes) }
         if stamp >= .max - 3 {

@@ -1,92 +1,92 @@
 extension LocalizationError {
-    /// What went wrong, as a word for programs; the message tells it to people.
+    /// The cause of an error, for programs. The message describes it for people.
     ///
-    /// ``LocalizationError/code`` tells what the error means for the session, the kind what caused it.
+    /// ``LocalizationError/code`` states the effect on the session, and the kind states the cause.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// None of the others, or an error of an application's own source.
+        /// Any other cause, including errors from an application's own source.
         case unknown
-        /// Whoever asked for something cancelled it.
+        /// The caller cancelled the operation.
         case cancelled
-        /// No answer came in time.
+        /// The operation timed out.
         case timedOut
-        /// What came cannot be used: a broken packet, catalogue, recording or message.
+        /// The received data is invalid: a corrupt packet, catalogue, recording or message.
         case badResponse
-        /// What was asked for makes no sense to the other side: an address, a request, a text.
+        /// The request is invalid: an address, a request or a text that the other side doesn't accept.
         case badRequest
-        /// What was asked for is not there: a venue, a packet, an image.
+        /// The requested content doesn't exist: a venue, a packet or an image.
         case contentUnavailable
-        /// The server or the broker is there, and does not serve at present.
+        /// The server or broker responds but is temporarily unavailable.
         case serviceUnavailable
-        /// What came is of a newer format than this package reads.
+        /// The data uses a newer format than this package supports.
         case versionMismatch
-        /// The system or the broker does not permit it.
+        /// The system or the broker denied permission.
         case permissionDenied
-        /// The server wants credentials, or others.
+        /// The server requires credentials, or rejected those given.
         case invalidCredentials
-        /// No position came in time.
+        /// No position was available before the timeout.
         case positionUnavailable
-        /// A proxy wants credentials.
+        /// A proxy requires credentials.
         case proxyRefused
-        /// The host cannot be reached, or the connection broke.
+        /// The host is unreachable, or the connection was lost.
         case noNetwork
-        /// The radio or another sensor does not deliver.
+        /// The radio or another sensor failed.
         case sensorFailed
-        /// The instants of what the source delivers do not advance.
+        /// The instants of the readings don't advance.
         case sampling
-        /// The venue has no such map.
+        /// The venue doesn't have the map.
         case mapNotFound
-        /// This system or this server does not support it.
+        /// The system or the server doesn't support the operation.
         case notSupported
-        /// The TLS certificate of the other side is not trusted.
+        /// The TLS certificate of the other side isn't trusted.
         case untrusted
-        /// A file or folder of this machine cannot be read or written.
+        /// A local file or folder can't be read or written.
         case storage
         /// A setting is out of range, unknown or contradictory.
         case settings
-        /// Beacons are heard, and none of a known venue.
+        /// The radio receives beacons, but none of a known venue.
         case unknownBeacons
         /// There is no route.
         case noRoute
     }
 
-    /// A number that the other side gave.
+    /// A status number from a server or the operating system.
     public enum Status: Hashable, Sendable {
-        /// The status of an answer over HTTP, such as 404.
+        /// The status of an HTTP response, such as 404.
         case http(Int)
-        /// The number of an error of the operating system: `errno`.
+        /// The error number of the operating system, `errno`.
         case system(Int32)
     }
 
-    /// The status of the answer over HTTP, such as 404; nil if the error is not one of a server's answer.
+    /// The status of the HTTP response, such as 404; nil if the error doesn't come from a response.
     public var httpStatus: Int? {
         if case .http(let number) = status { number } else { nil }
     }
 
-    /// The number of the operating system's error, `errno`; nil if none is known.
+    /// The error number of the operating system, `errno`; nil if unknown.
     public var systemErrorNumber: Int32? {
         if case .system(let number) = status { number } else { nil }
     }
 }
 
-/// An error that tells programs what went wrong, beside its text.
+/// An error that provides its cause as a value for programs.
 ///
-/// A session's errors take kind and status from the error of a source that conforms.
+/// If a source throws a conforming error, the session's error has the same kind and status.
 public protocol ClassifiedError: Error {
-    /// What went wrong.
+    /// The cause of the error.
     var kind: LocalizationError.Kind { get }
-    /// The number that the server or the operating system gave; nil for none.
+    /// The status number from a server or the operating system; nil if there is none.
     var status: LocalizationError.Status? { get }
 }
 
 extension ClassifiedError {
-    /// No number.
+    /// The default status: nil.
     public var status: LocalizationError.Status? { nil }
 }
 
 extension LocalizationError: ClassifiedError {}
 
 extension LocalizationError.Kind {
-    /// The kind of an answer with that status, which is no success (RFC 9110, section 15).
+    /// Creates the kind of an unsuccessful HTTP response with this status (RFC 9110, section 15).
     public init(httpStatus status: Int) {
         self =
             switch status {
@@ -102,7 +102,7 @@ extension LocalizationError.Kind {
             }
     }
 
-    /// The kind of an error that says no kind.
+    /// Creates the default kind of an error with this code.
     init(of code: LocalizationError.Code) {
         self =
             switch code {

@@ -1,39 +1,40 @@
-/// What went wrong in a session, and what to do about it.
+/// An error of a session, with advice on how to resolve it.
 public struct LocalizationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What an error means for the session.
+    /// The effect of an error on the session.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// Something failed; the session goes on and tries again.
+        /// An operation failed; the session continues and tries again.
         case generic
-        /// The network or a server failed; the session goes on and tries again.
+        /// The network or a server failed; the session continues and tries again.
         case network
         /// A server refused the credentials; the session ends.
         case credential
-        /// The session cannot go on; start a new one once the cause is gone.
+        /// The session can't continue; start a new one when the cause is resolved.
         case critical
     }
 
-    /// A cause that a program may want to tell from others.
+    /// A cause with details for programs.
     public enum Reason: Hashable, Sendable {
-        /// Beacons were heard for 5 s, and none of a known venue: up to eight of them, in the order of being heard.
+        /// The radio received beacons for 5 s, but none of a known venue. The array contains up to eight of them, in
+        /// the order of reception.
         case unknownBeacons([UnknownBeacon])
-        /// The instants of what the source delivers do not advance; where they stand still.
+        /// The instants of the readings don't advance beyond this instant.
         case instantsStandStill(Instant)
     }
 
-    /// What the error means for the session.
+    /// The effect of the error on the session.
     public var code: Code
-    /// What was wrong, where, and what to do.
+    /// A description of the problem, its location and its remedy.
     public var message: String
     /// The description of the underlying error; nil if there is none.
     public var cause: String?
-    /// The cause as a value, for those that have one; nil for others.
+    /// The details of the cause; nil for causes without details.
     public var reason: Reason?
-    /// What went wrong, for programs.
+    /// The cause, for programs.
     public var kind: Kind
-    /// The number that a server or the operating system gave; nil if there is none.
+    /// The status number from a server or the operating system; nil if there is none.
     public var status: Status?
 
-    /// Creates an error; without a kind, it has that of its code: of credentials, of a server, or unknown.
+    /// Creates an error. Without a kind, the error has the default kind of its code.
     public init(
         code: Code, message: String, cause: String? = nil, reason: Reason? = nil, kind: Kind? = nil,
         status: Status? = nil
@@ -46,7 +47,7 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
         self.status = status
     }
 
-    /// Whether the session ends with this error.
+    /// Whether this error ends the session.
     public var endsSession: Bool { code == .credential || code == .critical }
 
     public var description: String {
@@ -55,7 +56,8 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 extension LocalizationError {
-    /// Passes on a `LocalizationError`; wraps any other error with what was being done, its kind and its status.
+    /// Creates an error from another one: copies a `LocalizationError`, and wraps any other error with a message, its
+    /// kind and its status.
     package init(reporting error: any Error, code: Code, _ message: String) {
         if let error = error as? LocalizationError {
             self = error
@@ -69,23 +71,23 @@ extension LocalizationError {
 }
 
 extension LocalizationError {
-    /// Beacons are heard, but none of a known venue; a session reports it once, and goes on searching.
+    /// Returns the error for beacons that belong to no known venue. A session reports it once and continues to search.
     public static func unknownBeacons(_ beacons: [UnknownBeacon]) -> LocalizationError {
         let names = beacons.map(\.description).joined(separator: ", ")
         return LocalizationError(
             code: .generic,
-            message: "the beacons that are heard are of no known venue: \(names); correct uuid, major and minor in the "
+            message: "the received beacons belong to no known venue: \(names); correct uuid, major and minor in the "
                 + "packet, or add the venue",
             reason: .unknownBeacons(beacons), kind: .unknownBeacons)
     }
 
-    /// Readings come, but their instants do not advance; a session reports it once, and goes on.
+    /// Returns the error for readings whose instants don't advance. A session reports it once and continues.
     public static func instantsStandStill(at instant: Instant) -> LocalizationError {
         LocalizationError(
             code: .generic,
             message:
-                "the instants of the readings do not advance beyond \(instant.seconds) s, so that positions come late "
-                + "or not at all; have the source give each reading the instant at which it was sensed",
+                "the instants of the readings do not advance beyond \(instant.seconds) s, so positions are late "
+                + "or missing; set the instant of each reading to the time of its measurement",
             reason: .instantsStandStill(instant), kind: .sampling)
     }
 }

@@ -1,8 +1,9 @@
-/// A beacon that was heard and is in no known venue.
+/// A received beacon that belongs to no known venue.
 public struct UnknownBeacon: Hashable, Sendable, CustomStringConvertible {
-    /// Which beacon was heard.
+    /// The identity of the beacon.
     public var identity: BeaconIdentity
-    /// The known beacons whose numbers come nearest to it, such as those of the same UUID and major; nil if none are near.
+    /// The known beacons with the most similar identity, such as those with the same UUID and major; nil if none are
+    /// similar.
     public var nearest: BeaconRegion?
     /// The venue of `nearest`; nil without one.
     public var venueID: VenueID?
@@ -14,7 +15,7 @@ public struct UnknownBeacon: Hashable, Sendable, CustomStringConvertible {
         self.venueID = venueID
     }
 
-    /// The beacon, and the nearest known one.
+    /// The beacon and the most similar known beacons.
     public var description: String {
         guard let nearest, let venueID else { return "\(identity)" }
         let numbers = [nearest.major, nearest.minor].compactMap(\.self).map { "/\($0)" }.joined()

@@ -1,4 +1,4 @@
-/// Which transmitter was heard: proximity UUID, major and minor.
+/// The identity of a beacon: proximity UUID, major and minor.
 public struct BeaconIdentity: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The proximity UUID, shared by the beacons of one operator.
     public var uuid: BeaconUUID

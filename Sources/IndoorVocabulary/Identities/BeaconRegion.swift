@@ -1,4 +1,4 @@
-/// A set of beacons: all of one UUID, all of one UUID and major, or a single one.
+/// A set of beacons: all with one UUID, all with one UUID and major, or a single beacon.
 public struct BeaconRegion: Hashable, Sendable {
     /// The proximity UUID.
     public var uuid: BeaconUUID

@@ -1,6 +1,6 @@
-/// A 128-bit identifier as beacons carry it, written as `8-4-4-4-12` hexadecimal digits.
+/// A 128-bit identifier of beacons, written as `8-4-4-4-12` hexadecimal digits.
 ///
-/// The core has no Foundation, hence no `Foundation.UUID`.
+/// The core doesn't import Foundation, so it can't use `Foundation.UUID`.
 public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The first eight bytes, the first one most significant.
     public var high: UInt64
@@ -13,7 +13,8 @@ public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConverti
         self.low = low
     }
 
-    /// Reads 32 hexadecimal digits of either case, with dashes after digits 8, 12, 16 and 20 or with none at all.
+    /// Creates an identifier from 32 hexadecimal digits of either case, with dashes after digits 8, 12, 16 and 20 or
+    /// without dashes.
     ///
     /// Returns nil for anything else.
     public init?(_ description: String) {
@@ -40,7 +41,7 @@ public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConverti
         self.init(high: high, low: low)
     }
 
-    /// Upper-case hexadecimal digits with dashes.
+    /// The identifier as upper-case hexadecimal digits with dashes.
     public var description: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(36)

@@ -1,6 +1,6 @@
 /// A 48-bit Bluetooth device address, written as six hexadecimal pairs with colons.
 public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConvertible {
-    /// How a Bluetooth address was assigned.
+    /// The kinds of Bluetooth addresses.
     public enum Kind: String, Hashable, Sendable {
         /// Registered with the IEEE and constant.
         case `public`
@@ -8,9 +8,9 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
         case random
     }
 
-    /// The address in the lower 48 bits, the first pair as written most significant.
+    /// The address in the lower 48 bits; the first written pair is the most significant.
     public var rawValue: UInt64
-    /// How the address was assigned, nil if the source does not tell.
+    /// The kind of the address; nil if the source doesn't report it.
     public var kind: Kind?
 
     /// Creates an address from its lower 48 bits; the upper 16 are ignored.
@@ -19,7 +19,8 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
         self.kind = kind
     }
 
-    /// Reads six pairs of hexadecimal digits of either case, separated by colons; nil for anything else.
+    /// Creates an address from six pairs of hexadecimal digits of either case, separated by colons; nil for any other
+    /// text.
     public init?(_ description: String) {
         let pairs = description.split(separator: ":", omittingEmptySubsequences: false)
         guard pairs.count == 6 else { return nil }
@@ -33,7 +34,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
         self.init(rawValue: value)
     }
 
-    /// Upper-case hexadecimal pairs with colons.
+    /// The address as upper-case hexadecimal pairs with colons.
     public var description: String {
         (0..<6).map { index in
             let text = String(rawValue >> UInt64(40 - index * 8) & 0xFF, radix: 16, uppercase: true)

@@ -1,4 +1,4 @@
-/// The number that names a venue, as in its packet.
+/// The number that identifies a venue in its packet.
 public struct VenueID: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral,
     CustomStringConvertible
 {
@@ -9,7 +9,7 @@ public struct VenueID: RawRepresentable, Hashable, Comparable, Sendable, Express
     public static func < (left: VenueID, right: VenueID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The number that names a map (the plan of one floor) within its venue.
+/// The number that identifies a map, the plan of one floor, within its venue.
 public struct MapID: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral,
     CustomStringConvertible
 {

@@ -1,6 +1,6 @@
-/// Names and addresses by which a machine reaches itself: what is sent there is read by nobody else.
+/// The host names and addresses of the local machine. Data sent to them doesn't leave the machine.
 package enum LoopbackHost {
-    /// Whether the host is `localhost`, `::1` or of 127.0.0.0/8; an IPv6 address may be in brackets.
+    /// Returns whether the host is `localhost`, `::1` or in 127.0.0.0/8. An IPv6 address may be in brackets.
     package static func contains(_ host: String) -> Bool {
         if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,5 +1,5 @@
-/// Which release of the package this is.
+/// The version of this package.
 public enum PackageVersion: Sendable {
-    /// As in "1.2.3": major, minor, patch.
+    /// The current version as major, minor and patch, such as "1.2.3".
     public static let current = "0.1.0"
 }

@@ -1,11 +1,11 @@
-/// The name of one session in logs and recordings: 16 hexadecimal digits, such as "9f86d081884c7d65".
+/// The identifier of a session in logs and recordings: 16 hexadecimal digits, such as "9f86d081884c7d65".
 ///
-/// It is made as the session begins, and tells two sessions apart. It says nothing of the device or its user.
+/// Each session creates a new one. It contains no information about the device or its user.
 public struct TraceID: Hashable, Sendable, CustomStringConvertible {
-    /// The number that the digits stand for.
+    /// The number that the digits represent.
     public let rawValue: UInt64
 
-    /// Creates the ID of a number.
+    /// Creates an ID from a number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Creates a random ID.
@@ -13,7 +13,7 @@ public struct TraceID: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a random ID with the system's generator.
     public init() {
-        // The one number that need not be the same with the same seed: nothing is computed from it.
+        // The ID needn't be reproducible from a seed, because no result depends on it.
         self = Self.making(using: SystemRandomNumberGenerator())
     }
 
@@ -21,7 +21,7 @@ public struct TraceID: Hashable, Sendable, CustomStringConvertible {
         TraceID(rawValue: generator.next())
     }
 
-    /// Reads an ID: up to 16 hexadecimal digits; nil for anything else.
+    /// Creates an ID from up to 16 hexadecimal digits; nil for any other text.
     public init?(_ text: String) {
         guard (1...16).contains(text.utf8.count), text.allSatisfy(\.isHexDigit),
             let number = UInt64(text, radix: 16)

@@ -4,9 +4,9 @@ package struct Cholesky: Sendable {
     package let order: Int
     private var factor: [Double]
 
-    /// Factors a matrix given by rows (only its lower triangle is read); nil if it is not positive definite.
+    /// Factors a matrix given by rows; nil if it isn't positive definite. Reads only the lower triangle.
     ///
-    /// Takes order³/3 operations.
+    /// The factorization needs order³/3 operations.
     package init?(_ matrix: [Double], order: Int) {
         precondition(matrix.count == order * order, "a matrix of order \(order) has \(order * order) elements")
         self.order = order
@@ -29,12 +29,13 @@ package struct Cholesky: Sendable {
         guard succeeded else { return nil }
     }
 
-    /// The solution x of A·x = b.
+    /// Returns the solution x of A·x = b.
     package func solve(_ right: [Double]) -> [Double] {
         solve(each: [right])[0]
     }
 
-    /// The solutions of A·x = b for many right sides b: the same as of each by itself, in a fraction of the time.
+    /// Returns the solutions of A·x = b for many right sides b. The results equal those of separate calls, in a
+    /// fraction of the time.
     package func solve(each rights: [[Double]]) -> [[Double]] {
         columns(rights) { x, width in
             forward(&x, width)
@@ -47,12 +48,12 @@ package struct Cholesky: Sendable {
         }
     }
 
-    /// L⁻¹·b of many b: what has the covariance A is made independent, each with a variance of 1.
+    /// Returns L⁻¹·b for many b. Vectors with the covariance A become independent with a variance of 1.
     package func whitened(each rights: [[Double]]) -> [[Double]] {
         columns(rights) { forward(&$0, $1) }
     }
 
-    /// Lays columns side by side, so that the innermost loops over them run along the memory.
+    /// Stores the columns side by side, so that the innermost loops access contiguous memory.
     private func columns(
         _ rights: [[Double]], _ body: (inout UnsafeMutableBufferPointer<Double>, _ width: Int) -> Void
     ) -> [[Double]] {
@@ -81,7 +82,7 @@ package struct Cholesky: Sendable {
         for column in 0..<width { x[target * width + column] -= share * x[source * width + column] }
     }
 
-    /// The diagonal of A⁻¹. Takes order³/3 operations.
+    /// Returns the diagonal of A⁻¹. Needs order³/3 operations.
     package func inverseDiagonal() -> [Double] {
         var diagonal = [Double](repeating: 0, count: order)
         var column = [Double](repeating: 0, count: order)

@@ -1,17 +1,17 @@
 import CMath
 
-/// A small, fast generator of random numbers that gives the same sequence for the same seed, everywhere.
+/// A small and fast random number generator that produces the same sequence for the same seed on every platform.
 ///
 /// SplitMix64. Source: G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*,
 /// OOPSLA 2014.
 public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
-    /// What the numbers are mixed from: each draw adds `step` first.
+    /// The state, to which each draw adds `step` before it mixes the number.
     package private(set) var state: UInt64
 
-    /// What each draw adds to the state.
+    /// The increment of the state for each draw.
     package static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// Creates a generator; equal seeds give equal sequences.
+    /// Creates a generator. The same seed produces the same sequence.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {
@@ -26,15 +26,15 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// A number uniform in [0, 1).
+    /// Returns a uniformly distributed number in [0, 1).
     public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Passes over draws that were taken ahead.
+    /// Skips draws that were made through `ahead`.
     package mutating func skip(_ draws: Int) { state &+= UInt64(truncatingIfNeeded: draws) &* Self.step }
 }
 
 extension SeededGenerator {
-    /// Two independent numbers of the normal distribution with mean 0 and variance 1.
+    /// Returns two independent numbers from the normal distribution with mean 0 and variance 1.
     ///
     /// Source: G. E. P. Box, M. E. Muller, *A Note on the Generation of Random Normal Deviates*, 1958.
     package mutating func normalPair() -> (Double, Double) {
@@ -43,11 +43,11 @@ extension SeededGenerator {
         return (radius * cmath_cos(angle), radius * cmath_sin(angle))
     }
 
-    /// A number of the normal distribution with mean 0 and variance 1.
+    /// Returns a number from the normal distribution with mean 0 and variance 1.
     package mutating func normal() -> Double { normalPair().0 }
 }
 
 extension SeededGenerator {
-    /// The generator as the loops in C take it, to make many draws at once; `skip(_:)` passes over them here.
+    /// The state of the generator for C functions that make many draws at once; call `skip(_:)` afterwards.
     package var ahead: cmath_generator { cmath_generator(state: state, step: Self.step) }
 }

@@ -1,10 +1,10 @@
-/// Three numbers along x, y and z.
+/// A three-dimensional vector.
 public struct Vector3: Hashable, Sendable {
-    /// Component along x.
+    /// The component along x.
     public var x: Double
-    /// Component along y.
+    /// The component along y.
     public var y: Double
-    /// Component along z.
+    /// The component along z.
     public var z: Double
 
     /// Creates a vector from its components.
@@ -18,7 +18,7 @@ public struct Vector3: Hashable, Sendable {
     public var length: Double { (x * x + y * y + z * z).squareRoot() }
 }
 
-/// A rotation as a quaternion `w + xi + yj + zk`; of unit length when it is a pure rotation.
+/// A quaternion `w + xi + yj + zk` that represents a rotation; of unit length for a pure rotation.
 public struct Quaternion: Hashable, Sendable {
     /// Scalar part.
     public var w: Double
@@ -37,7 +37,7 @@ public struct Quaternion: Hashable, Sendable {
         self.z = z
     }
 
-    /// The vector turned by this rotation, whatever the quaternion's length; unchanged if that is zero.
+    /// Returns the rotated vector. The length of the quaternion has no effect; if it is zero, the vector is unchanged.
     public func rotate(_ vector: Vector3) -> Vector3 {
         let norm = w * w + x * x + y * y + z * z
         guard norm > 0 else { return vector }

@@ -16,7 +16,7 @@ public struct Coordinate: Hashable, Sendable {
     /// Whether both numbers are finite and within their ranges.
     public var isValid: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
 
-    /// The great-circle distance in metres, on a sphere with the Earth's mean radius (error below 0.6 %).
+    /// Returns the great-circle distance in metres, on a sphere with the Earth's mean radius (error below 0.6 %).
     ///
     /// Source: R. W. Sinnott, *Virtues of the Haversine*, Sky and Telescope 68(2), 1984.
     public func distance(to other: Coordinate) -> Double {

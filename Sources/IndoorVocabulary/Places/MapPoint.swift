@@ -13,25 +13,25 @@ public struct MapPoint: Hashable, Sendable {
         self.y = y
     }
 
-    /// The distance to another point of the same map, in metres.
+    /// Returns the distance in metres to another point of the same map.
     public func distance(to other: MapPoint) -> Double { cmath_hypot(x - other.x, y - other.y) }
 
-    /// The point at a displacement from another, or two displacements one after the other.
+    /// Returns the sum of a point and a displacement, or of two displacements.
     public static func + (left: MapPoint, right: MapPoint) -> MapPoint {
         MapPoint(x: left.x + right.x, y: left.y + right.y)
     }
 
-    /// The displacement from `right` to `left`.
+    /// Returns the displacement from `right` to `left`.
     public static func - (left: MapPoint, right: MapPoint) -> MapPoint {
         MapPoint(x: left.x - right.x, y: left.y - right.y)
     }
 
-    /// The displacement made `factor` times as long.
+    /// Returns the displacement multiplied by `factor`.
     public static func * (point: MapPoint, factor: Double) -> MapPoint {
         MapPoint(x: point.x * factor, y: point.y * factor)
     }
 
-    /// The course of this displacement in degrees clockwise from the plan's top, in [0, 360); nil if it is zero.
+    /// The direction of this displacement in degrees clockwise from the plan's top, in [0, 360); nil if it is zero.
     public var course: Double? {
         guard x != 0 || y != 0 else { return nil }
         let degrees = cmath_atan2(x, -y) * 180 / .pi

@@ -1,4 +1,4 @@
-/// Advertising data as the radio received them.
+/// Advertising data as received by the radio.
 public struct Advertisement: Hashable, Sendable {
     /// When the radio received it.
     public var instant: Instant
@@ -6,7 +6,7 @@ public struct Advertisement: Hashable, Sendable {
     public var address: DeviceAddress
     /// Received signal strength in dBm.
     public var rssi: Double
-    /// The AD structures: each a length, a type and that many bytes less one.
+    /// The AD structures. Each consists of a length byte, a type byte, and length − 1 bytes of data.
     public var data: [UInt8]
 
     /// Creates an advertisement from its parts, without checking them.

@@ -49,7 +49,7 @@ extension RadioEvent: CustomStringConvertible {
         let what =
             switch status {
             case .scanning: "scans"
-            case .sharing: "listens along with another scan"
+            case .sharing: "receives during the scan of another program"
             case .resting: "rests until the next pass"
             case .poweredOff: "is powered off"
             case .blocked: "is blocked by a radio switch (rfkill)"

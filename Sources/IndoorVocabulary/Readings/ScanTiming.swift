@@ -5,9 +5,10 @@ public struct ScanTiming: Hashable, Sendable {
     /// The valid range of windows and intervals.
     public static let allowed: ClosedRange<Duration> = .microseconds(2500) ... .milliseconds(10_240)
 
-    /// The time that the radio listens on one advertising channel; at most `interval`, within `allowed`.
+    /// How long the radio listens within each interval, on one advertising channel; at most `interval`, within
+    /// `allowed`.
     public var window: Duration
-    /// The time between the beginnings of two windows, of which the second is on the next channel; within `allowed`.
+    /// The time between the beginnings of two scan windows, which are on successive channels; within `allowed`.
     public var interval: Duration
 
     /// Creates a timing, without checking it: see `problems`.
@@ -29,15 +30,15 @@ public struct ScanTiming: Hashable, Sendable {
 }
 
 extension ScanTiming {
-    /// The settings of a radio's timing, each once.
+    /// The settings of the scan timing.
     package static let list: [Setting<ScanTiming>] = [
         .duration(
             "interval", \.interval, from: allowed.lowerBound, to: allowed.upperBound, scope: .venue,
-            "The time from the beginning of one listening window to that of the next one; `null` leaves it to the source."
+            "The time between the beginnings of two scan windows; `null` for the default of the source."
         ),
         .duration(
             "window", \.window, from: allowed.lowerBound, to: allowed.upperBound, scope: .venue,
-            "How long the radio listens within each interval, at most all of it; `null` leaves it to the source.",
+            "How long the radio listens in each interval, at most `interval`; `null` for the default of the source.",
             beside: { allowed.lowerBound...max(allowed.lowerBound, $0.interval) }),
     ]
 }

@@ -1,25 +1,26 @@
-/// How unlike two texts are.
+/// The edit distance between two texts, for suggestions in error messages.
 package enum EditDistance {
-    /// Bytes of a key that is compared: twice those of the longest setting.
+    /// The maximum length of a compared key in bytes: twice that of the longest setting.
     private static let longestKey = 100
 
-    /// The dotted key that is most like a given one, whatever its case; nil if none is alike.
+    /// Returns the dotted key most similar to a given one, ignoring case; nil if none is similar.
     package static func nearestKey(to key: String, among keys: [String]) -> String? {
-        // No key is that long, and the comparison takes time with the length.
+        // No key is this long, and the time for a comparison grows with the length.
         guard key.utf8.count <= longestKey else { return nil }
         let wanted = key.lowercased()
         let nearest = keys.map { (key: $0, distance: between($0.lowercased(), wanted)) }
             .min { $0.distance < $1.distance }
         if let nearest, nearest.distance <= max(2, wanted.utf8.count / 4) { return nearest.key }
-        // A name without the words before it.
+        // The key may lack its prefix.
         return keys.first { $0.lowercased().hasSuffix("." + wanted) }
     }
 
-    /// The word that is most like a given one, whatever its case; nil if none is alike, or if it is one of them.
+    /// Returns the word most similar to a given one, ignoring case; nil if none is similar or if the word is known.
     ///
-    /// One letter in three may be wrong, and two neighbours may have changed places, in words of three letters and more; in shorter ones only their case.
+    /// In words of three letters or more, one letter in three may differ, and two adjacent letters may be swapped. In
+    /// shorter words, only the case may differ.
     package static func nearestWord(to word: String, among words: [String]) -> String? {
-        // No known word is longer by far; the time is that of both lengths.
+        // All known words are much shorter, and the time is proportional to the product of the lengths.
         guard word.utf8.count <= 64, !words.contains(word) else { return nil }
         let wanted = word.lowercased()
         let nearest = words.map { word in
@@ -31,7 +32,7 @@ package enum EditDistance {
         return nearest.distance <= (length < 3 ? 0 : max(1, length / 3)) ? nearest.word : nil
     }
 
-    /// Whether two neighbouring bytes have changed places, the commonest slip of all.
+    /// Returns whether two adjacent bytes are swapped, the most common typing error.
     private static func isExchange(_ first: String, _ second: String) -> Bool {
         let (first, second) = (Array(first.utf8), Array(second.utf8))
         guard first.count == second.count else { return false }
@@ -40,7 +41,7 @@ package enum EditDistance {
         return first[unlike[0]] == second[unlike[1]] && first[unlike[1]] == second[unlike[0]]
     }
 
-    /// The least number of bytes to insert, to leave out or to replace that makes one text of the other.
+    /// Returns the minimum number of bytes to insert, delete or replace to turn one text into the other.
     ///
     /// Source: R. A. Wagner and M. J. Fischer, *The String-to-String Correction Problem*, 1974.
     package static func between(_ first: String, _ second: String) -> Int {

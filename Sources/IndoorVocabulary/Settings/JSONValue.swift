@@ -1,16 +1,16 @@
-/// Any JSON value: the content that a venue's owner attaches, which the package carries without reading it.
+/// A JSON value, such as content that the owner of a venue attaches and that the package doesn't interpret.
 public enum JSONValue: Hashable, Sendable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number; JSON knows one kind.
+    /// A number; JSON has a single number type.
     case number(Double)
     /// A string.
     case string(String)
-    /// A list of values.
+    /// An array of values.
     case array([JSONValue])
-    /// Values by name.
+    /// An object with values by name.
     case object([String: JSONValue])
 }
 

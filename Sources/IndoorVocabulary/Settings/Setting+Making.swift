@@ -1,4 +1,4 @@
-// The kinds of settings, each on the property that holds it.
+// Factory methods for each kind of setting. Each takes the key path of the property that stores the value.
 extension Setting {
     package static func flag(
         _ key: String, _ path: WritableKeyPath<Owner, Bool> & Sendable, better: Bool? = nil,
@@ -38,7 +38,7 @@ extension Setting {
             dependentLimits: dependentLimits)
     }
 
-    /// A duration from `least` on.
+    /// Returns a setting for a duration of at least `least`.
     package static func duration(
         _ key: String, _ path: WritableKeyPath<Owner, Duration> & Sendable, from least: Duration,
         to most: Duration = SettingLimits.longest, better: SettingPreference? = nil, scope: SettingScope = .session,
@@ -52,7 +52,7 @@ extension Setting {
             key, path, .duration(least, isOpen: false, most), better, scope, summary, dependentLimits)
     }
 
-    /// A duration that is longer than `bound`.
+    /// Returns a setting for a duration longer than `bound`.
     package static func duration(
         _ key: String, _ path: WritableKeyPath<Owner, Duration> & Sendable, above bound: Duration,
         better: SettingPreference? = nil, scope: SettingScope = .session, _ summary: String
@@ -73,7 +73,7 @@ extension Setting {
             dependentLimits: dependentLimits)
     }
 
-    /// One of the words of an enumeration, of which the later ones are better if `isOrdered`.
+    /// Returns a setting for the cases of an enumeration. With `fromWorst`, later cases are preferred.
     package static func choice<Choice: CaseIterable & RawRepresentable<String> & SendableMetatype>(
         _ key: String, _ path: WritableKeyPath<Owner, Choice> & Sendable, fromWorst order: [Choice]? = nil,
         scope: SettingScope = .session, _ summary: String

@@ -1,24 +1,24 @@
-/// One setting of a struct: its key, what it may be, what it does, and how the struct holds it.
+/// One setting of a struct: its key, valid values, description and storage.
 package struct Setting<Owner: Sendable>: Sendable {
-    /// The dotted key within the owner, as in JSON.
+    /// The dotted key within the owner, as written in JSON.
     package let key: String
-    /// What it may be, whatever the other settings are.
+    /// The valid values, independent of other settings.
     package let limits: SettingLimits
-    /// The unit of its number; empty without one.
+    /// The unit of the number; empty if it has none.
     package let unit: String
-    /// Whether it may be unset, which is `null` in JSON.
+    /// Whether the setting may be unset, which is `null` in JSON.
     package let isOptional: Bool
-    /// Which of two values is the better one; nil if neither is.
+    /// The preference between two values; nil if there is none.
     package let preference: SettingPreference?
-    /// Who may set it.
+    /// The scope in which it can be set.
     package let scope: SettingScope
-    /// What it does, in one sentence or two, for the reference page.
+    /// The effect of the setting, in one or two sentences, for the reference page.
     package let summary: String
-    /// The value that a struct holds.
+    /// Returns the value in a struct.
     package let read: @Sendable (Owner) -> SettingValue
-    /// Puts a value of the right type into a struct.
+    /// Stores a value of the correct type in a struct.
     package let write: @Sendable (inout Owner, SettingValue) -> Void
-    /// What it may be beside the other settings of a struct; nil if they don't matter.
+    /// Returns the valid values given the other settings of a struct; nil if they have no effect.
     package let dependentLimits: (@Sendable (Owner) -> SettingLimits)?
 
     /// Creates a setting from its parts.
@@ -40,10 +40,10 @@ package struct Setting<Owner: Sendable>: Sendable {
         self.dependentLimits = dependentLimits
     }
 
-    /// What it may be beside the other settings of `owner`.
+    /// Returns the valid values given the other settings of `owner`.
     package func limits(in owner: Owner) -> SettingLimits { dependentLimits?(owner) ?? limits }
 
-    /// The same setting, as one of a struct that holds the owner.
+    /// Returns the same setting as part of a struct that contains the owner.
     package func within<Outer>(
         _ prefix: String, _ path: WritableKeyPath<Outer, Owner> & Sendable, _ scope: SettingScope? = nil
     ) -> Setting<Outer> {
@@ -57,7 +57,8 @@ package struct Setting<Owner: Sendable>: Sendable {
             dependentLimits: outerLimits)
     }
 
-    /// The same setting, as one of a struct that may hold the owner: setting it puts a `standard` one there.
+    /// Returns the same setting as part of a struct with an optional owner. Setting a value creates the owner from
+    /// `standard`.
     package func within<Outer>(
         _ prefix: String, optional path: WritableKeyPath<Outer, Owner?> & Sendable, standard: Owner
     ) -> Setting<Outer> {
@@ -79,14 +80,14 @@ package struct Setting<Owner: Sendable>: Sendable {
     }
 }
 
-/// Which of two values is the better one, when several parts of a program request one.
+/// The preference between two values when several parts of a program request one.
 package enum SettingPreference: Hashable, Sendable {
     case smaller
     case greater
-    /// The later in this list, the better; a flag's words are `false` and `true`.
+    /// Later values in this list are preferred; the words of a flag are `false` and `true`.
     case later([String])
 
-    /// Whether the first value is at least as good as the second one.
+    /// Returns whether the first value is at least as good as the second one.
     package func isAsGood(_ value: SettingValue, as other: SettingValue) -> Bool {
         switch (self, value, other) {
         case (_, _, .none): true
@@ -103,7 +104,7 @@ package enum SettingPreference: Hashable, Sendable {
         }
     }
 
-    /// What a request prefers, as the reference page says it.
+    /// The preferred value, as written on the reference page.
     package var summary: String {
         switch self {
         case .smaller: "smaller"
@@ -113,10 +114,10 @@ package enum SettingPreference: Hashable, Sendable {
     }
 }
 
-/// Who may set a setting.
+/// The scope in which a setting can be set.
 package enum SettingScope: Hashable, Sendable {
-    /// A venue may not: it is of use before a venue is known, or in none.
+    /// The session only, not a venue: the setting applies before a venue is known, or without one.
     case session
-    /// Everybody, also a venue for the time within it.
+    /// The session or a venue. A venue's value applies while the device is in the venue.
     case venue
 }

@@ -1,17 +1,17 @@
-/// What a setting may be: its type and its range.
+/// The valid values of a setting: its type and range.
 package enum SettingLimits: Hashable, Sendable {
     case flag
     case wholeNumber(ClosedRange<Int>)
     case number(ClosedRange<Double>)
-    /// From the first to the second one; without the first one itself if `isOpen`.
+    /// From the first to the second duration; excludes the first if `isOpen`.
     case duration(Duration, isOpen: Bool, Duration)
     case choice([String])
     case text
 
-    /// Longer durations are a mistake of the unit.
+    /// The maximum duration. Longer values indicate a wrong unit.
     package static let longest = Duration.seconds(86_400)
 
-    /// The name of the type, as the reference page gives it.
+    /// The name of the type, as written on the reference page.
     package var typeName: String {
         switch self {
         case .flag: "true or false"
@@ -21,7 +21,7 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// The range as a message says it, such as `in [0, 1]` or `above 0 and at most 86400`; nil if the type says all.
+    /// The range for error messages, such as `in [0, 1]` or `above 0 and at most 86400`; nil for types without a range.
     private var range: String? {
         func text(_ number: Double) -> String { JSONValue.number(number).summary }
         switch self {
@@ -35,7 +35,7 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// The range as a person writes it, such as `0 … 1` or `above 0, to 86400`; nil if the type says all.
+    /// The range for the reference page, such as `0 … 1` or `above 0, to 86400`; nil for types without a range.
     package var shortRange: String? {
         func text(_ number: Double) -> String { JSONValue.number(number).summary }
         switch self {
@@ -49,7 +49,7 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a number of some kind.
+    /// Whether the value is a number.
     package var isNumber: Bool {
         switch self {
         case .wholeNumber, .number, .duration: true
@@ -57,7 +57,7 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// Whether a value of the right type is in range; not-a-number is in none.
+    /// Returns whether a value has the correct type and is in range. NaN is never in range.
     package func contains(_ value: SettingValue) -> Bool {
         switch (self, value) {
         case (.flag, .flag), (.text, .text): true
@@ -71,21 +71,21 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// The value of that JSON, be it in range or not; nil if it is of another type.
+    /// Returns the value of JSON, regardless of the range; nil if the type differs.
     package func value(_ json: JSONValue) -> SettingValue? {
         switch (self, json) {
         case (.flag, .bool(let flag)): .flag(flag)
         case (.wholeNumber, .number(let number)): Int(exactly: number) == nil ? nil : .number(number)
         case (.number, .number(let number)): .number(number)
         case (.duration, .number(let seconds)):
-            // Whatever is beyond is out of every range, so it may be cut off.
+            // Values beyond this limit are out of every range, so the clamp has no effect on the result of the check.
             seconds.isNaN ? nil : .duration(.nanoseconds(Int64((min(max(seconds, -1e8), 1e8) * 1e9).rounded())))
         case (.choice, .string(let word)), (.text, .string(let word)): .text(word)
         case (.flag, _), (.wholeNumber, _), (.number, _), (.duration, _), (.choice, _), (.text, _): nil
         }
     }
 
-    /// What is allowed, in words that go behind "must be".
+    /// Returns the valid values as text that follows "must be".
     package func allowed(unit: String) -> String {
         switch self {
         case .flag: "true or false"

@@ -1,14 +1,14 @@
 /// The value of one setting, between JSON and the typed structs.
 package enum SettingValue: Hashable, Sendable {
-    /// No value: an optional setting that is not set.
+    /// No value, for an optional setting that isn't set.
     case none
     case flag(Bool)
-    /// A number, also a whole one.
+    /// A number, including whole numbers.
     case number(Double)
     case duration(Duration)
     case text(String)
 
-    /// The value as it is written in JSON: durations in seconds.
+    /// The value as JSON, with durations in seconds.
     package var json: JSONValue {
         switch self {
         case .none: .null
@@ -21,7 +21,7 @@ package enum SettingValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// What a message or a table calls this value: short, and as it is written in JSON.
+    /// A short form of the value for messages and tables, as written in JSON.
     package var summary: String {
         switch self {
         case .null: "null"
@@ -35,6 +35,6 @@ extension JSONValue {
 }
 
 extension Duration {
-    /// The duration in seconds as a short decimal: of nanoseconds, so that 30 ms are 0.03 s to the last bit.
+    /// The duration in seconds, converted from nanoseconds so that 30 ms is exactly the number 0.03.
     var decimalSeconds: Double { Double(nanoseconds) / 1e9 }
 }

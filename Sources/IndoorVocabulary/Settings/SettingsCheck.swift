@@ -1,5 +1,6 @@
 extension Array {
-    /// What is out of range in a struct with these settings: key, what is allowed and what was found, in their order.
+    /// Returns a description of each setting that is out of range, in the order of the settings: its key, the valid
+    /// values and the actual value.
     package func problems<Owner>(in owner: Owner, prefix: String = "") -> [String] where Element == Setting<Owner> {
         compactMap { setting in
             let value = setting.read(owner)
@@ -12,7 +13,7 @@ extension Array {
 }
 
 extension SettingValue {
-    /// The value as a message about a range says it.
+    /// The value for messages about a range.
     package var found: String {
         switch self {
         case .none: "null"
@@ -22,7 +23,7 @@ extension SettingValue {
 }
 
 extension LocalizationError {
-    /// The critical error of settings with these problems; nil if there are none.
+    /// Creates the critical error for these problems; nil if there are none.
     package init?(settingsProblems problems: [String]) {
         guard !problems.isEmpty else { return nil }
         self.init(

@@ -1,7 +1,8 @@
 extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
-    /// A stream of the elements that `produce` yields, in a task of its own.
+    /// Returns a stream of the elements that `produce` yields in a separate task.
     ///
-    /// The stream ends when `produce` returns, and with its error. The task is cancelled when nobody reads the stream any more.
+    /// The stream ends when `produce` returns, and with its error. The task is cancelled when the consumer stops
+    /// reading the stream.
     package static func produced(
         by produce: @escaping @Sendable (Continuation) async throws -> Void
     ) -> AsyncThrowingStream<Element, any Error> {
@@ -18,10 +19,10 @@ extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
         }
     }
 
-    /// Returns a stream of what `transform` makes of each element of this stream.
+    /// Returns a stream of the results of `transform` for each element of this stream.
     ///
-    /// It has no buffer and no task: it fetches an element of this stream when its own reader wants one. What the reader
-    /// doesn't fetch waits in this stream, which counts its losses itself.
+    /// The new stream has no buffer and no task: it fetches an element of this stream when its consumer requests one.
+    /// Unread elements remain in this stream, which counts its own losses.
     package func transformed<Output: Sendable>(
         _ transform: @escaping @Sendable (Element) -> [Output]
     ) -> AsyncThrowingStream<Output, any Error> {

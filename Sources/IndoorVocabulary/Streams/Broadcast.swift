@@ -1,4 +1,4 @@
-/// Hands each element to every subscriber, through a stream of its own.
+/// A broadcaster that delivers each element to every subscriber, each through a separate stream.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var continuations: [UInt64: AsyncStream<Element>.Continuation] = [:]
@@ -8,10 +8,10 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let state = Guarded(State())
-    /// Subscriptions that have ended, until the next element is sent.
+    /// The subscriptions that have ended since the last cleanup.
     ///
-    /// Behind a lock of its own: a task that is cancelled ends its stream while it holds a lock that an element which is
-    /// sent to that task waits for. Waiting here for the end of a `send` would then last for ever.
+    /// A separate lock prevents a deadlock. When a task is cancelled, it ends its stream while it holds a lock that
+    /// `send` waits for. With a single lock, each would wait for the other.
     private let ended = Guarded(Set<UInt64>())
     private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
     private let replaysLatest: Bool
@@ -19,10 +19,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     /// Creates a broadcast without subscribers.
     ///
-    /// - Parameters:
-    ///   - policy: how many elements wait for a slow subscriber.
-    ///   - replaysLatest: whether a new subscriber first gets the latest element.
-    ///   - keepsLatest: whether the latest element can be read, and got first by a subscriber who wants it.
+    /// - Parameters: - policy: The number of elements to buffer for a slow subscriber. - replaysLatest: Whether a new
+    ///   subscriber first receives the latest element. - keepsLatest: Whether the broadcast stores the latest element,
+    ///   so that callers can read it or subscribe beginning with it.
     package init(
         _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false,
         keepsLatest: Bool = false
@@ -32,37 +31,38 @@ package final class Broadcast<Element: Sendable>: Sendable {
         self.keepsLatest = keepsLatest || replaysLatest
     }
 
-    /// Creates a broadcast of what comes of a source: of a live one's, the newest elements wait for a slow subscriber.
+    /// Creates a broadcast for a source of the given pace. For a live source, it buffers the newest elements.
     ///
-    /// A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
+    /// For a recording, it buffers all elements, because a recording can play faster than a subscriber reads and no
+    /// element may be lost.
     package convenience init(of pace: ScanPace, newest: Int = 1024, keepsLatest: Bool = false) {
         self.init(pace == .recorded ? .unbounded : .bufferingNewest(newest), keepsLatest: keepsLatest)
     }
 
     deinit {
-        // Nothing can come any more: let the subscribers' loops end.
+        // No more elements can follow, so the subscribers' loops end.
         state.withLock { state in state.continuations.values.forEach { $0.finish() } }
     }
 
-    /// How many elements slow subscribers have lost.
+    /// The number of elements that slow subscribers have lost.
     package var dropped: Int { state.withLock { $0.dropped } }
 
-    /// The latest element, if it is kept; nil before the first, and after `forget()`.
+    /// The latest element, if stored; nil before the first element and after `forget()`.
     package var latest: Element? { state.withLock { $0.latest } }
 
-    /// Forgets the latest element.
+    /// Discards the latest element.
     package func forget() { state.withLock { $0.latest = nil } }
 
-    /// A new subscription: all elements from now on, after the latest one if that is replayed.
+    /// Returns a stream of all elements from now on, preceded by the latest one if the broadcast replays it.
     package func subscribe() -> AsyncStream<Element> { subscribe(beginningWithLatest: replaysLatest) }
 
-    /// A new subscription: all elements from now on.
+    /// Returns a stream of all elements from now on.
     ///
-    /// - Parameter beginsWithLatest: whether they come after the latest one, if that is kept.
+    /// - Parameter beginsWithLatest: Whether the stream begins with the latest element, if stored.
     package func subscribe(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let key = state.withLock { state in
-            // Of a broadcast that has nothing to tell, subscriptions may come and go for long.
+            // Subscriptions can come and go for a long time while the broadcast sends nothing.
             for key in drainEnded() { state.continuations[key] = nil }
             state.nextKey += 1
             state.continuations[state.nextKey] = continuation
@@ -73,7 +73,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Ends the streams of all subscribers so far.
+    /// Ends the streams of all current subscribers.
     package func finish() {
         let ended = state.withLock { state in
             defer { state.continuations = [:] }
@@ -82,7 +82,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         for continuation in ended.values { continuation.finish() }
     }
 
-    /// Hands an element to every subscriber.
+    /// Delivers an element to every subscriber.
     package func send(_ element: Element) {
         state.withLock { state in
             for key in drainEnded() { state.continuations[key] = nil }
@@ -93,7 +93,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// The subscriptions that have ended since this was asked last.
+    /// Returns the subscriptions that have ended since the last call.
     private func drainEnded() -> Set<UInt64> {
         ended.withLock { keys in
             defer { keys = [] }

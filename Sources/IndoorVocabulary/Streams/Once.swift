@@ -1,13 +1,13 @@
-/// A value that is made when it is first asked for, once for all who share it.
+/// A shared value that is computed once, at the first access.
 ///
-/// Whoever asks at the same time waits for it. What makes it must not ask for it again.
+/// Concurrent accesses wait for the computation. The computation must not access the value itself.
 package final class Once<Value: Sendable>: Sendable {
     private let state = Guarded<Value?>(nil)
     private let make: @Sendable () -> Value
 
     package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    /// Whether it was made.
+    /// Whether the value has been computed.
     package var isMade: Bool { state.withLock { $0 != nil } }
 
     /// The value.

@@ -49,8 +49,8 @@ package final class ReadingFeed: Sendable {
             event.instant = latest
             event.detail =
                 count == 1
-                ? "1 reading was lost, as it was not fetched early enough."
-                : "\(count) readings were lost, as they were not fetched early enough."
+                ? "1 reading was lost because it was not read in time."
+                : "\(count) readings were lost because they were not read in time."
             count = 0
             since = nil
             return event

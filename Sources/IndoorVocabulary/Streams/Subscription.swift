@@ -1,21 +1,21 @@
 import Synchronization
 
-/// A running `watch`; it ends with `close()`, or when this object goes away.
+/// A subscription from `watch`. It ends when you call `close()` or when the last reference to it is released.
 public final class Subscription: Sendable {
-    /// What the watching task and its observation share.
+    /// The state shared by the subscription and its task.
     private final class Gate: Sendable {
         let isOpen = Atomic(true)
-        /// Held during each call, so that closing can wait for the call's end.
+        /// A lock held during each call, so that `close()` can wait for the call to end.
         let call = Guarded(true)
 
-        /// The gate of the watch that this task serves: closing from within its call must not wait for it.
+        /// The gate of the current task's subscription. A call to `close()` from within its own callback must not wait.
         @TaskLocal static var served: ObjectIdentifier?
     }
 
     private let task: Task<Void, Never>
     private let gate: Gate
 
-    /// Begins to call `body` with each element.
+    /// Creates a subscription that calls `body` with each element.
     package init<Element: Sendable>(_ stream: AsyncStream<Element>, _ body: @escaping @Sendable (Element) -> Void) {
         let gate = Gate()
         self.gate = gate
@@ -35,10 +35,10 @@ public final class Subscription: Sendable {
 
     deinit { close() }
 
-    /// Ends the watch: no call begins or goes on after this has returned.
+    /// Ends the subscription. After this method returns, no call begins or continues.
     ///
-    /// It waits for a call that is running on another thread, so that call must not wait for the one that closes.
-    /// From within a call, it returns at once; that call is the last one.
+    /// The method waits for a call that is running on another thread, so that call must not wait for the closing
+    /// thread. From within a call, the method returns immediately, and that call is the last one.
     public func close() {
         gate.isOpen.store(false, ordering: .releasing)
         task.cancel()

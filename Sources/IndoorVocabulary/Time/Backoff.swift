@@ -1,21 +1,21 @@
-/// How long to wait before a failed request is tried again: doubling pauses with jitter.
+/// The pauses between retries of a failed request: exponential backoff with jitter.
 ///
-/// Half of each pause is random, so that many devices that failed together don't return together.
+/// Half of each pause is random, so that devices that failed at the same time don't retry at the same time.
 package struct Backoff: Hashable, Sendable {
-    /// No pause is longer than this.
+    /// The maximum pause.
     package static let longest = Duration.seconds(60)
 
     private let first: Duration
     private var failures = 0
     private var generator: SeededGenerator
 
-    /// Creates a back-off whose first pause is at most `first`, and never more than `longest`.
+    /// Creates a backoff with a first pause of at most `first`, limited to `longest`.
     package init(first: Duration, seed: UInt64) {
         self.first = min(first, Self.longest)
         generator = SeededGenerator(seed: seed)
     }
 
-    /// The pause after one more failure.
+    /// Returns the pause after another failure.
     package mutating func next() -> Duration {
         let doubled = first * (1 << min(failures, 10))
         failures += 1
@@ -23,6 +23,6 @@ package struct Backoff: Hashable, Sendable {
         return .nanoseconds(Int64(Double(full.nanoseconds) * (0.5 + generator.uniform() / 2)))
     }
 
-    /// Begins anew, after a success.
+    /// Resets the pause after a success.
     package mutating func reset() { failures = 0 }
 }

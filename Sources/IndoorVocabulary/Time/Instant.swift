@@ -1,7 +1,7 @@
 /// A point on a session's monotonic timeline, with nanosecond resolution.
 ///
-/// Instants of one source can be compared with each other; the zero point is the source's own (the start of a
-/// recording, the boot of a machine). The core never reads a clock: every instant comes in with a measurement.
+/// Compare only instants of the same source: each source defines its own zero point, such as the start of a recording
+/// or the boot of a machine. The core never reads a clock; each measurement carries its own instant.
 public struct Instant: InstantProtocol, Hashable, Sendable {
     /// Nanoseconds since the timeline's zero point.
     public var nanoseconds: Int64
@@ -16,7 +16,7 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
 
     /// Creates an instant `seconds` after the timeline's zero point, rounded to the nanosecond.
     ///
-    /// Not-a-number becomes zero; values beyond ±292 years stay at that bound.
+    /// NaN becomes zero. Values beyond ±292 years are clamped.
     public init(seconds: Double) {
         let value = (seconds * 1e9).rounded()
         if value.isNaN {
@@ -33,13 +33,13 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
     /// Seconds since the timeline's zero point.
     public var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// The instant a duration later; beyond ±292 years it stays at that bound.
+    /// Returns the instant a duration later, clamped to ±292 years.
     public func advanced(by duration: Duration) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
         return Instant(nanoseconds: overflow ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// The duration until another instant; beyond ±292 years it stays at that bound.
+    /// Returns the duration until another instant, clamped to ±292 years.
     public func duration(to other: Instant) -> Duration {
         let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
         return .nanoseconds(overflow ? (nanoseconds < 0 ? .max : .min) : difference)
@@ -49,7 +49,7 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, at the bounds of `Int64` beyond ±292 years.
+    /// The duration in whole nanoseconds, clamped to the bounds of `Int64` beyond ±292 years.
     public var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

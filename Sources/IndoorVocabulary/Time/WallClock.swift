@@ -1,4 +1,4 @@
-/// A time on the wall clock: Unix time, in milliseconds.
+/// A wall-clock time as Unix time in milliseconds.
 public struct UnixTime: Hashable, Comparable, Sendable {
     /// Milliseconds since 1 January 1970, 00:00 UTC.
     public var milliseconds: Int64
@@ -12,27 +12,26 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 
-/// How the instants of a source relate to Unix time.
+/// The relation between the instants of a source and Unix time.
 ///
-/// Instants never jump, but a wall clock may be set at any time. A live source therefore measures the relation each time
-/// it is asked, and one value is right only for instants near the time at which it was measured.
+/// Instants never jump, but a wall clock can be set at any time. A live source therefore measures the relation at each
+/// access, and a value is valid only for instants near the time of its measurement.
 public struct WallClock: Hashable, Sendable {
-    /// The Unix time of ``Instant/zero``, as the time since 1970 (UTC).
+    /// The Unix time of ``Instant/zero``, as a duration since 1970 (UTC).
     public var timeOfZero: Duration
-    /// The Unix time at which the relation was measured; nil if no time passes by itself, as on a recording.
+    /// The Unix time at which the relation was measured; nil for a recording.
     public var measuredAt: UnixTime?
 
     /// Creates the relation from the Unix time of ``Instant/zero``.
     ///
-    /// - Parameters:
-    ///   - timeOfZero: the time since 1970 (UTC).
-    ///   - measuredAt: when the relation was measured; nil on a recording.
+    /// - Parameters: - timeOfZero: The duration since 1970 (UTC). - measuredAt: The time at which the relation was
+    ///   measured; nil for a recording.
     public init(timeOfZero: Duration, measuredAt: UnixTime? = nil) {
         self.timeOfZero = timeOfZero
         self.measuredAt = measuredAt
     }
 
-    /// The Unix time at an instant, rounded down to the millisecond.
+    /// Returns the Unix time at an instant, rounded down to the millisecond.
     public func unixTime(at instant: Instant) -> UnixTime {
         let nanoseconds = instant.advanced(by: timeOfZero).nanoseconds
         let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)

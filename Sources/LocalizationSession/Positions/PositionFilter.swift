@@ -2,9 +2,9 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// A filter of the emitted positions by their distance, time and turn from the last emitted one.
+/// A filter for emitted positions, by distance, time and change of course since the last emitted position.
 ///
-/// A position passes if it reaches at least one of the three thresholds. With none of them set, every position passes.
+/// A position passes if it meets one of the three conditions. With none of them set, every position passes.
 public struct PositionFilter: Hashable, Sendable {
     /// The minimum distance in metres to the last emitted position, in [0, 10000000]; 0 ignores the distance.
     public var distance: Double
@@ -62,12 +62,12 @@ extension PositionFilter {
     package static let list: [Setting<PositionFilter>] = [
         .number(
             "distance", \.distance, in: 0...10_000_000, unit: "m",
-            "A position this far from the one told last is told; 0 takes no account of the distance."),
+            "The minimum distance to the last emitted position; 0 ignores the distance."),
         .duration(
             "time", \.time, from: .zero,
-            "A position this much later than the one told last is told; 0 s takes no account of the time."),
+            "The minimum time since the last emitted position; 0 ignores the time."),
         .number(
             "heading", \.heading, in: 0...180, unit: "°",
-            "A position whose course differs so much from the one told last is told; 0 takes no account of the course."),
+            "The minimum change of course since the last emitted position; 0 ignores the course."),
     ]
 }

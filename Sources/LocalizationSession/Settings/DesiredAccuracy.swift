@@ -1,22 +1,22 @@
 import IndoorPositioning
 
-/// How much power positions may cost, as one word.
+/// The trade-off between accuracy and power, as a single value.
 ///
 /// | word | a position every | particles | radio listens |
 /// | --- | --- | --- | --- |
 /// | `best`, `bestForCart` | as the settings say | as the settings say | all the time |
-/// | `low` | 2 s | 500 | half of the time, if the source can be told |
+/// | `low` | 2 s | 500 | half of the time, if the source supports it |
 ///
-/// `bestForCart` also means a shopping cart, unless a motion mode is given.
+/// `bestForCart` also selects the motion model of a shopping cart, unless a motion mode is given.
 public enum DesiredAccuracy: String, Hashable, Sendable, CaseIterable {
-    /// The best positions that the settings give.
+    /// The best accuracy that the settings allow.
     case best
-    /// Coarser and fewer positions, for less power.
+    /// Less accurate and less frequent positions, to save power.
     case low
-    /// The best positions of a device on a shopping cart.
+    /// The best accuracy for a device on a shopping cart.
     case bestForCart
 
-    /// Puts what the word means over the settings of a session.
+    /// Applies this value to the settings of a session.
     func adjust(_ settings: inout LocalizationSettings) {
         switch self {
         case .best: break

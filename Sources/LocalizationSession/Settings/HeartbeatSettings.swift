@@ -1,23 +1,24 @@
 import IndoorVocabulary
 
-/// How often a service logs what it has counted.
+/// Settings for the heartbeats of a service, which log its counters.
 public struct HeartbeatSettings: Hashable, Sendable {
-    /// Time between two heartbeats, from 0 s to a day; 0 s gives none.
+    /// The time between two heartbeats, which log the counters of `indoorloc serve`, from 0 s to a day; 0 disables
+    /// them.
     public var interval = Duration.seconds(60)
-    /// How many heartbeats are kept, in [0, 1,000,000].
+    /// The number of stored heartbeats, in [0, 1,000,000].
     public var history = 100
 
     /// Creates the settings with their defaults.
     public init() {}
 
-    /// What is out of range; empty if all is well.
+    /// The settings that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "heartbeat.") }
 
-    /// The settings of heartbeats, each once.
+    /// The settings of heartbeats.
     package static let list: [Setting<HeartbeatSettings>] = [
         .duration(
             "interval", \.interval, from: .zero, better: .smaller,
-            "Time between two lines of `indoorloc serve` that say what was counted; 0 gives none."),
-        .wholeNumber("history", \.history, in: 0...1_000_000, better: .greater, "How many heartbeats are kept."),
+            "The time between two heartbeats, which log the counters of `indoorloc serve`; 0 disables them."),
+        .wholeNumber("history", \.history, in: 0...1_000_000, better: .greater, "The number of stored heartbeats."),
     ]
 }

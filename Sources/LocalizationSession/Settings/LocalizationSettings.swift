@@ -1,59 +1,63 @@
 import IndoorPositioning
 import IndoorVocabulary
 
-/// A session's settings, with their defaults.
+/// The settings of a session.
 public struct LocalizationSettings: Hashable, Sendable {
-    /// Only this venue is accepted; nil accepts every known one.
+    /// The ID of the only accepted venue; nil accepts every known venue.
     public var forcedVenue: VenueID?
-    /// The model of this device, as the headers of recordings name it; nil if unknown.
+    /// The model of this device, as named in the headers of recordings; nil for any receiver.
     ///
-    /// If the venue's survey was made with such a device, too, a session knows how it hears, and begins with that
-    /// (``RadioMap/Fit/devices``) instead of any receiver.
+    /// If the survey of the venue includes this model, a session begins with the receiver parameters of the model
+    /// (``RadioMap/Fit/devices``) instead of those of an unknown receiver.
     public var device: String?
-    /// Sightings weaker than this are not used, in dBm; one exactly at the threshold is kept.
+    /// The RSSI in dBm below which sightings are discarded; a sighting exactly at the threshold is kept.
     public var rssiThreshold = -127.0
-    /// Time between two positions, from 50 ms to a day.
+    /// The time between two positions, from 50 ms to a day.
     public var positionInterval = Duration.milliseconds(500)
-    /// Which of these positions are told; by default all.
+    /// The filter for emitted positions; by default, all are emitted.
     public var positionFilter = PositionFilter()
-    /// When the radio has listened for this long without a beacon of the venue, the venue is lost; above 0 s, at most a
-    /// day. The rests of a radio do not count.
+    /// The scanning time without a beacon of the venue after which the venue is lost; above 0 s, at most a day. Pauses
+    /// of the radio don't count as scanning time.
     public var venueLostTimeout = Duration.seconds(30)
-    /// How the venue is told from others.
+    /// The settings for the detection of the venue.
     public var venueSearch = VenueSearchSettings()
-    /// How far satellite positions are used.
+    /// The use of satellite positions: `off`, `lowAccuracy` (one per ten seconds) or `highAccuracy` (all).
     public var satellites = SatelliteUse.highAccuracy
-    /// How the floor is decided.
+    /// The settings for the detection of the floor.
     public var floor = FloorSettings()
-    /// How long a room or fence must hold before the device counts as in or out of it; from 0 s to a day.
+    /// How long positions must be inside or outside a room or geofence before the session reports entry or exit; from 0
+    /// s to a day.
     public var areaDwell = Duration.seconds(2)
-    /// After leaving a fence whose packet gives no timeout, entering it again is silent for this long; from 0 s to a day.
+    /// How long after an exit the session doesn't report entry into the same geofence, if the venue packet specifies no
+    /// timeout; from 0 s to a day.
     public var fenceTimeout = Duration.zero
-    /// The first pause before a failed download or scan is tried again, above 0 s; it doubles up to a minute.
+    /// The pause before the first retry of a failed download or scan, above 0 s; it doubles up to one minute.
     public var retryPause = Duration.seconds(1)
-    /// What an earlier session remembered of the place counts for this long, the less the older; from 0 s to a day.
+    /// How long the place from an earlier session's memory is used, with a weight that decreases with its age; from 0 s
+    /// to a day.
     public var memoryTimeout = Duration.seconds(1800)
-    /// How motion is told and judged.
+    /// The settings for motion and dead reckoning.
     public var motion = DeadReckoningSettings()
-    /// How positions are found.
+    /// The settings for positioning.
     public var positioning = PositioningSettings()
 
     /// Creates the settings with their defaults.
     public init() {}
 
-    /// What is out of range, each with its key, what is allowed and what was found; empty if all is well.
+    /// The settings that are out of range, each with its key, the valid values and the actual value; empty if all are
+    /// valid.
     ///
-    /// A session with any of them ends with a critical error as soon as it starts.
+    /// A session with invalid settings ends with a critical error as soon as it starts.
     public var problems: [String] {
         Self.list.problems(in: self)
     }
 
-    /// The error of a session with these settings; nil if all is well.
+    /// The error of a session with these settings; nil if all are valid.
     var error: LocalizationError? { LocalizationError(settingsProblems: problems) }
 }
 
 extension LocalizationSettings {
-    /// The settings of a session, each once.
+    /// The settings of a session. Each occurs once.
     package static let list: [Setting<LocalizationSettings>] = {
         var list: [Setting<LocalizationSettings>] = [forcedVenueSetting, deviceSetting] + ownList
         list += VenueSearchSettings.list.map { $0.within("venueSearch", \.venueSearch) }
@@ -67,34 +71,34 @@ extension LocalizationSettings {
     private static let ownList: [Setting<LocalizationSettings>] = [
         .number(
             "rssiThreshold", \.rssiThreshold, in: -127...0, unit: "dBm", better: .smaller, scope: .venue,
-            "Sightings weaker than this are not used; one exactly at the threshold is kept."),
+            "The RSSI below which sightings are discarded; a sighting exactly at the threshold is kept."),
         .duration(
             "positionInterval", \.positionInterval, from: .milliseconds(50), better: .smaller, scope: .venue,
-            "Time between two positions."),
+            "The time between two positions."),
         .duration(
             "venueLostTimeout", \.venueLostTimeout, above: .zero, scope: .venue,
-            "When the radio has listened for this long without a beacon of the venue, the venue is lost."),
+            "The scanning time without a beacon of the venue after which the venue is lost."),
         .duration(
             "areaDwell", \.areaDwell, from: .zero, scope: .venue,
-            "How long a room or fence must hold before the device counts as in or out of it."),
+            "How long positions must be inside or outside a room or geofence before its entry or exit is reported."),
         .duration(
             "fenceTimeout", \.fenceTimeout, from: .zero, scope: .venue,
-            "After leaving a fence whose packet gives no timeout, entering it again is silent for this long."),
+            "How long after an exit entry into the same geofence isn't reported, without a timeout in the packet."),
         .choice(
             "satellites", \.satellites, fromWorst: [.off, .lowAccuracy, .highAccuracy],
-            "How far satellite positions are used: none, one in ten seconds, or all."),
+            "The use of satellite positions: `off`, `lowAccuracy` (one per ten seconds) or `highAccuracy` (all)."),
         .duration(
             "retryPause", \.retryPause, above: .zero,
-            "The first pause before a failed download or scan is tried again; it doubles up to a minute."),
+            "The pause before the first retry of a failed download or scan; it doubles up to one minute."),
         .duration(
             "memoryTimeout", \.memoryTimeout, from: .zero, scope: .venue,
-            "What an earlier session remembered of the place counts for this long, the less the older."),
+            "How long the place from an earlier session's memory is used, with a weight that decreases with its age."),
     ]
 
     private static let forcedVenueSetting = Setting<LocalizationSettings>(
         key: "forcedVenue", limits: .wholeNumber(0...9_007_199_254_740_991), unit: "", isOptional: true,
         preference: nil, scope: .session,
-        summary: "The number of the only venue that is accepted; `null` accepts every known one.",
+        summary: "The ID of the only accepted venue; `null` accepts every known venue.",
         read: { $0.forcedVenue.map { .number(Double($0.rawValue)) } ?? .none },
         write: { settings, value in
             if case .number(let number) = value {
@@ -109,8 +113,9 @@ extension LocalizationSettings {
 extension LocalizationSettings {
     private static let deviceSetting = Setting<LocalizationSettings>(
         key: "device", limits: .text, unit: "", isOptional: true, preference: nil, scope: .session,
-        summary: "The model of this device, as headers of recordings name it: where the survey was made with one, too, "
-            + "a session begins with how it hears. `null` expects any receiver.",
+        summary:
+            "The model of this device, as named in the headers of recordings. If the survey includes it, a session "
+            + "begins with its receiver parameters; `null` for any receiver.",
         read: { $0.device.map(SettingValue.text) ?? .none },
         write: { settings, value in
             if case .text(let name) = value { settings.device = name } else { settings.device = nil }

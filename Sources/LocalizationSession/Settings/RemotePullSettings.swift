@@ -1,25 +1,25 @@
 import IndoorVocabulary
 
-/// How settings are pulled from a server.
+/// Settings for requests to a settings server.
 public struct RemotePullSettings: Hashable, Sendable {
-    /// Time between two questions whether there is something new, from 1 s to a day.
+    /// The time between two requests to the settings server, from 1 s to a day.
     public var interval = Duration.seconds(300)
-    /// The first pause before a failed question is asked again, above 0 s; it doubles up to a minute.
+    /// The pause before the first retry of a failed request, above 0 s; it doubles up to one minute.
     public var retryPause = Duration.seconds(5)
 
     /// Creates the settings with their defaults.
     public init() {}
 
-    /// What is out of range; empty if all is well.
+    /// The settings that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "remote.") }
 
-    /// The settings of the pull, each once.
+    /// The settings of the requests.
     package static let list: [Setting<RemotePullSettings>] = [
         .duration(
             "interval", \.interval, from: .seconds(1), better: .smaller,
-            "Time between two questions to the settings server whether there is something new."),
+            "The time between two requests to the settings server."),
         .duration(
             "retryPause", \.retryPause, above: .zero,
-            "The first pause before a question that failed is asked again; it doubles up to a minute."),
+            "The pause before the first retry of a failed request; it doubles up to one minute."),
     ]
 }

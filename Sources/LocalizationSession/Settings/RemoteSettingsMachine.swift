@@ -1,14 +1,15 @@
 import IndoorVocabulary
 
-/// Decides when a server is asked for settings, and what becomes of its answers.
+/// A state machine that requests settings from a server and processes the responses.
 ///
-/// What it gave last stays until it gives something else: neither a failure nor a broken document takes that away.
+/// The latest valid settings apply until the server returns different ones. Failures and invalid documents don't
+/// discard them.
 package struct RemoteSettingsMachine: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case stopped
-        /// The server has been asked, and has not answered.
+        /// A request is pending.
         case asking
-        /// The server is asked again at that instant.
+        /// The next request is due at this instant.
         case waiting(until: Instant)
     }
 
@@ -16,19 +17,19 @@ package struct RemoteSettingsMachine: Hashable, Sendable {
         case start
         case stop
         case tick
-        /// The server gives these, under that tag; nil if it has no tags.
+        /// The server returned these settings with an entity tag; nil if it uses no tags.
         case document([SettingsEntry], tag: String?)
-        /// What it gave under the tag is still what it gives.
+        /// The settings with the tag are unchanged.
         case unchanged
         case failed(LocalizationError)
     }
 
     package enum Directive: Hashable, Sendable {
-        /// Ask, for anything but what has this tag; nil for anything.
+        /// Request the settings unless they have this tag; nil requests them unconditionally.
         case ask(unless: String?)
-        /// The answer is no longer wanted.
+        /// Cancel the pending request.
         case cancel
-        /// These are the server's settings from now on, in place of earlier ones.
+        /// Replace the server's settings with these.
         case use([SettingsEntry])
         case report(LocalizationError)
     }
@@ -41,25 +42,25 @@ package struct RemoteSettingsMachine: Hashable, Sendable {
     package private(set) var state = State.stopped
     private let settings: RemotePullSettings
     private var backoff: Backoff
-    /// What the server gave last; nil if it gave nothing yet.
+    /// The latest settings from the server; nil before the first response.
     private var last: [SettingsEntry]?
-    /// The tag of that; nil if the server has none.
+    /// The tag of the latest settings; nil if the server uses no tags.
     private var tag: String?
 
     /// Creates a stopped machine. The settings must have no `problems`.
     ///
-    /// - Parameter seed: of the jitter of retries.
+    /// - Parameter seed: The seed of the retry jitter.
     package init(_ settings: RemotePullSettings, seed: UInt64) {
         self.settings = settings
         backoff = Backoff(first: settings.retryPause, seed: seed)
     }
 
-    /// When a tick is wanted; nil if never.
+    /// The time of the next tick; nil if the machine needs none.
     package var nextWake: Instant? {
         if case .waiting(let until) = state { until } else { nil }
     }
 
-    /// Takes in an event.
+    /// Processes an event and returns the directives.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         let transition = transition(on: event, at: now)
         state = transition.state
@@ -86,12 +87,12 @@ package struct RemoteSettingsMachine: Hashable, Sendable {
             backoff.reset()
             return Transition(state: pause(at: now))
         case (.asking, .failed(let error)):
-            // Who is refused, or sent something broken, will be so again: asking sooner is of no use.
+            // A rejected request or an invalid document will fail again, so an earlier retry has no benefit.
             let pause = error.code == .network ? min(backoff.next(), settings.interval) : settings.interval
             return Transition(state: .waiting(until: now.advanced(by: pause)), directives: [.report(error)])
-        case (.asking, .start), (.waiting, .start),  // it runs already
-            (.stopped, .stop), (.stopped, .tick), (.asking, .tick), (.waiting, .tick),  // nothing is due
-            (.stopped, .document), (.stopped, .unchanged), (.stopped, .failed),  // late answers
+        case (.asking, .start), (.waiting, .start),  // already running
+            (.stopped, .stop), (.stopped, .tick), (.asking, .tick), (.waiting, .tick),  // nothing to do
+            (.stopped, .document), (.stopped, .unchanged), (.stopped, .failed),  // late responses
             (.waiting, .document), (.waiting, .unchanged), (.waiting, .failed):
             return Transition(state: state)
         }

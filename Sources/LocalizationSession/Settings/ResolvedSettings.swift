@@ -2,24 +2,25 @@ import BeaconScanning
 import IndoorRouting
 import IndoorVocabulary
 
-/// What all sources of settings come to: every setting of the package, in the structs that are used.
+/// The resolved settings of the package: the combined result of all sources.
 public struct ResolvedSettings: Hashable, Sendable {
-    /// Of a session.
+    /// The settings of a session.
     public var localization: LocalizationSettings
-    /// Of a scanner, or of a source that rests between passes: by default 10 s of every 100 s, unlike `ScannerSettings()`.
+    /// The settings of a scanner or a duty-cycled source. The default is 10 s of every 100 s, unlike in
+    /// `ScannerSettings()`.
     public var scanner: ScannerSettings
-    /// Of watched routes.
+    /// The settings of watched routes.
     public var routes: RouteMonitorSettings
-    /// Of the pull of settings from a server.
+    /// The settings of requests to a settings server.
     public var remote: RemotePullSettings
-    /// Of the upload of what is heard and found.
+    /// The settings for the upload of sightings and positions.
     public var upload: UploadSettings
-    /// Of the lines that say what a service has counted.
+    /// The settings of a service's heartbeats.
     public var heartbeat: HeartbeatSettings
-    /// Of sharing with other devices.
+    /// The settings for sharing with other devices.
     public var sharing = SharingSettings()
 
-    /// Creates the settings, by default with their defaults.
+    /// Creates resolved settings. Each argument defaults to the default settings.
     public init(
         localization: LocalizationSettings = LocalizationSettings(),
         scanner: ScannerSettings = ScannerSettings(dutyCycle: DutyCycle()),
@@ -34,7 +35,7 @@ public struct ResolvedSettings: Hashable, Sendable {
         self.heartbeat = heartbeat
     }
 
-    /// Every setting of the package, each once.
+    /// All settings of the package. Each occurs once.
     package static let list: [Setting<ResolvedSettings>] =
         sessionList + scannerList + routeList + remoteList + uploadList + heartbeatList
         + SharingSettings.list.map { $0.within("sharing", \.sharing) }
@@ -54,7 +55,7 @@ public struct ResolvedSettings: Hashable, Sendable {
 }
 
 extension ScanSchedule {
-    /// Creates the schedule of settings: one endless pass if no source of the settings has a duty cycle.
+    /// Creates the schedule from settings. Without a duty cycle in any source, the schedule is one continuous pass.
     public init(_ settings: SettingsStack) {
         let scanner = settings.resolved.scanner
         self.init(

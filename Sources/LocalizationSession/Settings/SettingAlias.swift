@@ -1,27 +1,27 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// Another name of a setting, perhaps in another unit.
+/// An alternative key of a setting, optionally in another unit.
 package struct SettingAlias: Sendable {
-    /// The other name.
+    /// The alternative key.
     package let key: String
-    /// The setting's own key.
+    /// The key of the setting.
     package let target: String
-    /// What it may be, in its own unit.
+    /// The valid values, in the unit of the alias.
     package let limits: SettingLimits
     package let unit: String
-    /// What it reads as while nobody gives it; nil if as the setting itself does.
+    /// The value of the alias when no source sets it; nil for the value of the setting.
     package let unset: JSONValue?
-    /// Whether what it stands for counts only where no program and no file gives it by its own key.
+    /// Whether its value applies only if neither the program nor a file sets the settings by their own keys.
     package var yields = false
-    /// Whether it counts only where the same source gives the setting by no other name.
+    /// Whether its value applies only if the same source sets the setting by no other key.
     package var isSecondary = false
-    /// From its own value to the setting's.
+    /// Converts a value of the alias to a value of the setting.
     let toTarget: @Sendable (SettingValue) -> SettingValue
-    /// From the setting's value to its own.
+    /// Converts a value of the setting to a value of the alias.
     let fromTarget: @Sendable (SettingValue) -> SettingValue
 
-    /// A duration in milliseconds.
+    /// Returns an alias in milliseconds for a duration.
     static func milliseconds(
         _ key: String, _ target: String, in range: ClosedRange<Double>, isSecondary: Bool = false
     ) -> SettingAlias {
@@ -37,7 +37,7 @@ package struct SettingAlias: Sendable {
             })
     }
 
-    /// The same value by another name.
+    /// Returns an alias with the same value.
     static func same(
         _ key: String, _ target: String, _ limits: SettingLimits, isSecondary: Bool = false
     ) -> SettingAlias {
@@ -54,9 +54,9 @@ extension SettingAlias {
         same("positioning.radiusDoubt", "positioning.radiusInflation", .number(0...100)),
     ]
 
-    /// The keys that configuration files of the Nodle SDK use.
+    /// The keys of the Nodle SDK's configuration files.
     static let reference: [SettingAlias] =
-        // Its two scanners, of all devices and of beacons alone, are one here.
+        // The Nodle SDK has separate scanners for all devices and for beacons; this package has one scanner.
         ["", "-ios-cl"].flatMap { kind in
             [
                 milliseconds(
@@ -83,9 +83,10 @@ extension SettingAlias {
                 "cron.check-heartbeat\($0)", "heartbeat.interval", in: 0...86_400_000, isSecondary: !$0.isEmpty)
         }
 
-    /// A power mode by its number; without one, the mode is 2 and the duty cycle what the other keys say.
+    /// A power mode by its number. If unset, the mode is 2 and the other keys determine the duty cycle.
     ///
-    /// There, file and program give one tree, in which a mode changes what starts a scan and no key of `ble.scan`.
+    /// In the Nodle SDK, file and program share one tree, and a mode changes the trigger of scans but no `ble.scan`
+    /// key.
     private static let powerModeNumber = SettingAlias(
         key: "cron.ios-bg-mode", target: "scanner.powerMode", limits: .wholeNumber(0...3), unit: "", unset: .number(2),
         yields: true,

@@ -1,26 +1,26 @@
-/// A setting that cannot be taken, where it is given, and what is allowed.
+/// A rejected setting, with its source, location and valid values.
 public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The reason for rejecting the setting.
     public enum Reason: Hashable, Sendable {
-        /// There is no setting of that key; the nearest one has this key, if any is near.
+        /// There is no setting with this key; `nearest` is the most similar key, if there is one.
         case unknownKey(nearest: String?)
-        /// The value is of another type: what is wanted, and what was found.
+        /// The value has the wrong type.
         case wrongType(wanted: String, found: String)
-        /// The value is of the right type: what is allowed, and what was found.
+        /// The value is out of range.
         case outOfRange(allowed: String, found: String)
-        /// That source may not give this setting.
+        /// The source isn't allowed to set this setting.
         case notAllowed
-        /// The same source gives it twice, perhaps once dotted and once nested, or by another name.
+        /// The source sets the setting twice, for example as a dotted and a nested key, or through an alias.
         case givenTwice
     }
 
-    /// The key as it was given.
+    /// The key as written in the source.
     public var key: String
-    /// What is wrong.
+    /// The reason for rejecting the setting.
     public var reason: Reason
-    /// Who gives it.
+    /// The source of the setting.
     public var source: SettingsSource
-    /// Where the source gives it: the file with the line, or the path within a JSON document; nil if unknown.
+    /// The location in the source: the file and line, or the path within a JSON document; nil if unknown.
     public var place: String?
 
     /// Creates a problem.
@@ -31,7 +31,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
         self.place = place
     }
 
-    /// What is wrong and what is allowed, without the place.
+    /// A description of the problem and the valid values, without the location.
     public var message: String {
         switch reason {
         case .unknownKey(let nearest?): "there is no setting \(key); did you mean \(nearest)?"
@@ -40,9 +40,9 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
         case .outOfRange(let allowed, let found): "\(key) must be \(allowed), not \(found)"
         case .notAllowed:
             source == .venue
-                ? "\(key) is not for a venue to set, as it counts before a venue is known; set it elsewhere"
-                : "\(key) cannot be set as \(source.rawValue); give it as a file, by request or by override"
-        case .givenTwice: "\(key) is given twice, perhaps dotted and nested, or by another name; give it once"
+                ? "\(key) cannot be set by a venue, as it applies before a venue is known; set it in another source"
+                : "\(key) cannot be set as \(source.rawValue); set it in a file, by request or by override"
+        case .givenTwice: "\(key) is set twice, for example dotted and nested, or by an alias; set it once"
         }
     }
 

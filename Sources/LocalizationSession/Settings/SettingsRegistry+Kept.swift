@@ -1,44 +1,46 @@
 import IndoorVocabulary
 
 extension SettingsRegistry {
-    /// Keys of the Nodle SDK's configuration that nothing here needs: a file that has them is read, and shows them.
+    /// Keys of the Nodle SDK's configuration that have no effect in this package. Files with these keys are accepted,
+    /// and the keys are listed.
     static let keptSettings: [Entry] =
         [
-            kept("ble.enable", .flag, .flag(true), "a scan is on from start to stop"),
+            kept("ble.enable", .flag, .flag(true), "a scan runs from start to stop"),
             kept("ble.background-mode", .flag, .flag(false), noBackground),
             kept("ble.scan.background", .wholeNumber(0...3), .number(2), noBackground),
             kept("ble.eid.scan-sink", .text, .text(""), noBundles),
-            kept("core.debug-log.enable", .flag, .flag(false), "nothing is logged; errors come on a stream"),
+            kept("core.debug-log.enable", .flag, .flag(false), "the package logs nothing; a stream reports errors"),
             kept("cron.ios-bg-mode-distance-meters", .number(0...1_000_000), unit: "m", .number(20), noWaking),
-            kept("devkey", .text, .text(""), "no key is needed"),
+            kept("devkey", .text, .text(""), "the package needs no key"),
             kept("dtn.default-pull-url", .text, .text(""), noBundles),
-            kept("dtn.default-push-url", .text, .text(""), "records are sent to --upload-url"),
-            kept("dtn.use-cellular", .flag, .flag(true), "the system chooses the network that carries an upload"),
+            kept("dtn.default-push-url", .text, .text(""), "records are uploaded to --upload-url"),
+            kept("dtn.use-cellular", .flag, .flag(true), "the system chooses the network for an upload"),
             kept("heartbeat.background-mode", .flag, .flag(false), noBackground),
-            kept("heartbeat.resolution-h3", .wholeNumber(0...15), .number(7), "a heartbeat does not tell where"),
-            kept("id.expire-sec", .number(-1...1e12), unit: "s", .number(-1), "a device has the name that it is given"),
+            kept("heartbeat.resolution-h3", .wholeNumber(0...15), .number(7), "a heartbeat contains no location"),
+            kept("id.expire-sec", .number(-1...1e12), unit: "s", .number(-1), "the name of a device does not expire"),
             kept("nodle.authority", .text, .text(""), noBundles),
         ]
-        + durations("ble.stat.report", 86_400_000, "a heartbeat has the counts of the scan")
-        + durations("cell.scan.interval", 50_000, "cellular networks are not scanned")
-        + durations("location.min-interval", 30_000, "a position is told when there is one")
-        + durations("location.fix-timeout", 15_000, "a satellite receiver is asked all the time")
+        + durations("ble.stat.report", 86_400_000, "heartbeats contain the counters of the scan")
+        + durations("cell.scan.interval", 50_000, "the package does not scan cellular networks")
+        + durations("location.min-interval", 30_000, "positions are emitted as soon as they are available")
+        + durations("location.fix-timeout", 15_000, "the satellite receiver runs continuously")
         + ["cron", "core"].flatMap {
-            durations("\($0).check-network", 30_000, "an upload is tried again until the network is there")
+            durations("\($0).check-network", 30_000, "uploads are retried until the network is available")
         }
         + ["", "-sec"].map {
             kept(
                 "cron.ios-bt-refresh\($0)", .number(0...1e12), unit: "s", .number(300),
-                "a radio that is lost is watched for, not asked")
+                "the system reports when a lost radio returns")
         }
 
-    /// What keys begin with that belong to the Nodle SDK alone; not all of them are published.
+    /// The prefixes of keys that only the Nodle SDK uses; not all of the keys are published.
     private static let families = ["ble.eid.", "ble.stat.", "cell.", "dtn.", "id.", "iotee.", "nodle.", "wifi."]
 
-    /// Why keys that are accepted for their family alone are of no effect.
-    static let reasonOfFamily = "a key of the Nodle SDK that nothing here needs"
+    /// The reason that keys accepted by their prefix alone have no effect.
+    static let reasonOfFamily = "a key of the Nodle SDK that this package does not use"
 
-    /// Whether a key that is not in the list is accepted for its family, and is no slip in one that is in the list.
+    /// Returns whether an unlisted key is accepted by its prefix. Keys that look like a misspelling of a listed key
+    /// aren't accepted.
     func isKept(_ key: String) -> Bool {
         guard key.utf8.count <= 100, let family = Self.families.first(where: key.hasPrefix) else { return false }
         return !entries.contains { entry in
@@ -46,11 +48,11 @@ extension SettingsRegistry {
         }
     }
 
-    private static let noBackground = "a service has no background"
-    private static let noWaking = "a service has no background to be woken from by moving"
-    private static let noBundles = "records go to a server of your own, not through a network of bundles"
+    private static let noBackground = "a service has no background mode"
+    private static let noWaking = "a service needs no movement to wake up"
+    private static let noBundles = "records are uploaded to your own server, not through a bundle network"
 
-    /// A duration in milliseconds, with and without its unit in the key.
+    /// Returns entries for a duration in milliseconds, with and without the unit in the key.
     private static func durations(_ key: String, _ standard: Double, _ reason: String) -> [Entry] {
         let tellsKind = key.hasSuffix("interval") || key.hasSuffix("timeout")
         let endings = ["", "-msec"] + (tellsKind ? [] : ["-interval-msec"])
@@ -70,7 +72,7 @@ extension SettingsRegistry {
 }
 
 extension SettingValue {
-    /// A value that is shown and has no effect, of whatever type it is.
+    /// Creates a value of any type that is listed but has no effect.
     init(kept value: JSONValue) {
         self =
             switch value {

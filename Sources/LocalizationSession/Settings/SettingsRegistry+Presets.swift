@@ -3,15 +3,15 @@ import IndoorPositioning
 import IndoorVocabulary
 
 extension SettingsRegistry {
-    /// Settings that stand for others.
+    /// The presets, which set several other settings.
     static let presets: [Entry] = [
         Entry(
             setting: Setting(
                 key: "positioning.particleFilter", limits: .flag, unit: "", isOptional: true,
                 preference: .later(["false", "true"]), scope: .venue,
                 summary: """
-                    Short for `positioning.method`: `true` is `particle`, `false` is `fingerprint`. A method that the same \
-                    source gives counts more.
+                    A shorthand for `positioning.method`: `true` is `particle`, `false` is `fingerprint`. A \
+                    method from the same source takes precedence.
                     """,
                 read: { _ in .none }, write: { _, _ in }, dependentLimits: nil),
             role: .preset { value in
@@ -24,8 +24,9 @@ extension SettingsRegistry {
                 key: "scanner.powerMode", limits: .choice(PowerMode.allCases.map(\.name)), unit: "", isOptional: true,
                 preference: .later([PowerMode.eco, .normal, .aggressive, .none].map(\.name)), scope: .venue,
                 summary: """
-                    Short for `scanner.dutyCycle` and `scanner.timing`: how much power the radio may take. Those that the \
-                    same source gives one by one count more, and with a duration or an interval the scan has pauses.
+                    A shorthand for `scanner.dutyCycle` and `scanner.timing`: the power consumption of the radio. \
+                    Individual settings from the same source take precedence; with a duration or an interval, the \
+                    scan has pauses.
                     """,
                 read: { _ in .none }, write: { _, _ in }, dependentLimits: nil),
             role: .preset { value in
@@ -37,10 +38,10 @@ extension SettingsRegistry {
 }
 
 extension PowerMode {
-    /// The mode's name in configuration files.
+    /// The name of the mode in configuration files.
     package var name: String { "\(self)" }
 
-    /// What the mode stands for.
+    /// The settings of the mode.
     fileprivate var settings: [SettingsRegistry.PresetValue] {
         let passes = ["scanDuration", "interval", "intervalFactor"].map { "scanner.dutyCycle.\($0)" }
         let cycle = DutyCycle.list.map { setting in

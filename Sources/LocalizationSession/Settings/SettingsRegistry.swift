@@ -1,43 +1,43 @@
 import IndoorVocabulary
 
-/// The one list of all settings: what range checks, JSON reading, the reference page and `config show` are made from.
+/// The list of all settings, used by range checks, JSON reading, the reference page and `config show`.
 package struct SettingsRegistry: Sendable {
-    /// A setting, and what giving it does.
+    /// A setting and its role.
     package struct Entry: Sendable {
         package let setting: Setting<ResolvedSettings>
         package let role: Role
     }
 
-    /// What giving a setting does.
+    /// The effect of setting a value.
     package enum Role: Sendable {
-        /// It is put into the struct that holds it.
+        /// The value is stored in its struct.
         case held
-        /// It stands for others, which the same source may still give one by one.
+        /// The value sets several other settings, which the same source can still override individually.
         case preset(@Sendable (SettingValue) -> [PresetValue])
-        /// It is accepted and shown, and is of no effect; what it is without being given, and why nothing needs it.
+        /// The value is accepted and listed but has no effect, with its default value and the reason.
         case kept(SettingValue, reason: String)
     }
 
-    /// One of the values that a preset stands for.
+    /// One of the values of a preset.
     package struct PresetValue: Sendable {
         package let key: String
         package let value: SettingValue
-        /// Settings that would be of no effect beside the value: it does not count where one of them is given.
+        /// Settings that conflict with the value. The value doesn't apply if one of them is set.
         package var contraries: [String] = []
     }
 
-    /// A value as the registry understands it.
+    /// A value accepted by the registry.
     package struct Accepted: Hashable, Sendable {
-        /// The setting's own key, whatever name was used.
+        /// The key of the setting, also if an alias was used.
         package var key: String
         package var value: SettingValue
-        /// Whether single keys of the file count more, as for a preset under its name in the reference.
+        /// Whether individual keys in the file take precedence, as for a preset set through an alias of the Nodle SDK.
         package var yieldsToSingleKeys = false
     }
 
     /// The settings, in the order of the reference page.
     package let entries: [Entry]
-    /// Other names.
+    /// The aliases.
     package let aliases: [SettingAlias]
     private let indexes: [String: Int]
     private let aliasIndexes: [String: Int]
@@ -54,16 +54,16 @@ package struct SettingsRegistry: Sendable {
         aliasIndexes = Dictionary(uniqueKeysWithValues: aliases.enumerated().map { ($1.key, $0) })
     }
 
-    /// The setting of that key; nil if there is none.
+    /// Returns the setting with a key; nil if there is none.
     package func entry(_ key: String) -> Entry? { indexes[key].map { entries[$0] } }
 
-    /// The other name; nil if it is none.
+    /// Returns the alias with a key; nil if there is none.
     package func alias(_ key: String) -> SettingAlias? { aliasIndexes[key].map { aliases[$0] } }
 
-    /// Reads what a source gives.
+    /// Checks and converts an entry from a source.
     ///
-    /// - Throws: `SettingsProblem` if there is no such setting, or if the source may not give it, or if the value is
-    ///   wrong.
+    /// - Throws: `SettingsProblem` if there is no such setting, if the source isn't allowed to set it, or if the value
+    ///   is wrong.
     package func accept(_ given: SettingsEntry, from source: SettingsSource) throws(SettingsProblem) -> Accepted {
         func problem(_ reason: SettingsProblem.Reason) -> SettingsProblem {
             SettingsProblem(key: given.key, reason: reason, source: source, place: given.place)
@@ -90,7 +90,7 @@ package struct SettingsRegistry: Sendable {
             key: setting.key, value: alias?.toTarget(value) ?? value, yieldsToSingleKeys: alias?.yields ?? false)
     }
 
-    /// The valid key that is most alike; nil if none is alike.
+    /// Returns the most similar valid key; nil if none is similar.
     package func nearestKey(to key: String) -> String? {
         EditDistance.nearestKey(to: key, among: entries.map(\.setting.key) + aliases.map(\.key))
     }

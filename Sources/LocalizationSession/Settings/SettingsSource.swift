@@ -1,21 +1,21 @@
 import IndoorVocabulary
 
-/// Where the value of a setting comes from: of several sources that give one, the later in this list counts.
+/// The source of a setting's value. If several sources set a value, the later one in this list takes precedence.
 public enum SettingsSource: String, Hashable, Sendable, CaseIterable, Comparable {
-    /// Nobody gives it.
+    /// The default value.
     case `default`
     /// The packet of the venue that the device is in.
     case venue
-    /// A server, for all its devices.
+    /// A settings server, for all its devices.
     case remote
     /// A file on the device.
     case file
-    /// The program asks for it, and takes something better, too.
+    /// A request from the program, which a better value also satisfies.
     case request
-    /// The program sets it.
+    /// An override from the program.
     case override
 
-    /// Whether the device itself gives it, by its program or a file, and no server and no venue.
+    /// Whether the source is on the device: its program or a file, not a server or a venue.
     var isOfDevice: Bool { self >= .file }
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
@@ -23,13 +23,13 @@ public enum SettingsSource: String, Hashable, Sendable, CaseIterable, Comparable
     public static func < (left: SettingsSource, right: SettingsSource) -> Bool { left.rank < right.rank }
 }
 
-/// One value that a source gives.
+/// A setting's value from one source.
 public struct SettingsEntry: Hashable, Sendable {
     /// The dotted key.
     public var key: String
     /// The value; durations in seconds.
     public var value: JSONValue
-    /// Where the source gives it: the file with the line, or the path within a JSON document; nil if unknown.
+    /// The location in the source: the file and line, or the path within a JSON document; nil if unknown.
     public var place: String?
 
     /// Creates an entry.
@@ -39,11 +39,10 @@ public struct SettingsEntry: Hashable, Sendable {
         self.place = place
     }
 
-    /// The entries of a JSON object, whether its keys are dotted, nested or mixed, ordered by key.
+    /// Returns the entries of a JSON object with dotted, nested or mixed keys, ordered by key.
     ///
-    /// - Parameters:
-    ///   - object: what a document holds.
-    ///   - root: the object's path, which the places begin with.
+    /// - Parameters: - object: The object in a document. - root: The path of the object, which is the prefix of all
+    ///   locations.
     public static func entries(of object: [String: JSONValue], root: String = "$") -> [SettingsEntry] {
         object.sorted { $0.key < $1.key }.flatMap { key, value -> [SettingsEntry] in
             let place = root + pathComponent(key)
@@ -54,29 +53,29 @@ public struct SettingsEntry: Hashable, Sendable {
         }
     }
 
-    /// A key as a part of a JSON path, quoted where it is not a plain word.
+    /// Returns a key as a component of a JSON path, quoted if it isn't a plain word.
     private static func pathComponent(_ key: String) -> String {
         let isWord = !key.isEmpty && key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         return isWord ? ".\(key)" : "[\"\(key)\"]"
     }
 }
 
-/// What counts of a setting, and who said so.
+/// The effective value of a setting, with its source.
 public struct EffectiveSetting: Hashable, Sendable {
     /// The dotted key.
     public var key: String
-    /// The value; `null` for an optional setting that is not set, durations in seconds.
+    /// The value, with durations in seconds; `null` for an optional setting that isn't set.
     public var value: JSONValue
-    /// The unit of a number; empty without one.
+    /// The unit of a number; empty if there is none.
     public var unit: String
-    /// Who gives it.
+    /// The source of the value.
     public var source: SettingsSource
-    /// Where the source gives it: the file with the line, or the path within a JSON document; nil if unknown.
+    /// The location in the source: the file and line, or the path within a JSON document; nil if unknown.
     public var place: String?
-    /// Why the setting is accepted and of no effect here; nil if it is of effect.
+    /// The reason that the setting has no effect; nil if it has an effect.
     public var reasonOfNoEffect: String?
 
-    /// Creates a value.
+    /// Creates an effective setting.
     public init(key: String, value: JSONValue, unit: String = "", source: SettingsSource, place: String? = nil) {
         self.key = key
         self.value = value

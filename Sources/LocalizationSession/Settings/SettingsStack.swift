@@ -2,7 +2,7 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// All sources of settings on top of each other, and what they come to.
+/// The settings of all sources, in order of precedence, and their resolved values.
 ///
 ///     var settings = SettingsStack()
 ///     try settings.request("positionInterval", 0.2)
@@ -10,36 +10,36 @@ import VenueModel
 ///     settings.apply()
 ///     print(settings.resolved.localization.positionInterval)
 ///
-/// A plain value: of two copies each goes its own way. Whatever is given takes effect with `apply()`, and not before.
+/// A stack is a value type; copies are independent. Changes take effect when you call `apply()`.
 public struct SettingsStack: Hashable, Sendable {
-    /// What a source gives for a setting.
+    /// A value from a source.
     struct Given: Hashable, Sendable {
         var value: SettingValue
         var place: String?
-        /// Whether it is a preset that single keys of any source of this device take precedence over.
+        /// Whether the value is a preset that individual keys from any source on this device override.
         var yieldsToSingleKeys = false
     }
 
-    /// What a source gives, by the settings' own keys.
+    /// The values from a source, by the keys of the settings.
     typealias Layer = [String: Given]
 
-    /// The settings as they are since the last `apply()`, ready to use.
+    /// The resolved settings as of the last `apply()`.
     public private(set) var resolved: ResolvedSettings
-    /// How much power positions may cost: what the word means is put over what the sources give, at once.
+    /// The trade-off between accuracy and power. It overrides the settings of all sources and takes effect immediately.
     ///
-    /// See ``DesiredAccuracy``: `low` never makes positions more frequent than the sources say, nor the radio listen more.
+    /// See ``DesiredAccuracy``. The value `low` never increases the rate of positions or the scanning time.
     public var desiredAccuracy = DesiredAccuracy.best { didSet { resolve() } }
-    /// The structs that the stack was made with.
+    /// The structs from which the stack was created.
     private let base: ResolvedSettings
-    /// What counts, and what will count from the next `apply()` on.
+    /// The current values, and the values from the next `apply()` on.
     private var applied: [SettingsSource: Layer] = [:]
     private var staged: [SettingsSource: Layer] = [:]
 
     private var registry: SettingsRegistry { .standard }
 
-    /// Creates settings in which nobody gives anything but these structs.
+    /// Creates settings from structs.
     ///
-    /// What differs from its default in them counts as an override, and is in effect at once.
+    /// Values that differ from their defaults become overrides and take effect immediately.
     public init(
         localization: LocalizationSettings = LocalizationSettings(),
         scanner: ScannerSettings = ScannerSettings(dutyCycle: DutyCycle())
@@ -56,18 +56,16 @@ public struct SettingsStack: Hashable, Sendable {
         applied = staged
     }
 
-    /// Whether something waits for `apply()`.
+    /// Whether there are changes since the last `apply()`.
     public var hasChanges: Bool { staged != applied }
 
-    // MARK: - Giving
+    // MARK: - Setting values
 
-    /// Sets a setting, whatever the other sources give; nil takes back what was set and requested.
+    /// Overrides a setting, regardless of other sources. Passing nil removes the override and all requests.
     ///
-    /// - Parameters:
-    ///   - key: of the setting, or another name of it.
-    ///   - value: durations in seconds; nil to take it back.
-    ///   - place: where it is set, for `EffectiveSetting.place`; nil if that is of no use.
-    /// - Throws: `SettingsProblem` if the key or the value is wrong; then nothing is changed.
+    /// - Parameters: - key: The key of the setting, or an alias. - value: The value, with durations in seconds; nil to
+    ///   remove it. - place: The location for `EffectiveSetting.place`; nil if not needed.
+    /// - Throws: `SettingsProblem` if the key or the value is invalid. In that case, nothing changes.
     public mutating func override(
         _ key: String, _ value: JSONValue?, place: String? = nil
     ) throws(SettingsProblem) {
@@ -80,10 +78,11 @@ public struct SettingsStack: Hashable, Sendable {
         try give(SettingsEntry(key: key, value: value, place: place), from: .override)
     }
 
-    /// Asks for a setting: of several requests the best counts, as the registry knows it, such as the smaller interval.
+    /// Requests a setting. Of several requests, the best value takes effect according to the registry, such as the
+    /// smaller interval.
     ///
-    /// Where none is better, the last request counts.
-    /// - Throws: `SettingsProblem` if the key or the value is wrong; then nothing is changed.
+    /// If no value is better, the last request takes effect.
+    /// - Throws: `SettingsProblem` if the key or the value is invalid. In that case, nothing changes.
     public mutating func request(_ key: String, _ value: JSONValue) throws(SettingsProblem) {
         let accepted = try registry.accept(SettingsEntry(key: key, value: value), from: .request)
         if let earlier = staged[.request]?[accepted.key],
@@ -96,23 +95,23 @@ public struct SettingsStack: Hashable, Sendable {
             value: accepted.value, yieldsToSingleKeys: accepted.yieldsToSingleKeys)
     }
 
-    /// Takes all that a source gives, in place of what it gave before; of an entry given twice, the later counts.
+    /// Replaces all values of a source. If an entry occurs twice, the later one takes effect.
     ///
-    /// - Returns: what is wrong; all that is right is taken.
+    /// - Returns: The problems. All valid entries are loaded.
     public mutating func load(_ entries: [SettingsEntry], from source: SettingsSource) -> [SettingsProblem] {
         let (layer, problems) = layer(of: entries, from: source)
         staged[source] = layer.isEmpty ? nil : layer
         return problems
     }
 
-    /// Takes back what was set in code and by file; what comes from a server or a venue stays.
+    /// Removes the values set in code and by file. Values from a server or a venue stay.
     public mutating func clear() {
         for source in [SettingsSource.override, .request, .file] { staged[source] = nil }
     }
 
-    /// Makes all that was given since the last time take effect.
+    /// Applies all changes since the last call.
     ///
-    /// - Returns: the keys of the settings that changed by it.
+    /// - Returns: The keys of the changed settings.
     @discardableResult public mutating func apply() -> [String] {
         let before = effective
         applied = staged
@@ -122,16 +121,16 @@ public struct SettingsStack: Hashable, Sendable {
 
     // MARK: - Reading
 
-    /// Every setting with its value and where that comes from, in the order of the configuration reference.
+    /// All settings with their values and sources, in the order of the configuration reference.
     public var effective: [EffectiveSetting] {
         let layers = ordered
         let others = Set(layers.flatMap(\.layer.keys)).filter { registry.entry($0) == nil }.sorted()
         return registry.entries.map { effective($0, layers) } + others.compactMap { ofFamily($0, layers) }
     }
 
-    /// A setting by its key or another name, in the unit of that name.
+    /// Returns a setting by its key or an alias, in the unit of the alias.
     ///
-    /// - Throws: `SettingsProblem` if there is none.
+    /// - Throws: `SettingsProblem` if there is no such setting.
     public func setting(_ key: String) throws(SettingsProblem) -> EffectiveSetting {
         let own = try self.key(key, from: .default)
         guard let entry = registry.entry(own) else {
@@ -150,7 +149,7 @@ public struct SettingsStack: Hashable, Sendable {
         return effective
     }
 
-    /// Settings that are right one by one, but not beside each other; empty if all is well.
+    /// The problems of settings that are valid individually but not in combination; empty if there are none.
     public var problems: [SettingsProblem] {
         ResolvedSettings.list.compactMap { setting in
             let value = setting.read(resolved)
@@ -167,9 +166,9 @@ public struct SettingsStack: Hashable, Sendable {
 // MARK: - Resolving
 
 extension SettingsStack {
-    /// The settings of a venue count from now on, and until the next call; nil is in no venue.
+    /// Applies the settings of a venue until the next call; nil means no venue.
     ///
-    /// - Returns: what is wrong with them; all that is right counts.
+    /// - Returns: The problems. All valid settings are applied.
     package mutating func enter(_ venue: [String: JSONValue]?) -> [SettingsProblem] {
         let entries = SettingsEntry.entries(of: venue ?? [:], root: "$.settings")
         let (layer, problems) = layer(of: entries, from: .venue)
@@ -181,14 +180,14 @@ extension SettingsStack {
         return problems
     }
 
-    /// What counts in a venue.
+    /// Returns the resolved settings in a venue.
     public func resolved(in venue: Venue) -> ResolvedSettings {
         var there = self
         _ = there.enter(venue.settings)
         return there.resolved
     }
 
-    /// The same stack, in the venue that another one is in.
+    /// Returns this stack with the venue settings of another one.
     package func inVenue(of other: SettingsStack) -> SettingsStack {
         var moved = self
         moved.applied[.venue] = other.applied[.venue]
@@ -197,7 +196,7 @@ extension SettingsStack {
         return moved
     }
 
-    /// Whether anybody gives one of the settings whose key begins so.
+    /// Returns whether any source sets a setting with this key prefix.
     package func isGiven(_ prefix: String) -> Bool {
         let layers = ordered
         return registry.entries.contains { $0.setting.key.hasPrefix(prefix) && given($0.setting.key, layers) != nil }
@@ -225,7 +224,7 @@ extension SettingsStack {
         var layer: Layer = [:]
         var problems: [SettingsProblem] = []
         let isSecondary = { (entry: SettingsEntry) in registry.alias(entry.key)?.isSecondary == true }
-        // Those that count less come first, as later ones take their place.
+        // Secondary aliases come first, because later entries replace earlier ones.
         for entry in entries.filter(isSecondary) + entries.filter({ !isSecondary($0) }) {
             do {
                 let accepted = try registry.accept(entry, from: source)
@@ -238,14 +237,14 @@ extension SettingsStack {
         return (layer, problems)
     }
 
-    /// What every source gives, those that count most first, and what their presets stand for.
+    /// The values of each source in descending order of precedence, with the values of its presets.
     private var ordered: [(source: SettingsSource, layer: Layer, covered: Layer)] {
         applied.sorted { $0.key > $1.key }.map { source, layer in
             var covered: Layer = [:]
             for (key, given) in layer {
                 guard case .preset(let settings)? = registry.entry(key)?.role else { continue }
                 let yields = given.yieldsToSingleKeys && source.isOfDevice
-                // Where single keys count more than the preset: sources that count as much or more.
+                // The sources whose individual keys override the preset: those with the same or a higher precedence.
                 let single = applied.filter { $0.key >= source || yields && $0.key.isOfDevice }.values
                 for setting in settings(given.value) {
                     let others = [setting.key] + setting.contraries
@@ -283,7 +282,7 @@ extension SettingsStack {
         return effective
     }
 
-    /// A key that is accepted for its family alone; nil if nobody gives it.
+    /// Returns a key accepted by its prefix alone; nil if no source sets it.
     private func ofFamily(
         _ key: String, _ layers: [(source: SettingsSource, layer: Layer, covered: Layer)]
     ) -> EffectiveSetting? {
@@ -297,12 +296,12 @@ extension SettingsStack {
     private mutating func resolve() {
         let layers = ordered
         let standard = ResolvedSettings()
-        // From what the stack was made with: a number that JSON cannot hold stays.
+        // Starting with the original structs preserves numbers that JSON can't represent.
         var next = base
         for setting in ResolvedSettings.list where given(setting.key, layers) == nil {
             setting.write(&next, setting.read(standard))
         }
-        // After all defaults, as null for one of the radio's timings unsets them both.
+        // After all defaults, because null for one of the radio's timings unsets both.
         for setting in ResolvedSettings.list {
             if let given = given(setting.key, layers)?.given { setting.write(&next, given.value) }
         }

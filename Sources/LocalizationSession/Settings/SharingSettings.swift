@@ -1,30 +1,31 @@
 import IndoorVocabulary
 
-/// What settings say of sharing; nil leaves it to the program.
+/// Settings for sharing positions; nil leaves a value to the program.
 public struct SharingSettings: Hashable, Sendable {
-    /// Where the broker is, as `mqtt[s]://[USER@]HOST[:PORT]`: of the command line, where no `--share` is given.
+    /// The address of the broker, `mqtt[s]://[USER@]HOST[:PORT]`; used by the command line without `--share`.
     public var host: String?
-    /// The room to be in: beside those of a ``PositionSharingPlugin``, and of the command line together with `host`.
+    /// The room that the device joins, in addition to those of a ``PositionSharingPlugin``. The command line uses it
+    /// together with `host`.
     public var room: String?
-    /// Time between two positions that a ``PositionSharingPlugin`` hands over, from 0 s to a day; 0 hands over all.
+    /// The time between two positions that a ``PositionSharingPlugin`` shares, from 0 s to a day; 0 shares all.
     public var interval: Duration?
 
-    /// Creates settings that leave all to the program.
+    /// Creates settings that leave all values to the program.
     public init() {}
 }
 
 extension SharingSettings {
-    /// The settings of sharing, each once.
+    /// The settings for sharing.
     package static let list: [Setting<SharingSettings>] = [
         text(
             "host", \.host,
-            "Where the broker is, `mqtt[s]://[USER@]HOST[:PORT]`; of effect on the command line without `--share`."),
-        text("room", \.room, "The room of devices to be in."),
+            "The address of the broker, `mqtt[s]://[USER@]HOST[:PORT]`; used by the command line without `--share`."),
+        text("room", \.room, "The room that the device joins."),
         Setting(
             key: "interval",
             limits: .duration(.zero, isOpen: false, SettingLimits.longest), unit: "s", isOptional: true,
             preference: .smaller, scope: .session,
-            summary: "Time between two positions that are handed over to the other devices; 0 hands over all.",
+            summary: "The time between two positions that the device shares; 0 shares all.",
             read: { $0.interval.map(SettingValue.duration) ?? .none },
             write: { settings, value in
                 if case .duration(let interval) = value {

@@ -1,36 +1,38 @@
 import IndoorVocabulary
 
-/// How the venue is told from others, and indoors from outdoors.
+/// Settings for the detection of the venue, and of indoors and outdoors.
 public struct VenueSearchSettings: Hashable, Sendable {
-    /// Sightings older than this no longer speak for a venue; above 0 s, at most a day.
+    /// The maximum age of sightings that count as evidence for a venue; above 0 s, at most a day.
     public var window = Duration.seconds(3)
-    /// A venue whose beacons are this many times as strong, as a sum of amplitudes, as any other's leads; in [1, 1000].
+    /// The ratio by which the beacons of the leading venue must exceed those of any other, as sums of amplitudes; in
+    /// [1, 1000].
     public var lead = 2.0
-    /// While several venues are heard, one must lead for this long to be chosen; from 0 s to a day.
+    /// How long a venue must lead to be selected while the radio receives several venues; from 0 s to a day.
     public var contestedTime = Duration.seconds(2)
-    /// While in a venue, another one must lead for this long to take over; from 0 s to a day.
+    /// How long another venue must lead to replace the current one; from 0 s to a day.
     public var takeoverTime = Duration.seconds(5)
-    /// While a beacon of the venue is heard well, so many of another one must be heard for it to take over, in [1, 1000]:
-    /// a single one may be carried about.
+    /// The number of received beacons that another venue needs to replace the current one while a beacon of the current
+    /// one is strong, in [1, 1000]. A single beacon could be moving.
     public var takeoverBeacons = 2
-    /// A satellite position counts only with a 68 % radius of at most this many metres, in [0, 10000].
+    /// The maximum 68 % radius in metres of satellite positions that count as evidence, in [0, 10000].
     public var gnssAccuracy = 15.0
-    /// So many satellite positions in a row must agree, in [1, 1000].
+    /// The number of consecutive satellite positions that must agree, in [1, 1000].
     public var gnssCount = 2
-    /// Satellites find the nearest venue within this many metres, also where the device is not in it, in [0, 100000]; within
-    /// 0 m, only one within whose radius the device is.
+    /// The maximum distance in metres at which satellite positions select the nearest venue, in [0, 100000]. With 0 m,
+    /// the device must be within the radius of the venue.
     public var gnssSearchRadius = 500.0
-    /// Satellites speak only if no beacon of the venue was heard well for this long; from 0 s to a day.
+    /// How long all beacons of the venue must have been weak before satellite positions count; from 0 s to a day.
     public var gnssSilence = Duration.seconds(5)
-    /// Weaker sightings are not heard well, in dBm, in [-127, 0]: across the street beacons are still heard, and don't
-    /// contradict satellites that see the device outside.
+    /// The RSSI in dBm below which sightings are weak and don't contradict satellite positions outside the venue, in
+    /// [-127, 0]. Across the street, the radio still receives weak beacons.
     public var gnssRSSILimit = -75.0
-    /// Satellites that see the device this many metres outside of a venue contradict its beacons, however well they are
-    /// heard, in [0, 10000000]: then they stand somewhere else than the packet says, or others have their numbers.
+    /// The distance in metres outside the venue from which satellite positions override its beacons, regardless of
+    /// their RSSI, in [0, 10000000]. At such a distance, the beacons have moved or other beacons have the same
+    /// identities.
     public var gnssFarDistance = 300.0
-    /// Whether satellites never tell that the device is outdoors, nor which venue it is in.
+    /// Whether the session ignores satellite positions when it detects the venue and the outdoors.
     public var isLockedIndoors = false
-    /// Outdoors, satellite positions with a 68 % radius of at most this many metres are told, in [0, 10000].
+    /// The maximum 68 % radius in metres of emitted outdoor positions, in [0, 10000].
     public var outdoorAccuracy = 50.0
 
     /// Creates the settings with their defaults.
@@ -38,42 +40,43 @@ public struct VenueSearchSettings: Hashable, Sendable {
 }
 
 extension VenueSearchSettings {
-    /// The settings of the search for a venue, each once.
+    /// The settings for the detection of the venue.
     package static let list: [Setting<VenueSearchSettings>] = [
-        .duration("window", \.window, above: .zero, "Sightings older than this no longer speak for a venue."),
+        .duration("window", \.window, above: .zero, "The maximum age of sightings that count as evidence for a venue."),
         .number(
             "lead", \.lead, in: 1...1000,
-            "A venue whose beacons are this many times as strong, as a sum of amplitudes, as any other's leads."),
+            "The ratio by which the leading venue's beacons must exceed those of any other, as sums of amplitudes."),
         .duration(
             "contestedTime", \.contestedTime, from: .zero,
-            "While several venues are heard, one must lead for this long to be chosen."),
+            "How long a venue must lead to be selected while the radio receives several venues."),
         .duration(
             "takeoverTime", \.takeoverTime, from: .zero,
-            "While in a venue, another one must lead for this long to take over."),
+            "How long another venue must lead to replace the current one."),
         .wholeNumber(
             "takeoverBeacons", \.takeoverBeacons, in: 1...1000,
-            "While a beacon of the venue is heard well, so many of another one must be heard for it to take over."),
+            "The number of received beacons that another venue needs while a beacon of the current one is strong."),
         .number(
             "gnssAccuracy", \.gnssAccuracy, in: 0...10_000, unit: "m",
-            "A satellite position counts only with a 68 % radius of at most this."),
-        .wholeNumber("gnssCount", \.gnssCount, in: 1...1000, "So many satellite positions in a row must agree."),
+            "The maximum 68 % radius of satellite positions that count as evidence."),
+        .wholeNumber(
+            "gnssCount", \.gnssCount, in: 1...1000, "The number of consecutive satellite positions that must agree."),
         .duration(
             "gnssSilence", \.gnssSilence, from: .zero,
-            "Satellites speak only if no beacon of the venue was heard well for this long."),
+            "How long all beacons of the venue must have been weak before satellite positions count."),
         .number(
             "gnssRSSILimit", \.gnssRSSILimit, in: -127...0, unit: "dBm",
-            "Weaker sightings don't contradict satellites that see the device outside."),
+            "The RSSI below which sightings are weak and don't contradict satellite positions outside the venue."),
         .number(
             "gnssSearchRadius", \.gnssSearchRadius, in: 0...100_000, unit: "m",
-            "Satellites find the nearest venue within this distance, also where the device is not in it."),
+            "The maximum distance at which satellite positions select the nearest venue."),
         .number(
             "gnssFarDistance", \.gnssFarDistance, in: 0...10_000_000, unit: "m",
-            "Satellites that see the device this far outside of a venue contradict its beacons, however strong."),
+            "The distance outside the venue from which satellite positions override beacons of any RSSI."),
         .flag(
             "isLockedIndoors", \.isLockedIndoors,
-            "Whether satellites never tell that the device is outdoors, nor which venue it is in."),
+            "Whether the session ignores satellite positions when it detects the venue and the outdoors."),
         .number(
             "outdoorAccuracy", \.outdoorAccuracy, in: 0...10_000, unit: "m",
-            "Outdoors, satellite positions with a 68 % radius of at most this are told."),
+            "The maximum 68 % radius of emitted outdoor positions."),
     ]
 }

@@ -1,20 +1,20 @@
-/// The name of a device among those that share their positions, such as `forklift-7`.
+/// The name of a device that shares its position, such as `forklift-7`.
 ///
-/// 1 to 64 Unicode scalars, without `/`, `+` and `#`, which separate and stand for names in MQTT topics, without control
-/// characters, and without a `$` in front, which brokers keep for themselves.
+/// A name has 1 to 64 Unicode scalars. It must not contain control characters or `/`, `+` and `#`, which are separators
+/// and wildcards in MQTT topics, and must not begin with `$`, which is reserved for brokers.
 public struct DeviceID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The name as it is written.
+    /// The name.
     public let rawValue: String
 
-    /// Takes a name; nil if it is none. `init(_:)` tells why.
+    /// Creates an ID from a name; nil if the name is invalid. `init(_:)` throws the reason.
     public init?(rawValue: String) {
         guard SharingNameError(of: rawValue) == nil else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Takes a name.
+    /// Creates an ID from a name.
     ///
-    /// - Throws: `SharingNameError` if it is none.
+    /// - Throws: `SharingNameError` if the name is invalid.
     public init(_ name: String) throws(SharingNameError) {
         if let error = SharingNameError(of: name) { throw error }
         rawValue = name

@@ -1,60 +1,59 @@
 import VenueModel
 
-/// Shares positions and texts with other devices: over a broker, over a network, or within one program.
+/// A service that shares positions and texts with other devices, through a broker, over a network, or within one
+/// program.
 ///
-/// A device is in any number of rooms; what it shares goes to all that are in one of them. Rooms are named as devices are,
-/// see `DeviceID`. Whatever a method throws says what to do; what fails later is a `SharingEvent.failed`.
+/// A device can be in any number of rooms. The service sends shared positions to all devices in these rooms. Room names
+/// follow the same rules as device names, see `DeviceID`. Each thrown error describes its remedy; later failures are
+/// reported as `SharingEvent.failed`.
 ///
-/// Over a `some PositionSharing` errors are of its `Failure`; over an `any PositionSharing`, of any type.
+/// Through `some PositionSharing`, errors have the type `Failure`; through `any PositionSharing`, they have any type.
 public protocol PositionSharing: Sendable {
-    /// Why something cannot be shared, of one type for all methods: what was wrong, and what to do about it.
+    /// The error type of all methods. Errors describe the problem and its remedy.
     ///
-    /// Swift infers it where all methods throw the same: `any Error` of those that tell no type, `Never` where none throws.
-    /// Where some throw and others never do, write it down: `typealias Failure = …`.
+    /// Swift infers this type if all methods throw the same type: `any Error` for untyped throws, `Never` if no method
+    /// throws. If only some methods throw, declare it: `typealias Failure = …`.
     associatedtype Failure: Error
 
-    /// Reaches the server, and keeps the connection: when it breaks, it is made anew and the rooms are joined again.
+    /// Connects to the server. If the connection is lost, the service reconnects and joins the rooms again.
     ///
-    /// Does nothing if the connection is there.
+    /// Does nothing if already connected.
     ///
-    /// - Throws: why the server cannot be had.
+    /// - Throws: An error if the server is unavailable.
     func connect() async throws(Failure)
 
-    /// Leaves all rooms and the server. Does nothing without a connection.
+    /// Leaves all rooms and disconnects from the server. Does nothing without a connection.
     func disconnect() async
 
-    /// Enters a room: from now on, positions and texts of the others in it arrive.
+    /// Joins a room, and receives positions and texts of the other devices in the room.
     ///
-    /// - Throws: why this device cannot be in it, also that it is no name of a room; see `SharingNameError`.
+    /// - Throws: An error if the device can't join the room, or if the name is invalid; see `SharingNameError`.
     func join(_ room: String) async throws(Failure)
 
-    /// Leaves a room; does nothing if this device is not in it.
+    /// Leaves a room. Does nothing if this device isn't in the room.
     func leave(_ room: String) async throws(Failure)
 
-    /// Tells where this device is to all rooms that it is in.
+    /// Shares the position of this device with all of its rooms.
     func share(_ position: Position) async throws(Failure)
 
-    /// Tells where this device is, with the level that the position alone does not know.
+    /// Shares the position of this device together with the level of its floor.
     ///
-    /// Whatever does not tell levels can leave this out: then the position is told as it is.
-    /// - Parameters:
-    ///   - position: where this device is.
-    ///   - level: ordinal of the position's floor, as `VenueMap.level`; nil where that is not known.
+    /// The default implementation shares the position without the level.
+    /// - Parameters: - position: The position of this device. - level: The ordinal of the floor, as in
+    ///   `VenueMap.level`; nil if unknown.
     func share(_ position: Position, level: Int?) async throws(Failure)
 
     /// Sends a text to a room that this device is in.
     ///
-    /// - Parameters:
-    ///   - text: what is said.
-    ///   - tag: what it is about.
-    ///   - room: whose devices are to get it.
+    /// - Parameters: - text: The text. - tag: The topic of the text. - room: The room whose devices receive the text.
     func send(_ text: String, tag: String, to room: String) async throws(Failure)
 
-    /// What happens from now on. Each call gives a stream of its own; of events that nobody takes, the newest are kept.
+    /// The events from now on. Each access returns a separate stream. The stream buffers the newest events that the
+    /// consumer hasn't read.
     var events: AsyncStream<SharingEvent> { get }
 }
 
 extension PositionSharing {
-    /// Tells the position without its level.
+    /// Shares the position without its level.
     public func share(_ position: Position, level: Int?) async throws(Failure) { try await share(position) }
 }

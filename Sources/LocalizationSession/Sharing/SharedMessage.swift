@@ -2,13 +2,13 @@
 public struct SharedMessage: Hashable, Sendable {
     /// The device that sent it.
     public var device: DeviceID
-    /// The room of devices that it was sent to.
+    /// The room that it was sent to.
     public var room: String
-    /// What the text is about, by which receivers find those that are for them; any text, also an empty one.
+    /// The topic of the text, which receivers can use as a filter. Can be any text, including an empty one.
     public var tag: String
-    /// What is said.
+    /// The text.
     public var text: String
-    /// When it was sent, in seconds since 1970 (UTC), by the sender's clock.
+    /// The time of sending in seconds since 1970 (UTC), by the sender's clock.
     public var sentAt: Double
 
     /// Creates a message.

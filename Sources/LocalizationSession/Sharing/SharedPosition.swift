@@ -1,36 +1,37 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Where a device is, as it tells the others in its room.
+/// A position that a device shares with the other devices in a room.
 public struct SharedPosition: Hashable, Sendable {
     /// The device that is there.
     public var device: DeviceID
-    /// The device's name for people; nil if it has none.
+    /// The display name of the device; nil if it has none.
     public var name: String?
-    /// The room of devices that it was told in, which is no room of a venue.
+    /// The room of devices in which the position was shared, which is unrelated to the rooms of a venue.
     public var room: String
     /// The venue that the device is in.
     public var venueID: VenueID
     /// The map that the device is on.
     public var mapID: MapID
-    /// Ordinal of the floor, 0 being the ground floor; nil if the device does not tell.
+    /// The ordinal of the floor, with 0 for the ground floor; nil if the device doesn't share it.
     public var level: Int?
     /// Metres to the right of the plan's left edge.
     public var x: Double
     /// Metres below the plan's top edge.
     public var y: Double
-    /// Metres around the point within which the truth lies 68 times of 100.
+    /// The 68 % radius in metres.
     public var radius: Double
-    /// Name of the venue's room that contains the point; nil if there is none.
+    /// The name of the venue's room that contains the point; nil if there is none.
     public var label: String?
-    /// The same point on Earth; nil if the map is not georeferenced.
+    /// The coordinate of the point; nil if the map isn't georeferenced.
     public var coordinate: Coordinate?
-    /// Where the device moves, in degrees clockwise from the plan's top, in [0, 360); nil while it stands or is unclear.
+    /// The direction of movement in degrees clockwise from the plan's top, in [0, 360); nil while the device stands or
+    /// if the direction is unknown.
     public var course: Double?
-    /// When it was told, in seconds since 1970 (UTC), by the sender's clock.
+    /// The time of sharing in seconds since 1970 (UTC), by the sender's clock.
     public var sentAt: Double
 
-    /// Creates a shared position from its parts, unchecked; see `isValid`.
+    /// Creates a shared position from its parts without checking them; see `isValid`.
     public init(
         device: DeviceID, name: String? = nil, room: String, venueID: VenueID, mapID: MapID, level: Int? = nil,
         x: Double, y: Double, radius: Double, label: String? = nil, coordinate: Coordinate? = nil,
@@ -51,15 +52,12 @@ public struct SharedPosition: Hashable, Sendable {
         self.sentAt = sentAt
     }
 
-    /// Creates what a device tells of its own position.
+    /// Creates a shared position from a position of a device.
     ///
-    /// - Parameters:
-    ///   - position: where the device is.
-    ///   - device: the device that is there.
-    ///   - name: the device's name for people; nil if it has none.
-    ///   - room: the room of devices that it is told in.
-    ///   - level: of the position's map, where the sender knows its venue.
-    ///   - sentAt: seconds since 1970 (UTC).
+    /// - Parameters: - position: The position of the device. - device: The device at the position. - name: The display
+    ///   name of the device; nil if it has none. - room: The room of devices in which the position is shared. - level:
+    ///   The level of the position's map; nil if the sender doesn't know it. - sentAt: The time of sharing in seconds
+    ///   since 1970 (UTC).
     public init(
         _ position: Position, of device: DeviceID, name: String? = nil, in room: String, level: Int? = nil,
         sentAt: Double
@@ -70,9 +68,10 @@ public struct SharedPosition: Hashable, Sendable {
             coordinate: position.coordinate, course: position.course, sentAt: sentAt)
     }
 
-    /// Where on the map, in metres.
+    /// The point on the map, in metres.
     public var point: MapPoint { MapPoint(x: x, y: y) }
 
-    /// Whether the room has a name and all numbers are within their ranges: whoever reads one from outside asks this.
+    /// Whether the room name and all numbers are valid. Check this property after reading a position from an external
+    /// source.
     public var isValid: Bool { problem == nil }
 }

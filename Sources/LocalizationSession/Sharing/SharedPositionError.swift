@@ -1,10 +1,10 @@
 import IndoorVocabulary
 
-/// Why a position cannot be shared.
+/// The reason that a position can't be shared.
 public enum SharedPositionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The room has no name that a room can have.
+    /// The name of the room is invalid.
     case badRoom(SharingNameError)
-    /// A number is none, or out of its range; the field is called as in `SharedPosition` and `Coordinate`.
+    /// A number is NaN or out of range. The field has the same name as in `SharedPosition` and `Coordinate`.
     case outOfRange(field: String, value: Double)
 
     public var description: String {
@@ -28,7 +28,7 @@ public enum SharedPositionError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 extension SharedPosition {
-    /// What keeps it from being shared, of its room and its numbers; nil if nothing does.
+    /// The problem with the room name or a number that prevents sharing; nil if there is none.
     public var problem: SharedPositionError? {
         if let error = SharingNameError(of: room) { return .badRoom(error) }
         var numbers: [(field: String, value: Double, isRight: Bool)] = [

@@ -1,25 +1,25 @@
 import IndoorVocabulary
 
-/// Something that happened among devices that share their positions.
+/// An event of position sharing.
 public enum SharingEvent: Hashable, Sendable {
-    /// The server was reached.
+    /// The device connected to the server.
     case connected
-    /// The server is out of reach, or was left on purpose; the reason is for people.
+    /// The device lost the server or disconnected. The reason is human-readable.
     case disconnected(reason: String)
-    /// This device is in a room from now on.
+    /// This device joined a room.
     case joined(room: String)
-    /// This device is in a room no more.
+    /// This device left a room.
     case left(room: String)
-    /// Another device told where it is.
+    /// Another device shared its position.
     case position(SharedPosition)
     /// Another device sent a text.
     case message(SharedMessage)
-    /// So many devices are in a room, this one among them if it has joined.
+    /// The number of devices in a room, including this one if it has joined.
     case occupancy(room: String, devices: Int)
-    /// A room takes no more devices than `capacity`, and this one had to leave it.
+    /// This device had to leave a room because the room has reached its capacity.
     case roomFull(room: String, capacity: Int)
-    /// The server takes no more devices.
+    /// The server accepts no more devices.
     case serverFull
-    /// Something failed; what, and what to do.
+    /// An operation failed. The error describes the problem and its remedy.
     case failed(LocalizationError)
 }

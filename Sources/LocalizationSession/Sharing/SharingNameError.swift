@@ -1,16 +1,16 @@
-/// Why a text cannot name a device or a room of devices.
+/// The reason that a text isn't a valid name of a device or a room.
 public enum SharingNameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has no characters.
+    /// The name is empty.
     case empty
-    /// It has so many Unicode scalars, more than 64.
+    /// The name has more than 64 Unicode scalars.
     case tooLong(count: Int)
-    /// It has a character that no name may have, or may not have there.
+    /// The name contains a character that isn't allowed, or isn't allowed at its position.
     case forbidden(Unicode.Scalar, name: String)
 
-    /// The longest name, in Unicode scalars.
+    /// The maximum length of a name in Unicode scalars.
     public static let longest = 64
 
-    /// What is wrong with a name; nil if nothing is.
+    /// Creates the error of a name; nil if the name is valid.
     ///
     /// Source: *MQTT Version 5.0*, OASIS 2019, 4.7: topic names and topic filters.
     public init?(of name: String) {
@@ -37,16 +37,16 @@ public enum SharingNameError: Error, Hashable, Sendable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .empty: "a name of a device or room must not be empty: give 1 to \(Self.longest) characters"
+        case .empty: "the name of a device or room must not be empty; it needs 1 to \(Self.longest) characters"
         case .tooLong(let count):
-            "a name of a device or room has \(count) characters; at most \(Self.longest) are allowed"
+            "the name of a device or room has \(count) characters; at most \(Self.longest) are allowed"
         case .forbidden("$", let name):
-            "the name \"\(name)\" begins with \"$\", which brokers keep for themselves: begin it otherwise"
+            "the name \"\(name)\" begins with \"$\", which is reserved for brokers; begin it with another character"
         case .forbidden(let scalar, let name) where scalar.value < 0x20 || scalar.value > 0x7E:
-            "a name has the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no device or room may "
+            "the name contains U+\(String(scalar.value, radix: 16, uppercase: true)), which no device or room may "
                 + "have (the rest is \"\(String(name.unicodeScalars.filter { !Self.isForbidden($0) }))\")"
         case .forbidden(let scalar, let name):
-            "the name \"\(name)\" has \"\(scalar)\"; names of devices and rooms are without / + and #"
+            "the name \"\(name)\" contains \"\(scalar)\"; names of devices and rooms must not contain /, + or #"
         }
     }
 }

@@ -1,41 +1,43 @@
 import IndoorVocabulary
 
-/// A fence that the application draws at run time: on Earth, or on the plans of a venue.
+/// A geofence that the application defines at run time, on Earth or on the plans of a venue.
 ///
-/// It is watched beside the fences of the venue's packet, under the same rules; see `Localizer.startMonitoring(_:)`.
+/// The session monitors it in addition to the geofences of the venue packet, under the same rules. See
+/// `Localizer.startMonitoring(_:)`.
 public struct Geofence: Hashable, Sendable {
-    /// What a geofence encloses.
+    /// The shape of a geofence.
     public enum Shape: Hashable, Sendable {
-        /// Metres on the plan of each floor that the fence is on.
+        /// An area in metres on the plan of each floor of the geofence.
         case area(Area)
-        /// The inside of a closed line on Earth, with its corners clockwise or counter-clockwise.
+        /// A polygon on Earth, with corners in clockwise or counter-clockwise order.
         case polygon([Coordinate])
-        /// All that is within `radius` metres of a place on Earth.
+        /// A circle with a radius in metres around a place on Earth.
         case circle(center: Coordinate, radius: Double)
     }
 
-    /// The name by which it is watched: another fence of that name takes its place.
+    /// The identifier. Monitoring another geofence with the same identifier replaces this one.
     public var id: String
-    /// The name for people.
+    /// The display name.
     public var name: String
-    /// What it encloses.
+    /// The shape.
     public var shape: Shape
-    /// The venue that it is in; nil for every venue.
+    /// The venue of the geofence; nil for all venues.
     public var venueID: VenueID?
-    /// The map that it is on; nil for every map.
+    /// The map of the geofence; nil for all maps.
     public var mapID: MapID?
-    /// The floor that it is on, as an ordinal; nil for every floor.
+    /// The level of the geofence; nil for all levels.
     public var level: Int?
-    /// After an exit, entering again is silent for this long; nil means the session's `fenceTimeout`.
+    /// How long after an exit the session doesn't report entry; nil for the session's `fenceTimeout`.
     public var timeout: Duration?
-    /// How long the device must be outside before the exit is told, from 0 s; nil means the session's dwell.
+    /// How long the device must be outside before the session reports the exit, from 0 s; nil for the session's
+    /// `areaDwell`.
     public var exitDelay: Duration?
-    /// How far outside a device that is in still counts as in, in metres from 0.
+    /// The distance in metres outside the shape within which the device remains inside, from 0.
     public var exitMargin: Double
-    /// Any content of the application.
+    /// Custom content of the application.
     public var payload: JSONValue?
 
-    /// Creates a geofence, unchecked; see `problem`.
+    /// Creates a geofence without checking it; see `problem`.
     public init(
         id: String, name: String? = nil, shape: Shape, venueID: VenueID? = nil, mapID: MapID? = nil, level: Int? = nil,
         timeout: Duration? = nil, exitDelay: Duration? = nil, exitMargin: Double = 0, payload: JSONValue? = nil
@@ -54,13 +56,11 @@ public struct Geofence: Hashable, Sendable {
 
     /// Creates a geofence around a point of interest of a venue: a circle on its map, with its name and payload.
     ///
-    /// Its `id` is `poi-`, the venue's number, `-` and the number of the point of interest: `poi-7-3`. By that it is found
-    /// among the fences that are watched, and ended.
+    /// Its `id` consists of `poi-`, the ID of the venue, `-` and the ID of the point of interest, such as `poi-7-3`.
+    /// Use it to find the geofence among the monitored ones and to stop monitoring it.
     ///
-    /// - Parameters:
-    ///   - place: of that venue.
-    ///   - venue: that the point of interest is in.
-    ///   - radius: in metres, above 0.
+    /// - Parameters: - place: The point of interest. - venue: The venue of the point of interest. - radius: The radius
+    ///   in metres, above 0.
     public init(around place: PointOfInterest, of venue: VenueID, radius: Double) {
         self.init(
             id: "poi-\(venue)-\(place.id)", name: place.name,
@@ -70,16 +70,18 @@ public struct Geofence: Hashable, Sendable {
 }
 
 extension Geofence {
-    /// Whether a place on Earth is inside, on whatever floor; nil for a shape in metres, which only a plan puts on Earth.
+    /// Returns whether a place on Earth is inside, on any floor; nil for a shape in metres, which needs a plan.
     ///
-    /// Linear in the number of corners; edges are straight on the plane that touches the Earth at the first corner.
+    /// The time is linear in the number of corners. Edges are straight in the tangent plane of the Earth at the first
+    /// corner.
     public func contains(_ coordinate: Coordinate) -> Bool? {
         guard coordinate.isValid else { return false }
         switch shape {
         case .area:
             return nil
         case .circle(let center, let radius):
-            // Beyond the horizon, the plane would fold; within it, great circles and plane agree to a percent.
+            // Beyond the horizon, the projection is ambiguous; within this limit, it agrees with great circles to one
+            // percent.
             guard center.distance(to: coordinate) <= radius * 1.01 else { return false }
             let offset = LocalTangentPlane(origin: center).offset(of: coordinate)
             return offset.east * offset.east + offset.north * offset.north <= radius * radius
@@ -97,14 +99,15 @@ extension Geofence {
         }
     }
 
-    /// Whether a point of a venue's map is inside.
+    /// Returns whether a point of a venue's map is inside.
     ///
-    /// False on a map that the fence is not on, and for a shape on Earth where the map has no georeference.
+    /// Returns false on other maps, and for a shape on Earth if the map has no georeference.
     public func contains(_ point: MapPoint, on map: VenueMap, of venue: VenueID) -> Bool {
         area(on: map, of: venue, try? map.geoTransform())?.contains(point) ?? false
     }
 
-    /// The fence on a map; nil if it is not on that map, or if nobody knows where the map is on Earth.
+    /// Returns the area of the geofence on a map; nil if it isn't on the map, or if the map needs a georeference and
+    /// has none.
     package func area(on map: VenueMap, of venue: VenueID, _ transform: GeoTransform?) -> Area? {
         guard venueID ?? venue == venue, mapID ?? map.id == map.id, level ?? map.level == map.level else { return nil }
         switch (shape, transform) {
@@ -118,7 +121,8 @@ extension Geofence {
 }
 
 extension Venue {
-    /// The coordinate of a point of interest; nil if the venue has no such map, or its map no valid georeference.
+    /// Returns the coordinate of a point of interest; nil if the venue doesn't have its map, or if the map has no valid
+    /// georeference.
     public func coordinate(of place: PointOfInterest) -> Coordinate? {
         guard let transform = try? map(place.mapID)?.geoTransform() else { return nil }
         return transform.coordinate(at: place.point)

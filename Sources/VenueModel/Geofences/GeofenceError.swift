@@ -1,28 +1,28 @@
 import IndoorVocabulary
 
-/// Why a geofence cannot be watched.
+/// The reason that a geofence can't be monitored.
 public enum GeofenceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The identifier is empty.
     case noID
-    /// A polygon with fewer than three corners encloses nothing.
+    /// The polygon has fewer than three corners.
     case tooFewCorners(id: String, count: Int)
-    /// A coordinate or a number is not finite or out of its range.
+    /// A coordinate or a number isn't finite or is out of range.
     case outOfRange(id: String, field: String)
 
     public var description: String {
         switch self {
-        case .noID: "the geofence has an empty id; give it a name, by which it is also stopped"
+        case .noID: "the geofence has an empty id; set an id, which is also needed to stop monitoring"
         case .tooFewCorners(let id, let count):
-            "geofence \"\(id)\": \(count) corner(s) enclose nothing; give three or more"
+            "geofence \"\(id)\": the polygon has \(count) corner(s); it needs at least three"
         case .outOfRange(let id, let field):
-            "geofence \"\(id)\": \(field) is out of its range; radii are above 0 m, margins and times from 0, latitudes in "
+            "geofence \"\(id)\": \(field) is out of range; radii are above 0 m, margins and times from 0, latitudes in "
                 + "[-90, 90] and longitudes in [-180, 180]"
         }
     }
 }
 
 extension Geofence {
-    /// What keeps it from being watched; nil if nothing does.
+    /// The problem that prevents monitoring; nil if there is none.
     public var problem: GeofenceError? {
         if id.isEmpty { return .noID }
         func isDuration(_ duration: Duration?) -> Bool { duration ?? .zero >= .zero }

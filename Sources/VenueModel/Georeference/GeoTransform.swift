@@ -1,15 +1,15 @@
 import CMath
 import IndoorVocabulary
 
-/// Why a georeference does not tell how the plan lies on Earth.
+/// The reason that a georeference is invalid.
 public enum GeoreferenceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A number is not finite, a coordinate is out of range, or the plan's size is not above 0.
+    /// A number isn't finite, a coordinate is out of range, or the size of the plan isn't above 0.
     case invalidNumber
-    /// Fewer than the two control points that fix a similarity.
+    /// There are fewer than two control points, the minimum for a similarity transform.
     case tooFewControlPoints(Int)
-    /// All control points lie within a centimetre, on the plan or on Earth.
+    /// All control points are within one centimetre of each other, on the plan or on Earth.
     case coincidentControlPoints
-    /// The control points contradict each other: no similarity, unmirrored, comes near them.
+    /// The control points contradict each other: no similarity transform without reflection approximates them.
     case contradictoryControlPoints
 
     public var description: String {
@@ -26,20 +26,20 @@ public enum GeoreferenceError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Turns points of one map into coordinates and back.
+/// A transform between points of one map and coordinates.
 ///
-/// Map and Earth are related by a similarity (rotation, scale, translation) onto a plane that touches the WGS84
-/// ellipsoid at the plan's centre, or at the first control point. Round trips within 1 km of it stay below 1 mm.
+/// The transform is a similarity (rotation, scale and translation) to the tangent plane of the WGS84 ellipsoid at the
+/// centre of the plan or at the first control point. Within 1 km of that point, the round-trip error is below 1 mm.
 public struct GeoTransform: Hashable, Sendable {
-    /// Where the plane of the fit touches the ellipsoid.
+    /// The tangent plane of the fit.
     private let plane: LocalTangentPlane
     // Plan and plane are complex numbers, z = x - iy (y points down) and w = east + i north: w = az + b.
     private let a: Complex
     private let b: Complex
 
-    /// Metres on Earth per metre on the plan; 1 for a plan fixed by centre and bearing.
+    /// Metres on Earth per metre on the plan; 1 for a georeference by centre and bearing.
     public var scale: Double { a.length }
-    /// Root mean square distance in metres between the control points and the fit; 0 without control points.
+    /// The root mean square distance in metres between the control points and the fit; 0 without control points.
     public let residual: Double
 
     /// The bearing of the plan's "up" in degrees clockwise from true north, in [0, 360).
@@ -51,10 +51,10 @@ public struct GeoTransform: Hashable, Sendable {
 
     /// Creates the transform of a plan of `width` by `height` metres.
     ///
-    /// Control points are fitted by least squares. Source: S. Umeyama, *Least-squares estimation of transformation
-    /// parameters between two point patterns*, IEEE TPAMI 13(4), 1991; in the plane it is a complex linear regression.
+    /// Fits control points by least squares. Source: S. Umeyama, *Least-squares estimation of transformation parameters
+    /// between two point patterns*, IEEE TPAMI 13(4), 1991; in the plane it is a complex linear regression.
     ///
-    /// - Throws: `GeoreferenceError` if the georeference does not fix the plan on Earth.
+    /// - Throws: `GeoreferenceError` if the georeference is invalid.
     public init(_ georeference: Georeference, width: Double, height: Double) throws(GeoreferenceError) {
         guard width > 0, height > 0, width.isFinite, height.isFinite else { throw .invalidNumber }
         switch georeference {
@@ -71,20 +71,20 @@ public struct GeoTransform: Hashable, Sendable {
         }
     }
 
-    /// The coordinate of a point of the plan.
+    /// Returns the coordinate of a point of the plan.
     public func coordinate(at point: MapPoint) -> Coordinate {
         let place = a * Complex(point) + b
         return plane.coordinate(east: place.real, north: place.imaginary)
     }
 
-    /// The point of the plan at a coordinate, which may lie beyond the plan's edges.
+    /// Returns the point of the plan at a coordinate, which can be beyond the edges of the plan.
     public func point(at coordinate: Coordinate) -> MapPoint {
         let offset = plane.offset(of: coordinate)
         let point = (Complex(real: offset.east, imaginary: offset.north) - b) / a
         return MapPoint(x: point.real, y: -point.imaginary)
     }
 
-    /// A course on the plan as a true course, both in degrees clockwise, the result in [0, 360).
+    /// Returns the true course of a course on the plan, both in degrees clockwise, in [0, 360).
     public func trueCourse(of course: Double) -> Double {
         let degrees = cmath_fmod(course + bearing, 360)
         return degrees < 0 ? (degrees + 360 < 360 ? degrees + 360 : 0) : degrees
@@ -92,7 +92,7 @@ public struct GeoTransform: Hashable, Sendable {
 
     private typealias Fit = (plane: LocalTangentPlane, a: Complex, b: Complex, residual: Double)
 
-    /// `a = Σ z̄w / Σ |z|²` with `z` and `w` from their means, `b = mean w - a mean z`.
+    /// Fits `a = Σ z̄w / Σ |z|²`, with `z` and `w` relative to their means, and `b = mean w - a mean z`.
     private static func fit(_ points: [Georeference.ControlPoint]) throws(GeoreferenceError) -> Fit {
         guard let first = points.first, points.count >= 2 else { throw .tooFewControlPoints(points.count) }
         guard points.allSatisfy({ $0.coordinate.isValid && $0.point.x.isFinite && $0.point.y.isFinite }) else {
@@ -125,7 +125,7 @@ public struct GeoTransform: Hashable, Sendable {
     }
 }
 
-/// A complex number, as far as a similarity needs it.
+/// A complex number with the operations for a similarity transform.
 private struct Complex: Hashable, Sendable {
     var real = 0.0
     var imaginary = 0.0

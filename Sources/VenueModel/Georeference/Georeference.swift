@@ -1,7 +1,7 @@
 import CMath
 import IndoorVocabulary
 
-/// How a plan lies on Earth.
+/// The location and orientation of a plan on Earth.
 public enum Georeference: Hashable, Sendable {
     /// A point of the plan with its coordinate.
     public struct ControlPoint: Hashable, Sendable {
@@ -19,6 +19,6 @@ public enum Georeference: Hashable, Sendable {
 
     /// The plan's centre and the bearing of its "up", in degrees clockwise from true north.
     case center(Coordinate, bearing: Double)
-    /// Points known in both frames: two fix a similarity, more are fitted by least squares.
+    /// Points known in both frames. Two points define a similarity transform; more points are fitted by least squares.
     case controlPoints([ControlPoint])
 }

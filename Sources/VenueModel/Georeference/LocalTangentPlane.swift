@@ -1,11 +1,11 @@
 import CMath
 import IndoorVocabulary
 
-/// The plane that touches the WGS84 ellipsoid at one coordinate, with metres to the east and to the north.
+/// The tangent plane of the WGS84 ellipsoid at one coordinate, with axes in metres to the east and to the north.
 ///
-/// A coordinate is lifted to Earth-centred, Earth-fixed metres and dropped straight onto the plane, so poles and the
-/// date line need no special case. A place `d` metres away lies about `d²/2R` below the plane (2 cm at 500 m); its
-/// height is lost on the way, which moves it sideways by `d³/2R²`: 2 µm at 500 m, 1.6 cm at 10 km.
+/// The projection converts a coordinate to Earth-centred, Earth-fixed metres and projects it perpendicularly onto the
+/// plane, so poles and the date line need no special case. A place at a distance of `d` metres is about `d²/2R` below
+/// the plane (2 cm at 500 m). Ignoring this height displaces the place by `d³/2R²`: 2 µm at 500 m, 1.6 cm at 10 km.
 ///
 /// Source: NIMA TR8350.2, *Department of Defense World Geodetic System 1984*, 3rd edition, 2000, chapter 3 and 4.3;
 /// height and latitude from Earth-centred metres: B. R. Bowring, *Transformation from spatial to geographical
@@ -18,13 +18,13 @@ package struct LocalTangentPlane: Hashable, Sendable {
     /// First eccentricity squared, `e² = f (2 - f)`.
     static let eccentricitySquared = flattening * (2 - flattening)
 
-    /// Where the plane touches the ellipsoid.
+    /// The coordinate at which the plane touches the ellipsoid.
     package let origin: Coordinate
     private let center: Vector3
     private let east: Vector3
     private let north: Vector3
 
-    /// Creates the plane that touches at `origin`.
+    /// Creates the tangent plane at `origin`.
     package init(origin: Coordinate) {
         let latitude = origin.latitude * .pi / 180
         let longitude = origin.longitude * .pi / 180
@@ -36,7 +36,7 @@ package struct LocalTangentPlane: Hashable, Sendable {
         north = Vector3(x: -sinLatitude * cosLongitude, y: -sinLatitude * sinLongitude, z: cosLatitude)
     }
 
-    /// Metres east and north of the origin.
+    /// Returns the offset of a coordinate in metres east and north of the origin.
     package func offset(of coordinate: Coordinate) -> (east: Double, north: Double) {
         let place = Self.earthCentered(coordinate)
         let x = place.x - center.x
@@ -45,7 +45,7 @@ package struct LocalTangentPlane: Hashable, Sendable {
         return (east.x * x + east.y * y, north.x * x + north.y * y + north.z * z)
     }
 
-    /// The coordinate that lies so many metres east and north of the origin.
+    /// Returns the coordinate at an offset in metres east and north of the origin.
     package func coordinate(east eastward: Double, north northward: Double) -> Coordinate {
         Self.coordinate(
             earthCentered: Vector3(
@@ -54,7 +54,7 @@ package struct LocalTangentPlane: Hashable, Sendable {
                 z: center.z + north.z * northward))
     }
 
-    /// A place on the ellipsoid in Earth-centred, Earth-fixed metres.
+    /// Returns a place on the ellipsoid in Earth-centred, Earth-fixed metres.
     ///
     /// `N = a / √(1 - e² sin²φ)` is the radius of curvature across the meridian.
     private static func earthCentered(_ coordinate: Coordinate) -> Vector3 {
@@ -68,7 +68,7 @@ package struct LocalTangentPlane: Hashable, Sendable {
             z: radius * (1 - eccentricitySquared) * sinLatitude)
     }
 
-    /// The coordinate below a place near the ellipsoid, by Bowring's closed form (error below 1 µm there).
+    /// Returns the coordinate below a place near the ellipsoid, by Bowring's closed form (error below 1 µm).
     private static func coordinate(earthCentered place: Vector3) -> Coordinate {
         let semiMinorAxis = semiMajorAxis * (1 - flattening)
         let secondEccentricitySquared = eccentricitySquared / (1 - eccentricitySquared)

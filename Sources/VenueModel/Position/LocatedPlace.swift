@@ -1,13 +1,13 @@
 import IndoorVocabulary
 
-/// Where the device is: in a venue, or by satellites outside.
+/// The location of the device: in a venue, or outdoors by satellites.
 public enum LocatedPlace: Hashable, Sendable {
-    /// On a map of a venue.
+    /// A position on a map of a venue.
     case indoors(Position)
-    /// In no venue.
+    /// A position outside any venue.
     case outdoors(OutdoorPosition)
 
-    /// When the device was there, on the source's timeline.
+    /// The time of the position, on the timeline of the source.
     public var instant: Instant {
         switch self {
         case .indoors(let position): position.instant
@@ -15,7 +15,7 @@ public enum LocatedPlace: Hashable, Sendable {
         }
     }
 
-    /// Where on Earth; nil on a map without a georeference.
+    /// The coordinate; nil on a map without a georeference.
     public var coordinate: Coordinate? {
         switch self {
         case .indoors(let position): position.coordinate

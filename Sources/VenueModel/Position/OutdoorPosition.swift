@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// Where the device is on Earth while no floor is known, as satellites see it.
+/// A satellite position of the device while no floor is known.
 public struct OutdoorPosition: Hashable, Sendable {
-    /// When the device was there.
+    /// The time of the position.
     public var instant: Instant
-    /// Where it was.
+    /// The coordinate of the device.
     public var coordinate: Coordinate
-    /// Metres around `coordinate` within which the truth lies 68 times of 100.
+    /// The 68 % error radius in metres.
     public var radius: Double
-    /// Metres above the WGS84 ellipsoid; nil if unknown.
+    /// The altitude in metres above the WGS84 ellipsoid; nil if unknown.
     public var altitude: Double?
-    /// Metres per second over ground; nil if unknown.
+    /// The speed over ground in metres per second; nil if unknown.
     public var speed: Double?
-    /// Where the device moves, in degrees clockwise from true north, in [0, 360); nil if unknown.
+    /// The direction of movement in degrees clockwise from true north, in [0, 360); nil if unknown.
     public var course: Double?
 
     /// Creates a position.

@@ -1,33 +1,34 @@
 import IndoorVocabulary
 
-/// Where the device is, as far as the session knows.
+/// An estimated position of the device.
 public struct Position: Hashable, Sendable {
-    /// When the device was there.
+    /// The time of the position.
     public var instant: Instant
     /// The venue that the device is in.
     public var venueID: VenueID
     /// The map that the device is on.
     public var mapID: MapID
-    /// Where on that map, in metres.
+    /// The point on the map, in metres.
     public var point: MapPoint
-    /// Metres around `point` within which the truth lies 68 times of 100.
+    /// The 68 % error radius in metres: the true position lies within it 68 % of the time.
     public var radius: Double
-    /// Covariance of the error of `point`; nil if nobody tells. Its 68 % ellipse is as wide, on average, as `radius`.
+    /// The covariance of the error of `point`; nil if unknown. On average, its 68 % ellipse is as large as `radius`.
     public var covariance: PositionCovariance?
-    /// Name of the room that contains the point; nil if there is none.
+    /// The name of the room that contains the point; nil if there is none.
     public var label: String?
-    /// The rooms that the device may be in, the most probable first, of those with at least 1 %. What they lack of 1 is the
-    /// probability of no room, or of a less probable one. Empty if the venue's rooms have no shapes.
+    /// The rooms with a probability of at least 1 %, the most probable first. The remainder to 1 is the probability of
+    /// no room or of less probable rooms. Empty if the rooms of the venue have no shapes.
     public var rooms: [RoomProbability]
-    /// The same point in the plan's pixels; nil if the image's size is unknown.
+    /// The point in pixels of the plan's image; nil if the image size is unknown.
     public var pixel: PixelPoint?
-    /// The same point on Earth; nil if the map is not georeferenced.
+    /// The coordinate of the point; nil if the map isn't georeferenced.
     public var coordinate: Coordinate?
-    /// Where the device moves, in degrees clockwise from the plan's top; nil while it stands or when it is unclear.
+    /// The direction of movement in degrees clockwise from the plan's top; nil while the device stands or if the
+    /// direction is unknown.
     public var course: Double?
-    /// How fast the device moves, in metres per second; nil if unknown.
+    /// The speed in metres per second; nil if unknown.
     public var speed: Double?
-    /// How sure it is that the device is on this map and not on another one, in [0, 1]; nil if nobody tells.
+    /// The probability that the device is on this map, in [0, 1]; nil if unknown.
     public var floorCertainty: Double?
 
     /// Metres to the right of the plan's left edge.

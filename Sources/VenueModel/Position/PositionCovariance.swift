@@ -1,24 +1,24 @@
 import CMath
 
-/// How uncertain a point is along the axes of its map: the covariance matrix of its error, in m².
+/// The covariance matrix of the error of a point along the axes of its map, in m².
 public struct PositionCovariance: Hashable, Sendable {
-    /// Variance along the map's x axis.
+    /// The variance along the map's x axis.
     public var xx: Double
-    /// Covariance of both axes.
+    /// The covariance of both axes.
     public var xy: Double
-    /// Variance along the map's y axis.
+    /// The variance along the map's y axis.
     public var yy: Double
 
-    /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
+    /// The 68 % radius of a two-dimensional normal distribution, in standard deviations along one axis: √(−2 ln 0.32).
     package static let radiusOfDeviation = 1.51
 
     /// An ellipse around a point.
     public struct Ellipse: Hashable, Sendable {
-        /// Metres from the middle to the farthest point of the edge.
+        /// The semi-major axis in metres.
         public var semiMajorAxis: Double
-        /// Metres from the middle to the nearest point of the edge.
+        /// The semi-minor axis in metres.
         public var semiMinorAxis: Double
-        /// Direction of the longer axis in degrees clockwise from the plan's top, in [0, 180).
+        /// The direction of the major axis in degrees clockwise from the plan's top, in [0, 180).
         public var direction: Double
     }
 
@@ -29,11 +29,11 @@ public struct PositionCovariance: Hashable, Sendable {
         self.yy = yy
     }
 
-    /// The ellipse that holds the truth with a probability in (0, 1), if the error is normally distributed; nil if the
-    /// matrix is not one of variances, or the probability lies outside that range.
+    /// Returns the ellipse that contains the true position with a probability in (0, 1), if the error is normally
+    /// distributed; nil if the matrix isn't a valid covariance, or if the probability is out of range.
     ///
-    /// The edge lies √(−2 ln(1 − p)) standard deviations from the middle, as the squared distance in standard deviations
-    /// has a χ² distribution with two degrees of freedom.
+    /// The edge is √(−2 ln(1 − p)) standard deviations from the centre, because the squared distance in standard
+    /// deviations has a χ² distribution with two degrees of freedom.
     public func ellipse(probability: Double = 0.68) -> Ellipse? {
         let (mean, half) = ((xx + yy) / 2, (xx - yy) / 2)
         let spread = cmath_hypot(half, xy)

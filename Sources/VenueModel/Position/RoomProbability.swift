@@ -1,6 +1,6 @@
-/// How probable it is that the device is in a room.
+/// The probability that the device is in a room.
 public struct RoomProbability: Hashable, Sendable {
-    /// The number of the room within its venue.
+    /// The ID of the room within its venue.
     public var id: Int
     /// The name of the room.
     public var name: String

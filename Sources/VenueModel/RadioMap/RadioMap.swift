@@ -1,23 +1,23 @@
 import IndoorVocabulary
 
-/// What a survey learned of a venue's radio.
+/// The result of a radio survey of a venue.
 ///
-/// Made by `RadioMapLearner`; a `SignalField` turns it into tables for positioning.
+/// `RadioMapLearner` creates radio maps, and `SignalField` converts them to tables for positioning.
 public struct RadioMap: Hashable, Sendable {
-    /// One transmitter as the survey heard it.
+    /// A surveyed beacon.
     public struct Beacon: Hashable, Sendable {
-        /// Which transmitter.
+        /// The identity of the beacon.
         public var identity: BeaconIdentity
-        /// The map that it stands on, as known or as learned.
+        /// The map of the beacon, as known or learned.
         public var mapID: MapID
-        /// Where on that map, as known or as learned.
+        /// The point on the map, as known or learned.
         public var point: MapPoint
-        /// Metres above that floor; nil if unknown.
+        /// The height above the floor in metres; nil if unknown.
         public var z: Double?
-        /// Signal strength at 1 m in dBm that fits the survey best.
+        /// The signal strength at 1 m in dBm that best fits the survey.
         public var power: Double
 
-        /// Creates a beacon from what was learned of it.
+        /// Creates a beacon from its parts.
         public init(identity: BeaconIdentity, mapID: MapID, point: MapPoint, z: Double? = nil, power: Double) {
             self.identity = identity
             self.mapID = mapID
@@ -27,15 +27,15 @@ public struct RadioMap: Hashable, Sendable {
         }
     }
 
-    /// What was heard of one beacon at one place.
+    /// The readings of one beacon at one place.
     public struct Reading: Hashable, Sendable {
         /// Index into the radio map's `beacons`.
         public var beacon: Int
-        /// Mean RSSI in dBm, as the mean of the survey's receivers would have heard it.
+        /// The mean RSSI in dBm, normalized to the mean receiver of the survey.
         public var rssi: Double
-        /// How many advertisements were heard, above 0.
+        /// The number of received advertisements, above 0.
         public var count: Int
-        /// Weight of this reading in the Gaussian process of its beacon and map (1/dB).
+        /// The weight of the reading in the Gaussian process of its beacon and map, in 1/dB.
         public var weight: Double
 
         /// Creates a reading.
@@ -47,18 +47,18 @@ public struct RadioMap: Hashable, Sendable {
         }
     }
 
-    /// What was heard at one place.
+    /// The readings at one place.
     public struct Fingerprint: Hashable, Sendable {
-        /// The map that the place lies on.
+        /// The map of the place.
         public var mapID: MapID
-        /// Where on that map.
+        /// The point on the map.
         public var point: MapPoint
-        /// How long the surveyor listened, in seconds, above 0.
+        /// The scanning time at the place in seconds, above 0.
         public var duration: Double
-        /// Standard deviation of the place along each axis in metres, 0 or more: 0 where the surveyor told it, and more where
-        /// it was found from an unlabelled walk.
+        /// The standard deviation of the place along each axis in metres, 0 or more: 0 for a place specified by the
+        /// surveyor, above 0 for a place estimated from an unlabelled walk.
         public var deviation: Double
-        /// One reading for each beacon that was heard, ordered by beacon.
+        /// One reading for each received beacon, ordered by beacon.
         public var readings: [Reading]
 
         /// Creates a fingerprint.
@@ -71,64 +71,66 @@ public struct RadioMap: Hashable, Sendable {
         }
     }
 
-    /// Numbers of the model that the survey tells; nil where it was too small to tell, or not asked.
+    /// Model parameters estimated from the survey; nil for parameters that the survey was too small to estimate.
     ///
-    /// They take the place of those of `SignalModel`, which are for venues without a survey.
+    /// They replace the parameters of `SignalModel`, which are for venues without a survey.
     public struct Fit: Hashable, Sendable {
-        /// Signal lost through one floor, in dB, 0 or more: ``SignalModel/floorLoss``.
+        /// The signal loss through one floor in dB, 0 or more: ``SignalModel/floorLoss``.
         public var floorLoss: Double?
-        /// Metres over which detection rates are averaged: ``SignalModel/rateLength``.
+        /// The distance in metres over which detection rates are averaged: ``SignalModel/rateLength``.
         public var rateLength: Double?
-        /// How much the rates that path loss expects weigh against the survey's: ``SignalModel/ratePriorDetections``.
+        /// The weight of the detection rates predicted by path loss relative to the survey's:
+        /// ``SignalModel/ratePriorDetections``.
         public var ratePriorDetections: Double?
-        /// Metres around the survey's places within which people are expected: ``SignalModel/supportWidth``.
+        /// The distance in metres around the survey places within which people are expected:
+        /// ``SignalModel/supportWidth``.
         public var supportWidth: Double?
-        /// How likely a place far from the survey is, in (0, 1]: ``SignalModel/unsupportedShare``.
+        /// The relative probability of a place far from the survey, in (0, 1]: ``SignalModel/unsupportedShare``.
         public var unsupportedShare: Double?
-        /// How probable it is that somebody is where the survey knows the radio, in [0, 1]. The less, the more the engine
-        /// expects what it does without a survey: that beacons are heard where they should not be, and silent where they
-        /// should be heard.
+        /// The probability that a user is within the surveyed area, in [0, 1]. The smaller this value, the more the
+        /// engine allows for deviations as without a survey: beacons received where the radio map excludes them, and
+        /// missing where it predicts them.
         public var coverage: Double?
-        /// How much the surveyors' bodies took from the beacons behind them, along each axis, as a standard deviation in dB:
-        /// ``SignalModel/bodyDeviation``.
+        /// The attenuation by the surveyors' bodies of beacons behind them, as a standard deviation along each axis in
+        /// dB: ``SignalModel/bodyDeviation``.
         public var bodyDeviation: Double?
-        /// How much the receivers of the survey's walks differed from each other, as a standard deviation in dB. No less
-        /// is expected of the one that is located: ``SignalModel/receiverOffsetDeviation``.
+        /// The standard deviation in dB between the receivers of the survey. The receiver to locate is expected to
+        /// deviate at least as much: ``SignalModel/receiverOffsetDeviation``.
         public var receiverDeviation: Double?
-        /// How much stronger each model of device hears than the mean of the survey's receivers, by the name that the
-        /// recordings give in ``SurveyRecording/device``: what a session of such a device begins with, see
+        /// The receiver parameters of each device model, relative to the mean receiver of the survey, by the name in
+        /// ``SurveyRecording/device``. A session on such a device begins with these parameters; see
         /// ``LocalizationSettings/device``.
         public var devices: [String: Receiver] = [:]
 
-        /// Creates a fit that tells nothing.
+        /// Creates a fit without parameters.
         public init() {}
     }
 
-    /// How a model of device hears, against the mean of the survey's receivers.
+    /// The receiver parameters of a device model, relative to the mean receiver of the survey.
     public struct Receiver: Hashable, Sendable {
-        /// Decibels by which it hears stronger, in [-50, 50].
+        /// The RSSI offset in dB, in [-50, 50]; positive for a more sensitive receiver.
         public var offset: Double
-        /// Standard deviation of the offset in another recording of such a device, in dB, in [0, 50]: another pocket,
-        /// another unit of the same model.
+        /// The standard deviation in dB of the offset between recordings of the same model, in [0, 50], such as with
+        /// another unit or another pocket.
         public var deviation: Double
 
-        /// Creates what is known of a model of device.
+        /// Creates the parameters of a device model.
         public init(offset: Double, deviation: Double) {
             self.offset = offset
             self.deviation = deviation
         }
     }
 
-    /// The transmitters that the survey heard, ordered by identity.
+    /// The surveyed beacons, ordered by identity.
     public var beacons: [Beacon]
-    /// Where the surveyor was and what was heard there.
+    /// The surveyed places with their readings.
     public var fingerprints: [Fingerprint]
-    /// How fast the signal falls with distance, shared by all beacons.
+    /// The path-loss exponent, shared by all beacons.
     public var pathLossExponent: Double
-    /// How far a reading lies from what the rest of the survey predicts there, as a standard deviation in dB beyond
-    /// fast fading; nil if the survey was too small to tell.
+    /// The standard deviation in dB, beyond fast fading, of a reading from the prediction by the rest of the survey;
+    /// nil if the survey was too small to estimate it.
     public var readingDeviation: Double?
-    /// What else the survey tells of the model's numbers.
+    /// The model parameters estimated from the survey.
     public var fit = Fit()
 
     /// Creates a radio map.

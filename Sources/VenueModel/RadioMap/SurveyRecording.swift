@@ -1,19 +1,20 @@
 import IndoorVocabulary
 
-/// A recording whose places are known: what an installer walks to teach the radio.
+/// A recording with known places, from which a radio map is learned.
 public struct SurveyRecording: Sendable {
     /// A known place of the device.
     public struct Waypoint: Hashable, Sendable {
-        /// When the device was there.
+        /// The time at the place.
         public var instant: Instant
-        /// The map that the place lies on.
+        /// The map of the place.
         public var mapID: MapID
-        /// Where on that map.
+        /// The point on the map.
         public var point: MapPoint
-        /// Whether the device stands there until the next way point; otherwise it walks straight to that.
+        /// Whether the device stands at the place until the next waypoint. Otherwise, it walks straight to the next
+        /// waypoint.
         public var isHold: Bool
 
-        /// Creates a way point.
+        /// Creates a waypoint.
         public init(instant: Instant, mapID: MapID, point: MapPoint, isHold: Bool) {
             self.instant = instant
             self.mapID = mapID
@@ -21,8 +22,8 @@ public struct SurveyRecording: Sendable {
             self.isHold = isHold
         }
 
-        /// Where the device is on its way from here to the next way point, at a time in seconds between both; nil if that is
-        /// on another map.
+        /// Returns the interpolated place between this waypoint and the next one at a time in seconds; nil if the next
+        /// waypoint is on another map.
         package func place(toward next: Waypoint, at seconds: Double) -> (mapID: MapID, point: MapPoint)? {
             guard mapID == next.mapID else { return nil }
             let share = (seconds - instant.seconds) / (next.instant.seconds - instant.seconds)
@@ -30,16 +31,17 @@ public struct SurveyRecording: Sendable {
         }
     }
 
-    /// Where the device was, ordered by instant.
+    /// The known places, ordered by instant.
     public var waypoints: [Waypoint]
-    /// What it heard, ordered by instant.
+    /// The received sightings, ordered by instant.
     public var sightings: [Sighting]
-    /// The recording's last instant.
+    /// The last instant of the recording.
     public var end: Instant
-    /// The model of the receiver; nil if unknown. Recordings of one model tell its offset: ``RadioMap/Fit/devices``.
+    /// The model of the receiver; nil if unknown. Recordings of one model determine its offset:
+    /// ``RadioMap/Fit/devices``.
     public var device: String?
 
-    /// Creates a survey recording; its end is the last instant of a way point or sighting, unless given.
+    /// Creates a survey recording. By default, its end is the last instant of a waypoint or sighting.
     public init(waypoints: [Waypoint], sightings: [Sighting], end: Instant? = nil, device: String? = nil) {
         self.waypoints = waypoints
         self.sightings = sightings

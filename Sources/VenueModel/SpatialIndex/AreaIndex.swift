@@ -1,15 +1,14 @@
 import IndoorVocabulary
 
-/// Finds which of many areas contain a point, at the cost of those that lie near it.
+/// A spatial index of areas. The cost of a query depends on the areas near the point.
 ///
-/// Built once for a venue, with a tree of boxes for each map. It gives what asking each area would give: boxes only
-/// spare the question. An empty area, or one without a point inside, is never found; a point beyond the plan's edges
-/// is looked up like any other.
+/// The index is built once per venue, with a tree of boxes for each map. The results equal those of testing each area;
+/// the boxes only avoid tests. Empty areas are never found. Points beyond the edges of the plan are valid.
 package struct AreaIndex: Hashable, Sendable {
     private let areas: [Area]
     private let trees: [MapID: BoxTree]
 
-    /// Builds the index in O(n log² n); areas are named by their place in the list.
+    /// Creates the index in O(n log² n). Areas are identified by their index in the list.
     package init(_ places: [(mapID: MapID, area: Area)]) {
         areas = places.map(\.area)
         let indexesByMap = Dictionary(grouping: places.indices) { places[$0].mapID }
@@ -23,13 +22,14 @@ package struct AreaIndex: Hashable, Sendable {
 
     /// Appends the indexes of the areas of a map that contain the point, in no particular order.
     ///
-    /// Linear in the corners of the areas whose boxes contain the point. Asks for no memory while `indexes` has room.
+    /// The time is linear in the number of corners of the areas whose boxes contain the point. Allocates no memory
+    /// while `indexes` has capacity.
     package func append(to indexes: inout [Int], containing point: MapPoint, on map: MapID) {
         guard let tree = trees[map] else { return }
         for index in tree.items(at: point) where areas[index].contains(point) { indexes.append(index) }
     }
 
-    /// The lowest index of those areas of a map that contain the point; nil if there is none.
+    /// Returns the lowest index of the areas of a map that contain the point; nil if there is none.
     package func lowest(containing point: MapPoint, on map: MapID) -> Int? {
         guard let tree = trees[map] else { return nil }
         var lowest: Int?

@@ -1,20 +1,20 @@
 import IndoorVocabulary
 
-/// A rectangle along the axes of a map, edges included.
+/// An axis-aligned rectangle on a map, including its edges.
 package struct BoundingBox: Hashable, Sendable {
     package var minX: Double
     package var minY: Double
     package var maxX: Double
     package var maxY: Double
 
-    /// Contains no point; the box of nothing.
+    /// The empty box, which contains no point.
     static let empty = BoundingBox(minX: .infinity, minY: .infinity, maxX: -.infinity, maxY: -.infinity)
-    /// Contains every point.
+    /// The infinite box, which contains every point.
     static let everywhere = BoundingBox(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
 
     var center: MapPoint { MapPoint(x: minX + (maxX - minX) / 2, y: minY + (maxY - minY) / 2) }
 
-    /// False for a point that is not a number.
+    /// Returns whether the box contains a point; false if a coordinate is NaN.
     func contains(_ point: MapPoint) -> Bool {
         point.x >= minX && point.x <= maxX && point.y >= minY && point.y <= maxY
     }
@@ -27,10 +27,10 @@ package struct BoundingBox: Hashable, Sendable {
 }
 
 extension Area {
-    /// A box that surely holds the area; nil if the area holds no point at all.
+    /// A box that contains the area; nil if the area is empty.
     ///
-    /// It is wider than the area by more than what `contains` rounds. What is too large or no number to calculate with
-    /// gets a box without bounds: `contains` alone decides there.
+    /// The margin of the box exceeds the rounding errors of `contains`. For coordinates that are too large or NaN, the
+    /// box is infinite, so only `contains` decides.
     package var bounds: BoundingBox? {
         let largest = 1e100
         switch self {
@@ -53,12 +53,12 @@ extension Area {
         }
     }
 
-    /// Whether its box has a point of a plan.
+    /// Returns whether the bounding box overlaps a plan.
     package func touches(_ map: VenueMap) -> Bool {
         guard let bounds else { return false }
         return bounds.maxX >= 0 && bounds.minX <= map.width && bounds.maxY >= 0 && bounds.minY <= map.height
     }
 
-    /// A thousand times what a double of that size rounds.
+    /// Returns a thousand times the rounding error of a double of this size.
     private static func margin(_ size: Double) -> Double { size * 1000 * .ulpOfOne }
 }

@@ -1,18 +1,19 @@
 import IndoorVocabulary
 
-/// Finds which of many boxes contain a point: a packed tree of boxes within boxes, built once.
+/// A packed tree of nested boxes that finds the boxes containing a point.
 ///
-/// A tree and not a grid of cells, because a packet may hold any areas: a grid of cells as large as a room would need
-/// a million of them for one far-off fence, and lists every large area in each of its cells. The tree has at most one
-/// inner node for each of its boxes whatever they are like. A search looks at about `2 log₂(n / 8) + 8` boxes, and at
-/// as many more for each box found.
+/// A tree is used instead of a grid because a packet can contain any areas: with cells as large as a room, a grid would
+/// need a million cells for one distant geofence, and would list each large area in all of its cells. The tree has at
+/// most one inner node per box, regardless of their shapes. A search tests about `2 log₂(n / 8) + 8` boxes, and as many
+/// more for each box found.
 ///
-/// Boxes are halved at the median of their centres, along the longer side, until eight remain. Nodes lie in one array
-/// in the order of a search, each with the place where the search goes on if the point is not in it, so that a search
-/// needs no stack. Source: A. Guttman, *R-trees: a dynamic index structure for spatial searching*, SIGMOD 1984;
-/// B. Smits, *Efficiency issues for ray tracing*, Journal of Graphics Tools 3(2), 1998 (the array with skips).
+/// Boxes are split at the median of their centres, along the longer side, until at most eight remain. The nodes are
+/// stored in one array in search order. Each node has the index at which the search continues if the point isn't in its
+/// box, so a search needs no stack. Source: A. Guttman, *R-trees: a dynamic index structure for spatial searching*,
+/// SIGMOD 1984; B. Smits, *Efficiency issues for ray tracing*, Journal of Graphics Tools 3(2), 1998 (the array with
+/// skips).
 struct BoxTree: Hashable, Sendable {
-    /// A box with what it stands for.
+    /// A box and its item.
     struct Entry: Hashable, Sendable {
         var box: BoundingBox
         var item: Int
@@ -20,16 +21,16 @@ struct BoxTree: Hashable, Sendable {
 
     fileprivate struct Node: Hashable, Sendable {
         var box: BoundingBox
-        /// Where the search goes on if the point is not in the box.
+        /// The index at which the search continues if the point isn't in the box.
         var next: Int
-        /// What the box stands for; -1 for a box around the nodes before `next`.
+        /// The item of the box; -1 for a box around the nodes before `next`.
         var item: Int
     }
 
     private static let leafSize = 8
     private var nodes: [Node] = []
 
-    /// Builds the tree in O(n log² n).
+    /// Creates the tree in O(n log² n).
     init(_ entries: [Entry]) {
         var entries = entries
         nodes.reserveCapacity(entries.count + entries.count / 2 + 1)
@@ -53,7 +54,7 @@ struct BoxTree: Hashable, Sendable {
         nodes[place].next = nodes.count
     }
 
-    /// Sorts the entries along the longer side of their centres' box; returns the index in their middle.
+    /// Sorts the entries along the longer side of the box around their centres, and returns the middle index.
     private static func halve(_ entries: inout [Entry], _ range: Range<Int>) -> Int {
         var centers = BoundingBox.empty
         for entry in entries[range] {
@@ -70,16 +71,16 @@ struct BoxTree: Hashable, Sendable {
         return range.lowerBound + range.count / 2
     }
 
-    /// A box without bounds has no centre; it may lie anywhere.
+    /// Returns the centre of a box; zero for infinite boxes, which have no centre.
     private static func center(of entry: Entry) -> MapPoint {
         let center = entry.box.center
         return MapPoint(x: center.x.isFinite ? center.x : 0, y: center.y.isFinite ? center.y : 0)
     }
 
-    /// The items whose boxes contain the point, in no particular order.
+    /// Returns the items whose boxes contain the point, in no particular order.
     func items(at point: MapPoint) -> Search { Search(nodes: nodes, point: point) }
 
-    /// A search that goes on as items are asked for; it allocates nothing.
+    /// A lazy search, which allocates no memory.
     struct Search: Sequence, IteratorProtocol {
         private let nodes: [Node]
         private let point: MapPoint

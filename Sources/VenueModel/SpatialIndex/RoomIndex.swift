@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// Finds the room that a point lies in.
+/// A spatial index that finds the room containing a point.
 public struct RoomIndex: Hashable, Sendable {
-    /// Those with a shape, the smallest first.
+    /// The rooms with a shape, the smallest first.
     package let rooms: [Room]
     private let index: AreaIndex
 
-    /// Creates an index of the rooms that have a shape; the others are known by training only.
+    /// Creates an index of the rooms with a shape. Rooms without a shape are only known to classifiers.
     public init(rooms: [Room]) {
         let shaped = rooms.compactMap { room in room.area.map { (room: room, area: $0, size: $0.squareMeters) } }
         let sorted = shaped.sorted { ($0.size, $0.room.id) < ($1.size, $1.room.id) }
@@ -14,13 +14,15 @@ public struct RoomIndex: Hashable, Sendable {
         index = AreaIndex(sorted.map { ($0.room.mapID, $0.area) })
     }
 
-    /// The smallest room of the map that contains the point, of equal ones that with the lowest number.
+    /// Returns the smallest room of the map that contains the point; among rooms of equal size, the one with the lowest
+    /// ID.
     ///
-    /// Returns nil if there is none. Costs what the rooms near the point have corners, however many rooms there are.
+    /// Returns nil if there is none. The cost depends on the number of corners of the rooms near the point, not on the
+    /// total number of rooms.
     public func room(at point: MapPoint, on map: MapID) -> Room? {
         place(at: point, on: map).map { rooms[$0] }
     }
 
-    /// The same room's place in the list.
+    /// Returns the index of that room in `rooms`.
     package func place(at point: MapPoint, on map: MapID) -> Int? { index.lowest(containing: point, on: map) }
 }

@@ -1,28 +1,29 @@
 import CMath
 import IndoorVocabulary
 
-/// The walls of one map, found by place.
+/// A spatial index of the walls of one map.
 ///
-/// A grid whose cells each know the walls around them, the nearest first. What is so near that a way from the cell may
-/// meet it is tested four walls at a time; most ways are shorter than the distance to any wall. The walls are sorted when
-/// they are first asked for, once for all copies.
+/// The index is a grid in which each cell lists the walls around it, the nearest first. A query tests the walls within
+/// reach of a movement four at a time; most movements are shorter than the distance to any wall. The walls are sorted
+/// at the first query, once for all copies.
 package struct WallIndex: Sendable {
     private let sorted: Once<WallTable>
 
-    /// Whether there is no wall at all.
+    /// Whether the map has no walls.
     package let isEmpty: Bool
 
-    /// The walls in their cells.
+    /// The walls, sorted into the cells of the grid.
     package var table: WallTable { sorted.value }
 
-    /// Metres from a cell within which its walls lie: longer than most ways.
+    /// The distance in metres within which a cell lists walls, longer than most movements.
     private static let reach = 2.0
-    /// Edge of a cell in metres, where the building is not too large for it.
+    /// The edge length of a cell in metres, unless the building is too large for it.
     private static let edge = 0.5
-    /// More cells than this, such as of a wall in millimetres, would cost gigabytes: they are made larger then.
+    /// The maximum number of cells. Larger grids, such as for walls given in millimetres, would need gigabytes, so the
+    /// cells are enlarged.
     private static let cellLimit = 100_000.0
 
-    /// Takes the segments of polylines; a segment with an end that is no place is no wall.
+    /// Creates an index of the segments of polylines. Ignores segments with invalid ends.
     package init(walls: [[MapPoint]]) {
         isEmpty = !walls.contains { wall in zip(wall, wall.dropFirst()).contains { Self.isWall($0, $1) } }
         sorted = Once {
@@ -33,7 +34,8 @@ package struct WallIndex: Sendable {
         }
     }
 
-    /// The cells around walls, added up over all of them: memory and time of an index grow with them.
+    /// Returns the number of cells around walls, summed over all walls. The memory and time of an index grow with this
+    /// number.
     package static func cellCount(around walls: [[MapPoint]]) -> Int {
         let segments = segments(of: walls)
         guard !segments.isEmpty else { return 0 }
@@ -58,10 +60,10 @@ package struct WallIndex: Sendable {
         from != to && isPlace(from) && isPlace(to)
     }
 
-    /// Whether a point may lie in a building: squares of its coordinates are numbers, too.
+    /// Returns whether a point is valid, so that the squares of its coordinates are finite.
     private static func isPlace(_ point: MapPoint) -> Bool { abs(point.x) < 1e15 && abs(point.y) < 1e15 }
 
-    /// The grid over all segments and what lies within reach of them.
+    /// Returns the grid over all segments and the area within reach of them.
     private static func grid(over segments: [WallTable.Segment]) -> cmath_walls {
         func range(_ from: (WallTable.Segment) -> Float, _ way: (WallTable.Segment) -> Float) -> (
             low: Double, size: Double
@@ -85,13 +87,13 @@ package struct WallIndex: Sendable {
             reach: Float(reach))
     }
 
-    /// Half a cell's diagonal, and more than rounding takes.
+    /// Returns half the diagonal of a cell plus a margin for rounding errors.
     private static func slack(of grid: cmath_walls) -> Float {
         let extent = abs(grid.left) + abs(grid.top) + Float(grid.columns + grid.rows) / grid.scale
         return 0.7072 / grid.scale + 0.001 + 2e-6 * extent
     }
 
-    /// Whether the straight way between two points crosses a wall.
+    /// Returns whether the straight line between two points crosses a wall.
     package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
         guard !isEmpty else { return false }
         let table = table

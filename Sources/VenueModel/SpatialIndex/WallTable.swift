@@ -2,14 +2,14 @@ import CMath
 
 /// The walls of one map, sorted into the cells of a grid.
 package struct WallTable: Sendable {
-    /// A straight piece of a wall, in metres.
+    /// A straight segment of a wall, in metres.
     struct Segment: Sendable {
         var x: Float
         var y: Float
         var dx: Float
         var dy: Float
 
-        /// Metres to a point.
+        /// Returns the distance to a point in metres.
         func distance(toX pointX: Float, y pointY: Float) -> Float {
             let (x, y) = (pointX - x, pointY - y)
             let length = dx * dx + dy * dy
@@ -20,20 +20,21 @@ package struct WallTable: Sendable {
     }
 
     package let grid: cmath_walls
-    /// Cell by cell, row by row; the last one stands for all that lies outside.
+    /// The cells in row order, followed by one cell for everything outside the grid.
     package private(set) var cells: [cmath_wall_cell] = []
-    /// The walls, four in each line of sixteen numbers.
+    /// The walls, with four walls in each line of sixteen numbers.
     package private(set) var lines: [Float] = []
 
-    /// No walls.
+    /// The table without walls.
     static let empty = WallTable(
         grid: cmath_walls(left: 0, top: 0, scale: 1, columns: 0, rows: 0, reach: 1))
 
     private init(grid: cmath_walls) { self.grid = grid }
 
-    /// Sorts segments into the cells of a grid.
+    /// Creates a table by sorting segments into the cells of a grid.
     ///
-    /// - Parameter slack: metres from a cell's middle to its corners, and more than rounding takes.
+    /// - Parameter slack: The distance in metres from the centre of a cell to its corners, plus a margin for rounding
+    ///   errors.
     init(segments: [Segment], grid: cmath_walls, slack: Float) {
         self.init(grid: grid)
         var near = NearWalls(segments: segments, grid: grid, reach: grid.reach + slack)
@@ -46,7 +47,7 @@ package struct WallTable: Sendable {
                 clear_but_first: square(near.distance(4, in: range), slack))
             near.arrange(range)
             if !range.isEmpty {
-                // Neighbouring cells often have the same walls, and share their lines.
+                // Adjacent cells often have the same walls, and then share their lines.
                 let same = [cell - 1, cell - columns].first { $0 >= 0 && near.areSame($0, range) }
                 (made.first, made.end) =
                     same.map { (cells[$0].first, cells[$0].end) } ?? append(near.walls[range], of: segments)
@@ -57,14 +58,14 @@ package struct WallTable: Sendable {
             cmath_wall_cell(first: 0, end: 0, clear: square(nil, slack), clear_but_first: square(nil, slack)))
     }
 
-    /// The square of what is clear of walls all over a cell.
+    /// Returns the square of the distance without walls around every point of a cell.
     private func square(_ distance: Float?, _ slack: Float) -> Float {
         guard let distance else { return grid.reach * grid.reach }
         let clear = min(max(distance - slack, 0), grid.reach)
         return clear * clear
     }
 
-    /// Adds lines of some walls; which ones they are.
+    /// Adds the lines of some walls, and returns their range.
     private mutating func append(_ walls: ArraySlice<Int32>, of segments: [Segment]) -> (first: Int32, end: Int32) {
         let first = Int32(lines.count / 16)
         for start in stride(from: walls.startIndex, to: walls.endIndex, by: 4) {
@@ -77,7 +78,7 @@ package struct WallTable: Sendable {
         return (first, Int32(lines.count / 16))
     }
 
-    /// The columns and rows that may lie within reach of a wall.
+    /// Returns the columns and rows that can be within reach of a wall.
     static func cells(
         around segment: Segment, _ grid: cmath_walls, _ reach: Float
     ) -> (columns: Range<Int>, rows: Range<Int>, count: Int) {
@@ -96,21 +97,21 @@ package struct WallTable: Sendable {
     }
 }
 
-/// Which walls are near each cell of a grid.
+/// The walls near each cell of a grid.
 private struct NearWalls {
-    /// Where the walls of each cell begin; the last one is the number of all.
+    /// The start offset of each cell's walls, followed by the total number.
     private var starts: [Int32]
-    /// Indexes of the walls, cell by cell.
+    /// The indexes of the walls, cell by cell.
     private(set) var walls: [Int32]
-    /// Metres from the middle of the cell to each of them.
+    /// The distance in metres from the centre of the cell to each wall.
     private var distances: [Float]
 
-    /// So many are sorted by insertion, which asks for no memory.
+    /// The maximum number of walls for an insertion sort, which allocates no memory.
     private static let fewWalls = 24
 
     init(segments: [WallTable.Segment], grid: cmath_walls, reach: Float) {
         var starts = [Int32](repeating: 0, count: Int(grid.columns) * Int(grid.rows) + 1)
-        // Twice the same search takes less memory than a list of what was found.
+        // Searching twice needs less memory than storing the results.
         Self.forEach(segments, grid, reach) { cell, _, _ in starts[cell + 1] += 1 }
         for cell in 1..<starts.count { starts[cell] += starts[cell - 1] }
         var next = starts
@@ -124,7 +125,7 @@ private struct NearWalls {
         (self.starts, self.walls, self.distances) = (starts, walls, distances)
     }
 
-    /// Finds the walls within reach of each cell's middle, wall by wall.
+    /// Calls `body` for each wall and each cell whose centre is within reach of the wall.
     private static func forEach(
         _ segments: [WallTable.Segment], _ grid: cmath_walls, _ reach: Float,
         _ body: (_ cell: Int, _ wall: Int, _ distance: Float) -> Void
@@ -145,11 +146,11 @@ private struct NearWalls {
 
     private func range(of cell: Int) -> Range<Int> { Int(starts[cell])..<Int(starts[cell + 1]) }
 
-    /// Orders the walls of a cell, the nearest first; where they are.
+    /// Sorts the walls of a cell, the nearest first, and returns their range.
     mutating func sort(_ cell: Int) -> Range<Int> {
         let range = range(of: cell)
         if range.count <= Self.fewWalls {
-            // They come in the order of their indexes, which stays where distances are equal.
+            // The walls are in index order, and the sort is stable for equal distances.
             for end in range {
                 var place = end
                 while place > range.lowerBound, distances[place] < distances[place - 1] {
@@ -165,18 +166,19 @@ private struct NearWalls {
         return range
     }
 
-    /// Metres to the n-th wall of a cell; nil if it has fewer.
+    /// Returns the distance in metres to the n-th wall of a cell; nil if it has fewer.
     func distance(_ index: Int, in range: Range<Int>) -> Float? {
         index < range.count ? distances[range.lowerBound + index] : nil
     }
 
-    /// Orders the nearest four walls of a cell, and all others, by their indexes: in any order they are the same lines.
+    /// Sorts the nearest four walls of a cell, and all others, by their indexes, so that equal sets of walls produce
+    /// equal lines.
     mutating func arrange(_ range: Range<Int>) {
         let middle = min(range.lowerBound + 4, range.upperBound)
         walls[range.lowerBound..<middle].sort()
         walls[middle..<range.upperBound].sort()
     }
 
-    /// Whether a cell has the same walls as lie in a range.
+    /// Returns whether a cell has the same walls as a range.
     func areSame(_ cell: Int, _ range: Range<Int>) -> Bool { walls[self.range(of: cell)].elementsEqual(walls[range]) }
 }

@@ -1,13 +1,13 @@
 import IndoorVocabulary
 
 extension Area {
-    /// The area enclosed, in m²; for a polygon that crosses itself, parts can cancel each other.
+    /// The size of the area in m². Parts of a self-intersecting polygon can cancel each other.
     public var squareMeters: Double {
         switch self {
         case .circle(_, let radius):
             return .pi * radius * radius
         case .polygon(let corners):
-            // Shoelace formula, from the first corner so that far-off plans lose no digits.
+            // Shoelace formula relative to the first corner, so that large coordinates lose no precision.
             guard let origin = corners.first, var previous = corners.last else { return 0 }
             var twice = 0.0
             for corner in corners {
@@ -19,9 +19,8 @@ extension Area {
         }
     }
 
-    /// How far the point lies outside, in metres; 0 within the area and infinite for a polygon without corners.
-    ///
-    /// Linear in the number of corners.
+    /// Returns the distance in metres from the area to a point; 0 inside the area and infinite for a polygon without
+    /// corners. The time is linear in the number of corners.
     public func distance(to point: MapPoint) -> Double {
         switch self {
         case .circle(let center, let radius):
@@ -38,7 +37,7 @@ extension Area {
         }
     }
 
-    /// Between a point and the nearest of a straight line's.
+    /// Returns the distance between a point and a line segment.
     private static func distance(from point: MapPoint, toLineFrom start: MapPoint, to end: MapPoint) -> Double {
         let (along, offset) = (end - start, point - start)
         let squared = along.x * along.x + along.y * along.y

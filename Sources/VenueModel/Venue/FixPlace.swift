@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// A place on a map in one of its frames, as somebody outside may know it.
+/// A place on a map in one of its frames, for a position from outside the package.
 public enum FixPlace: Hashable, Sendable {
     /// Metres right of and below the plan's top-left corner.
     case point(MapPoint)
@@ -10,34 +10,35 @@ public enum FixPlace: Hashable, Sendable {
     case coordinate(Coordinate)
 }
 
-/// Why a place tells nothing.
+/// The reason that a fix is invalid.
 public enum FixError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The radius is not above 0, or larger than 1000 km.
+    /// The radius isn't above 0, or is larger than 1000 km.
     case invalidRadius(Double)
-    /// The place is not finite, or no coordinate.
+    /// The place isn't finite, or isn't a valid coordinate.
     case invalidPlace(FixPlace)
-    /// The map's image has no size, so that its pixels are nowhere.
+    /// The image size of the map is unknown, so pixels can't be converted.
     case noImageSize(MapID)
-    /// The venue has no such map.
+    /// The venue doesn't have the map.
     case unknownMap(MapID)
-    /// It lies so many metres off the plan of its map, farther than 50 m and its radius.
+    /// The place is off the plan of its map by more than 50 m plus its radius; `distance` is in metres.
     case offPlan(MapID, distance: Double)
-    /// The method of positioning keeps no place.
+    /// The positioning method doesn't keep a state.
     case methodWithoutMemory
-    /// The map does not know how it lies on Earth.
+    /// The map has no georeference.
     case notGeoreferenced(MapID)
-    /// The map's georeference does not fix it on Earth.
+    /// The georeference of the map is invalid.
     case georeference(GeoreferenceError)
 
     public var description: String {
         switch self {
-        case .invalidRadius(let radius): "the radius \(radius) is none; give one above 0 and up to 1e6 m"
-        case .invalidPlace(let place): "\(place) is no place; give finite numbers, latitude and longitude in range"
+        case .invalidRadius(let radius): "the radius \(radius) is invalid; give one above 0 and up to 1e6 m"
+        case .invalidPlace(let place):
+            "\(place) is not a valid place; give finite numbers, latitude and longitude in range"
         case .noImageSize(let map): "map \(map) has no image size; add it to the packet, or give metres"
         case .unknownMap(let map): "the venue has no map \(map); give one of its maps"
         case .offPlan(let map, let distance):
             "the place is \(Int(distance.rounded())) m off the plan of map \(map); give one on it"
-        case .methodWithoutMemory: "the method of positioning keeps no place; use the method particle"
+        case .methodWithoutMemory: "the positioning method keeps no state; use the method particle"
         case .notGeoreferenced(let map): "map \(map) has no georeference; add it to the packet, or give metres"
         case .georeference(let error): "\(error)"
         }
@@ -45,23 +46,22 @@ public enum FixError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension VenueMap {
-    /// Metres that a pixel of the image is wide, the mean of both axes; nil if the image's size is unknown.
+    /// Metres per pixel of the image, as the mean of both axes; nil if the image size is unknown.
     public var metersPerPixel: Double? {
         guard let widthPixels, let heightPixels, widthPixels > 0, heightPixels > 0 else { return nil }
         return (width / Double(widthPixels) + height / Double(heightPixels)) / 2
     }
 
-    /// Pixels of the image that a metre is wide; nil if the image's size is unknown.
+    /// Pixels of the image per metre; nil if the image size is unknown.
     public var pixelsPerMeter: Double? { metersPerPixel.flatMap { $0 > 0 ? 1 / $0 : nil } }
 
-    /// The fix at a place of this map.
+    /// Returns a fix at a place on this map.
     ///
-    /// - Parameters:
-    ///   - place: in any of the map's frames.
-    ///   - radius: 68 % radius, in pixels for a pixel and in metres otherwise; 3 m is a good value.
-    ///   - isSoft: true combines it with what the radio hears; false replaces that.
-    ///   - instant: when it was valid; a session puts its own there.
-    /// - Throws: `FixError` if the place or its radius tells nothing.
+    /// - Parameters: - place: The place in any frame of the map. - radius: The 68 % radius, in pixels for a pixel and
+    ///   in metres otherwise; 3 m is a good value. - isSoft: Whether a session combines the fix with its other
+    ///   evidence; if false, the fix replaces the evidence. - instant: The time of the fix; a session replaces it with
+    ///   its own.
+    /// - Throws: `FixError` if the place or its radius is invalid.
     public func fix(
         at place: FixPlace, radius: Double, isSoft: Bool = false, instant: Instant = .zero
     ) throws(FixError) -> Fix {
@@ -92,7 +92,7 @@ extension VenueMap {
 }
 
 extension VenueMap {
-    /// Metres from a place to the plan; 0 on it.
+    /// Returns the distance in metres from a place to the plan; 0 on the plan.
     package func distanceOff(to point: MapPoint) -> Double {
         let dx = max(0, -point.x, point.x - width)
         let dy = max(0, -point.y, point.y - height)
@@ -101,26 +101,26 @@ extension VenueMap {
 }
 
 extension Fix {
-    /// The largest radius that tells something, in metres.
+    /// The maximum radius of a fix in metres.
     static let largestRadius = 1e6
-    /// Metres off a plan at which somebody may still be: on the way to the building.
+    /// The maximum distance in metres off the plan, for users near the building.
     private static let nearby = 50.0
 
-    /// Why it tells nothing, in whatever venue; nil if it may.
+    /// The problem of the fix, independent of the venue; nil if there is none.
     package var problem: FixError? {
         guard radius > 0, radius <= Self.largestRadius else { return .invalidRadius(radius) }
         guard point.x.isFinite, point.y.isFinite else { return .invalidPlace(.point(point)) }
         return nil
     }
 
-    /// Why it tells nothing on the map that it names; nil if it may.
+    /// Returns the problem of the fix on its map; nil if there is none.
     package func problem(on map: VenueMap) -> FixError? {
         if let problem { return problem }
         let distance = map.distanceOff(to: point)
         return distance <= Self.nearby + radius ? nil : .offPlan(map.id, distance: distance)
     }
 
-    /// Why it tells nothing in a venue; nil if it may.
+    /// Returns the problem of the fix in a venue; nil if there is none.
     package func problem(in venue: Venue) -> FixError? {
         guard let map = venue.map(mapID) else { return problem ?? .unknownMap(mapID) }
         return problem(on: map)

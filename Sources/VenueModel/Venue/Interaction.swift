@@ -1,45 +1,45 @@
 import IndoorVocabulary
 
-/// What a venue has to say where somebody comes near a beacon or a place, or goes away from it.
+/// Content that a venue shows when the device approaches or leaves a beacon or a place.
 public struct Interaction: Hashable, Sendable {
-    /// What the device comes near to.
+    /// The target of the interaction.
     public enum Target: Hashable, Sendable {
         /// Any beacon of a region.
         case beacon(BeaconRegion)
-        /// A room, by its number within the venue.
+        /// A room, by its ID within the venue.
         case room(Int)
-        /// A fence, by its number within the venue.
+        /// A geofence, by its ID within the venue.
         case fence(Int)
-        /// A point of interest, by its number within the venue.
+        /// A point of interest, by its ID within the venue.
         case pointOfInterest(Int)
     }
 
-    /// When an interaction is told.
+    /// The direction that triggers an interaction.
     public enum Trigger: String, Hashable, Sendable, CaseIterable {
-        /// When the device comes near, or in.
+        /// The device approaches or enters the target.
         case enter
-        /// When it goes away, or out.
+        /// The device moves away from or exits the target.
         case exit
-        /// Both times.
+        /// Both directions.
         case both
     }
 
-    /// A text for people, in one language.
+    /// A text in one language.
     public struct Content: Hashable, Sendable {
-        /// The number that names the content within its interaction.
+        /// The ID of the content within its interaction.
         public var id: Int
-        /// The language as a BCP 47 tag, such as `en` or `de-CH`; nil if it is for all.
+        /// The language as a BCP 47 tag, such as `en` or `de-CH`; nil for all languages.
         public var language: String?
         /// The text.
         public var text: String
-        /// Where an image is: a path within the packet or an address; nil without one.
+        /// The image, as a path within the packet or a URL; nil if there is none.
         public var image: String?
-        /// Where more can be read; nil if nowhere.
+        /// A link to further information; nil if there is none.
         public var link: String?
-        /// What people see as the link; nil for the link itself.
+        /// The displayed text of the link; nil for the link itself.
         public var displayLink: String?
 
-        /// Creates a content.
+        /// Creates content.
         public init(
             id: Int, language: String? = nil, text: String, image: String? = nil, link: String? = nil,
             displayLink: String? = nil
@@ -53,25 +53,25 @@ public struct Interaction: Hashable, Sendable {
         }
     }
 
-    /// The number that names the interaction within its venue.
+    /// The ID of the interaction within its venue.
     public var id: Int
-    /// The name for people.
+    /// The display name.
     public var name: String
-    /// What the device comes near to.
+    /// The target of the interaction.
     public var target: Target
-    /// When it is told.
+    /// The direction that triggers the interaction.
     public var trigger: Trigger
-    /// Metres within which a beacon or a point of interest is near, above 0; nil means as far as a beacon is heard, and 3 m
-    /// around a point. Rooms and fences have an edge of their own.
+    /// The distance in metres within which a beacon or a point of interest is near, above 0. Nil means the reception
+    /// range of a beacon, and 3 m for a point of interest. Rooms and geofences have their own boundaries.
     public var distance: Double?
-    /// A text for people of all languages; nil without one.
+    /// A text for all languages; nil if there is none.
     public var genericContent: String?
-    /// Texts for people, by language.
+    /// Texts in several languages.
     public var contents: [Content]
-    /// Any content of the venue's owner.
+    /// Custom content of the venue's owner.
     public var payload: JSONValue?
 
-    /// Creates an interaction, unchecked.
+    /// Creates an interaction without checking it.
     public init(
         id: Int, name: String, target: Target, trigger: Trigger = .both, distance: Double? = nil,
         genericContent: String? = nil, contents: [Content] = [], payload: JSONValue? = nil
@@ -86,10 +86,10 @@ public struct Interaction: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// The content for people who read a language: in that very language, else in the same one of another region, else one
-    /// for all; nil without any of them.
+    /// Returns the content for a language: an exact match, otherwise the same language of another region, otherwise the
+    /// content for all languages; nil if there is none.
     ///
-    /// - Parameter language: a BCP 47 tag, in upper or lower case.
+    /// - Parameter language: A BCP 47 tag, in upper or lower case.
     public func content(in language: String) -> Content? {
         let wanted = language.lowercased()
         let main = wanted.prefix { $0 != "-" }
@@ -101,17 +101,17 @@ public struct Interaction: Hashable, Sendable {
     }
 }
 
-/// The device came near to something that has an interaction, or went away from it.
+/// An event in which the device approached or left the target of an interaction.
 public struct InteractionEvent: Hashable, Sendable {
-    /// When it happened, on the source's timeline.
+    /// The time of the event on the timeline of the source.
     public var instant: Instant
-    /// When it happened, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
+    /// The time of the event on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
     public var unixTime: UnixTime?
-    /// The venue in which it happened.
+    /// The venue of the event.
     public var venueID: VenueID
-    /// What the venue has to say.
+    /// The triggered interaction.
     public var interaction: Interaction
-    /// Whether the device came near, or in; otherwise it went away.
+    /// Whether the device approached or entered the target; false if it left.
     public var isEntry: Bool
 
     /// Creates an event.
@@ -125,7 +125,7 @@ public struct InteractionEvent: Hashable, Sendable {
         self.isEntry = isEntry
     }
 
-    /// The event with its time on a wall clock; without one it has no such time.
+    /// Returns the event with its time on a wall clock; nil removes the time.
     package func timed(by clock: WallClock?, at source: Instant? = nil) -> InteractionEvent {
         var event = self
         event.unixTime = clock?.unixTime(at: source ?? instant)

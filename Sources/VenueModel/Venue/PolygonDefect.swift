@@ -1,15 +1,15 @@
 import IndoorVocabulary
 
-/// What keeps a closed line from enclosing one clear area.
+/// A defect that prevents a polygon from enclosing an unambiguous area.
 ///
-/// A polygon without a defect is simple: edges meet only at the corner that they share. Source: OGC 06-103r4,
-/// *Simple feature access, part 1*, 2011, §6.1.11.
+/// A polygon without a defect is simple: its edges meet only at shared corners. Source: OGC 06-103r4, *Simple feature
+/// access, part 1*, 2011, §6.1.11.
 public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
     /// Fewer than three distinct corners.
     case tooFewCorners
     /// All corners lie on one line.
     case noArea
-    /// Two edges cross, touch or overlap; an edge has the index of the corner at its start.
+    /// Two edges cross, touch or overlap. The index of an edge is that of its first corner.
     case edgesMeet(Int, Int)
 
     public var description: String {
@@ -21,10 +21,11 @@ public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The first defect found of a polygon with finite corners; nil if it is simple.
+    /// Creates the first defect found in a polygon with finite corners; nil if the polygon is simple.
     ///
-    /// A corner given twice in a row counts once, so a ring may repeat its first corner at the end. Edges are compared
-    /// where their x ranges overlap: quadratic in the number of corners at worst, far less for usual plans.
+    /// Consecutive equal corners count as one, so a ring can repeat its first corner at the end. Only edges with
+    /// overlapping x ranges are compared. In the worst case, the time is quadratic in the number of corners; for
+    /// typical plans, it is much less.
     public init?(in polygon: [MapPoint]) {
         let corners = Self.distinctNeighbours(in: polygon)
         guard Set(corners.map(\.point)).count >= 3 else {
@@ -50,7 +51,7 @@ public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
         return corners
     }
 
-    /// Whether all corners lie within a millimetre of one line: no plan is that exact.
+    /// Returns whether all corners are within one millimetre of a line, which is below the precision of any plan.
     private static func liesOnOneLine(_ corners: [Corner]) -> Bool {
         let first = corners[0].point
         guard let farthest = corners.map(\.point).max(by: { first.distance(to: $0) < first.distance(to: $1) }) else {
@@ -60,7 +61,7 @@ public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
         return corners.allSatisfy { abs(LineSegment.side(of: $0.point, from: first, to: farthest)) <= tolerance }
     }
 
-    /// Sweeps the edges by their left ends and compares those whose x ranges overlap.
+    /// Sweeps the edges by their left ends and compares those with overlapping x ranges.
     private static func meetingEdges(of corners: [Corner]) -> PolygonDefect? {
         let count = corners.count
         let edges = corners.indices.map { index in
@@ -87,7 +88,7 @@ public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A straight line between two points of a map.
+/// A line segment between two points of a map.
 private struct LineSegment {
     var from: MapPoint
     var to: MapPoint
@@ -95,12 +96,12 @@ private struct LineSegment {
     var minX: Double { min(from.x, to.x) }
     var maxX: Double { max(from.x, to.x) }
 
-    /// Above 0 if the point lies on one side of the line, below 0 on the other, 0 on it.
+    /// Returns a value above 0 for a point on one side of the line, below 0 on the other side, and 0 on the line.
     static func side(of point: MapPoint, from: MapPoint, to: MapPoint) -> Double {
         (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x)
     }
 
-    /// Whether the two have a point in common.
+    /// Returns whether two segments have a common point.
     func meets(_ other: LineSegment) -> Bool {
         let a = Self.side(of: other.from, from: from, to: to)
         let b = Self.side(of: other.to, from: from, to: to)
@@ -111,7 +112,7 @@ private struct LineSegment {
             || (c == 0 && other.boxContains(from)) || (d == 0 && other.boxContains(to))
     }
 
-    /// Whether `next`, which starts where this one ends, runs back along it.
+    /// Returns whether `next`, which starts at the end of this segment, runs back along it.
     func foldsBack(into next: LineSegment) -> Bool {
         guard Self.side(of: next.to, from: from, to: to) == 0 else { return false }
         return (to.x - from.x) * (next.to.x - to.x) + (to.y - from.y) * (next.to.y - to.y) < 0

@@ -1,23 +1,23 @@
 import IndoorVocabulary
 
-// What a venue holds on one of its maps; on a map that the venue does not have, nothing.
+// The content of a venue on one of its maps. The result is empty for an unknown map.
 extension Venue {
-    /// The rooms of a map, in the packet's order; also those without a shape.
+    /// Returns the rooms of a map in the order of the packet, including those without a shape.
     public func rooms(on map: MapID) -> [Room] { rooms.filter { $0.mapID == map } }
 
-    /// The fences of a map, in the packet's order.
+    /// Returns the geofences of a map in the order of the packet.
     public func fences(on map: MapID) -> [Fence] { fences.filter { $0.mapID == map } }
 
-    /// The transmitters that are mounted on a map, in the packet's order.
+    /// Returns the beacons of a map in the order of the packet.
     public func beacons(on map: MapID) -> [VenueBeacon] { beacons.filter { $0.mapID == map } }
 
-    /// The points of interest of a map, in the packet's order.
+    /// Returns the points of interest of a map in the order of the packet.
     public func pointsOfInterest(on map: MapID) -> [PointOfInterest] { pointsOfInterest.filter { $0.mapID == map } }
 
-    /// The nodes of the path graph that lie on a map, in the packet's order.
+    /// Returns the nodes of the path graph on a map in the order of the packet.
     public func pathNodes(on map: MapID) -> [PathGraph.Node] { paths?.nodes.filter { $0.mapID == map } ?? [] }
 
-    /// The points of a map that are known on Earth; none for one that is fixed by its centre and bearing.
+    /// Returns the control points of a map; empty for a map with a centre and bearing.
     public func controlPoints(on map: MapID) -> [Georeference.ControlPoint] {
         guard case .controlPoints(let points) = self.map(map)?.georeference else { return [] }
         return points

@@ -1,37 +1,37 @@
 import IndoorVocabulary
 
-/// All that is known of a venue: the content of its packet.
+/// A venue, with the content of its packet.
 public struct Venue: Hashable, Sendable {
-    /// The number that names the venue.
+    /// The ID of the venue.
     public var id: VenueID
-    /// The name for people.
+    /// The display name.
     public var name: String
-    /// Grows with each edition of the packet.
+    /// The version, which increases with each edition of the packet.
     public var version: Int
     /// The venue's centre; nil if it is not georeferenced.
     public var coordinate: Coordinate?
-    /// Radius in metres around `coordinate` that contains the venue; nil if unknown.
+    /// The radius in metres around `coordinate` that contains the venue; nil if unknown.
     public var radius: Double?
-    /// The plans, one a floor.
+    /// The floor plans, one per floor.
     public var maps: [VenueMap]
-    /// The transmitters with a known place.
+    /// The beacons with a known place.
     public var beacons: [VenueBeacon]
-    /// Named areas; a room's name labels the positions within it.
+    /// The rooms. The name of a room labels the positions within it.
     public var rooms: [Room]
-    /// Points of interest.
+    /// The points of interest.
     public var pointsOfInterest: [PointOfInterest]
-    /// Geofences.
+    /// The geofences.
     public var fences: [Fence]
-    /// What is told where somebody comes near to a beacon or a place.
+    /// The interactions with beacons and places.
     public var interactions: [Interaction]
-    /// The graph of walkable ways; nil if there is none.
+    /// The graph of walkable paths; nil if there is none.
     public var paths: PathGraph?
-    /// Settings of this venue, as its packet writes them: with dotted keys, nested or mixed.
+    /// The settings of this venue as written in its packet, with dotted, nested or mixed keys.
     public var settings: [String: JSONValue]
-    /// What a survey learned of the radio; nil if there was none.
+    /// The radio map from a survey; nil if there is none.
     public var radioMap: RadioMap?
 
-    /// Creates a venue from its parts, unchecked.
+    /// Creates a venue from its parts without checking them.
     public init(
         id: VenueID, name: String, version: Int = 1, coordinate: Coordinate? = nil, radius: Double? = nil,
         maps: [VenueMap], beacons: [VenueBeacon] = [], rooms: [Room] = [], pointsOfInterest: [PointOfInterest] = [],
@@ -54,12 +54,12 @@ public struct Venue: Hashable, Sendable {
         self.radioMap = radioMap
     }
 
-    /// The map with that number; nil if the venue has none. Linear in the number of maps.
+    /// Returns the map with an ID; nil if the venue doesn't have it. The time is linear in the number of maps.
     public func map(_ id: MapID) -> VenueMap? { maps.first { $0.id == id } }
 }
 
-/// A venue is part of states and errors that people print; its content fills pages.
+/// A short description, because states and errors that contain a venue are printed.
 extension Venue: CustomStringConvertible {
-    /// Name, number and version; `dump` shows the content.
+    /// The name, ID and version. Use `dump` for the full content.
     public var description: String { "\(name) (venue \(id), version \(version))" }
 }

@@ -1,23 +1,23 @@
 import IndoorVocabulary
 
-/// A transmitter and its place.
+/// A beacon of a venue with its place.
 public struct VenueBeacon: Hashable, Sendable {
-    /// Which transmitter.
+    /// The identity of the beacon.
     public var identity: BeaconIdentity
     /// Its device address; nil if unknown.
     public var address: DeviceAddress?
-    /// The map that it is mounted on.
+    /// The map of the beacon.
     public var mapID: MapID
-    /// Where on that map.
+    /// The point on the map.
     public var point: MapPoint
-    /// Metres above that floor; nil if unknown.
+    /// The height above the floor in metres; nil if unknown.
     public var z: Double?
-    /// Signal strength at 1 m in dBm; nil if unknown.
+    /// The signal strength at 1 m in dBm; nil if unknown.
     public var measuredPower: Double?
-    /// How fast the signal falls with distance (2 in free space); nil if unknown.
+    /// The path-loss exponent (2 in free space); nil if unknown.
     public var pathLossExponent: Double?
 
-    /// Creates a beacon from its parts, unchecked.
+    /// Creates a beacon from its parts without checking them.
     public init(
         identity: BeaconIdentity, address: DeviceAddress? = nil, mapID: MapID, point: MapPoint, z: Double? = nil,
         measuredPower: Double? = nil, pathLossExponent: Double? = nil
@@ -36,10 +36,10 @@ public struct VenueBeacon: Hashable, Sendable {
 public enum Area: Hashable, Sendable {
     /// All points within `radius` metres of `center`.
     case circle(center: MapPoint, radius: Double)
-    /// The inside of a closed line; the last point is joined to the first.
+    /// The inside of a polygon; the last point is connected to the first.
     case polygon([MapPoint])
 
-    /// Whether the point lies inside or, for a circle, on the edge. Linear in the number of corners.
+    /// Returns whether a point is inside or, for a circle, on the edge. The time is linear in the number of corners.
     public func contains(_ point: MapPoint) -> Bool {
         switch self {
         case .circle(let center, let radius):
@@ -61,13 +61,13 @@ public enum Area: Hashable, Sendable {
     }
 }
 
-/// A named area; its name labels the positions within it.
+/// A room. Its name labels the positions within it.
 public struct Room: Hashable, Sendable {
-    /// The number that names the room within its venue.
+    /// The ID of the room within its venue.
     public var id: Int
     /// The label of positions within the room.
     public var name: String
-    /// The map that the room lies on.
+    /// The map of the room.
     public var mapID: MapID
     /// Its shape; nil if the room is known by training only.
     public var area: Area?
@@ -83,17 +83,17 @@ public struct Room: Hashable, Sendable {
 
 /// A point of interest.
 public struct PointOfInterest: Hashable, Sendable {
-    /// The number that names it within its venue.
+    /// The ID within its venue.
     public var id: Int
-    /// The name for people.
+    /// The display name.
     public var name: String
     /// A longer text; nil if there is none.
     public var description: String?
-    /// The map that it lies on.
+    /// The map.
     public var mapID: MapID
-    /// Where on that map.
+    /// The point on the map.
     public var point: MapPoint
-    /// Any content of the venue's owner.
+    /// Custom content of the venue's owner.
     public var payload: JSONValue?
 
     /// Creates a point of interest.
@@ -109,23 +109,24 @@ public struct PointOfInterest: Hashable, Sendable {
     }
 }
 
-/// A geofence: entering and leaving it are events.
+/// A geofence of a venue, with events for entry and exit.
 public struct Fence: Hashable, Sendable {
-    /// The number that names it within its venue.
+    /// The ID within its venue.
     public var id: Int
-    /// The name for people.
+    /// The display name.
     public var name: String
-    /// The map that it lies on.
+    /// The map.
     public var mapID: MapID
     /// Its shape.
     public var area: Area
-    /// After an exit, entering again is silent for this long; nil means no hold-off.
+    /// How long after an exit the session doesn't report entry; nil for the session's `fenceTimeout`.
     public var timeout: Duration?
-    /// How long the device must be outside before the exit is told, from 0 s; nil means the session's dwell.
+    /// How long the device must be outside before the session reports the exit, from 0 s; nil for the session's
+    /// `areaDwell`.
     public var exitDelay: Duration?
-    /// How far outside a device that is in still counts as in, in metres from 0; nil means 0.
+    /// The distance in metres outside the area within which the device remains inside, from 0; nil means 0.
     public var exitMargin: Double?
-    /// Any content of the venue's owner.
+    /// Custom content of the venue's owner.
     public var payload: JSONValue?
 
     /// Creates a fence.
@@ -144,15 +145,15 @@ public struct Fence: Hashable, Sendable {
     }
 }
 
-/// The graph of walkable ways, across floors.
+/// The graph of walkable paths across all floors.
 public struct PathGraph: Hashable, Sendable {
-    /// A place where ways meet or end.
+    /// A place where paths meet or end.
     public struct Node: Hashable, Sendable {
-        /// The number that names the node within its graph.
+        /// The ID of the node within its graph.
         public var id: Int
-        /// The map that it lies on.
+        /// The map.
         public var mapID: MapID
-        /// Where on that map.
+        /// The point on the map.
         public var point: MapPoint
 
         /// Creates a node.
@@ -163,9 +164,9 @@ public struct PathGraph: Hashable, Sendable {
         }
     }
 
-    /// A way between two nodes.
+    /// A path between two nodes.
     public struct Edge: Hashable, Sendable {
-        /// What one walks on.
+        /// The kind of path.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             /// Level ground.
             case walk
@@ -173,21 +174,21 @@ public struct PathGraph: Hashable, Sendable {
             case stairs
             /// An elevator, up or down.
             case elevator
-            /// An escalator; which way it runs is told by `isOneWay`.
+            /// An escalator; `isOneWay` specifies its direction.
             case escalator
         }
 
-        /// Where it begins.
+        /// The ID of the start node.
         public var from: Int
-        /// Where it ends.
+        /// The ID of the end node.
         public var to: Int
-        /// What it costs, in metres of walking; nil means its length.
+        /// The cost in equivalent metres of walking; nil for the length.
         public var weight: Double?
-        /// What one walks on.
+        /// The kind of path.
         public var kind: Kind
-        /// Whether it can only be walked from `from` to `to`.
+        /// Whether users can walk only in the direction from `from` to `to`.
         public var isOneWay: Bool
-        /// Words by which routes include or exclude it, as in "inaccessible".
+        /// The tags by which routes include or exclude the edge, such as "inaccessible".
         public var tags: Set<String>
 
         /// Creates an edge.
@@ -204,12 +205,12 @@ public struct PathGraph: Hashable, Sendable {
         }
     }
 
-    /// Where ways meet or end.
+    /// The places where paths meet or end.
     public var nodes: [Node]
-    /// The ways.
+    /// The paths between nodes.
     public var edges: [Edge]
 
-    /// Creates a graph, unchecked.
+    /// Creates a graph without checking it.
     public init(nodes: [Node], edges: [Edge]) {
         self.nodes = nodes
         self.edges = edges

@@ -1,11 +1,11 @@
 import IndoorVocabulary
 
-/// A venue source of packets that are in memory already.
+/// A venue source with packets in memory.
 public struct VenueLibrary: VenueSource, Hashable {
     /// The venues, in the order of the catalogue.
     public let venues: [Venue]
 
-    /// Creates a source of these venues; of several with one number, the first counts.
+    /// Creates a source of venues. If several have the same ID, the source uses the first.
     public init(_ venues: [Venue]) {
         var known: Set<VenueID> = []
         self.venues = venues.filter { known.insert($0.id).inserted }
@@ -13,7 +13,7 @@ public struct VenueLibrary: VenueSource, Hashable {
 
     public func catalogue() -> [VenueSummary] { venues.map(VenueSummary.init(of:)) }
 
-    /// The packet of a venue, at once.
+    /// Returns the packet of a venue immediately.
     ///
     /// - Throws: `LocalizationError` with code `generic` if there is no such venue.
     public func packet(

@@ -2,11 +2,11 @@ import IndoorVocabulary
 
 /// The plan of one floor.
 public struct VenueMap: Hashable, Sendable {
-    /// The number that names the map within its venue.
+    /// The ID of the map within its venue.
     public var id: MapID
-    /// The name for people.
+    /// The display name.
     public var name: String
-    /// Ordinal of the floor: 0 is the ground floor, negative below.
+    /// The ordinal of the floor: 0 for the ground floor, negative below.
     public var level: Int
     /// Width of the plan in metres, above 0.
     public var width: Double
@@ -22,14 +22,14 @@ public struct VenueMap: Hashable, Sendable {
     public var imagePath: String?
     /// Path of the Deep Zoom tiles within the packet.
     public var tilesPath: String?
-    /// How the plan lies on Earth; nil if unknown.
+    /// The georeference of the plan; nil if unknown.
     public var georeference: Georeference?
-    /// Polylines that nobody walks through.
+    /// The walls as polylines, which users can't cross.
     public var walls: [[MapPoint]]
-    /// Polygons within which people walk; empty means everywhere.
+    /// The walkable areas as polygons; empty if users can walk everywhere.
     public var walkable: [[MapPoint]]
 
-    /// Creates a map from its parts, unchecked.
+    /// Creates a map from its parts without checking them.
     public init(
         id: MapID, name: String, level: Int, width: Double, height: Double, widthPixels: Int? = nil,
         heightPixels: Int? = nil, elevation: Double? = nil, imagePath: String? = nil, tilesPath: String? = nil,
@@ -50,7 +50,7 @@ public struct VenueMap: Hashable, Sendable {
         self.walkable = walkable
     }
 
-    /// The same point in the plan's pixels; nil if the image's size is unknown.
+    /// Returns the point in pixels of the plan's image; nil if the image size is unknown.
     public func pixel(at point: MapPoint) -> PixelPoint? {
         guard let widthPixels, let heightPixels, width > 0, height > 0 else { return nil }
         return PixelPoint(x: point.x / width * Double(widthPixels), y: point.y / height * Double(heightPixels))

@@ -1,23 +1,22 @@
 import IndoorVocabulary
 
-/// Where venue packets come from: a folder, a cache, a server.
+/// A source of venue packets, such as a folder, a cache or a server.
 public protocol VenueSource: Sendable {
-    /// What is needed to recognise each venue without having its packet.
+    /// Returns the information to recognise each venue without its packet.
     ///
-    /// - Throws: whatever made the catalogue unreadable.
+    /// - Throws: An error if the catalogue can't be read.
     func catalogue() async throws -> [VenueSummary]
 
-    /// The packet of a venue.
+    /// Returns the packet of a venue.
     ///
-    /// - Parameters:
-    ///   - id: the venue's number.
-    ///   - progress: called with the fraction that is there, from 0 to 1, never decreasing.
-    /// - Throws: whatever made the packet unavailable.
+    /// - Parameters: - id: The ID of the venue. - progress: A closure called with the loaded fraction, from 0 to 1,
+    ///   never decreasing.
+    /// - Throws: An error if the packet is unavailable.
     func packet(for id: VenueID, progress: @escaping @Sendable (Double) -> Void) async throws -> Venue
 
-    /// What becomes known after an answer was given, from now on; each call gives a stream of its own.
+    /// The updates after earlier responses, from now on. Each access returns a separate stream.
     ///
-    /// A source that answers from a cache tells here what the server says later. By default there is nothing.
+    /// A source that responds from a cache reports later results from the server here. The default stream is empty.
     var updates: AsyncStream<VenueUpdate> { get }
 }
 
@@ -25,31 +24,31 @@ extension VenueSource {
     public var updates: AsyncStream<VenueUpdate> { AsyncStream { $0.finish() } }
 }
 
-/// What a venue source tells without being asked.
+/// An update from a venue source.
 public enum VenueUpdate: Hashable, Sendable {
-    /// The venues that can be recognised from now on.
+    /// The new catalogue of venues.
     case catalogue([VenueSummary])
-    /// A newer version of a venue is stored: it counts from the next time that the venue is entered.
+    /// A newer version of a venue is stored. A session uses it when it next enters the venue.
     case packet(Venue)
-    /// Something failed although the source had an answer. An error that ends a session ends it.
+    /// An operation failed after the source had responded. An error with a code that ends a session ends it.
     case failure(LocalizationError)
 }
 
-/// What is needed to recognise a venue without having its packet.
+/// The information to recognise a venue without its packet.
 public struct VenueSummary: Hashable, Sendable {
-    /// The number that names the venue.
+    /// The ID of the venue.
     public var id: VenueID
-    /// The name for people.
+    /// The display name.
     public var name: String
     /// The edition of the packet.
     public var version: Int
     /// The venue's centre; nil if it is not georeferenced.
     public var coordinate: Coordinate?
-    /// Radius in metres around `coordinate` that contains the venue; nil if unknown.
+    /// The radius in metres around `coordinate` that contains the venue; nil if unknown.
     public var radius: Double?
-    /// Beacons that stand in this venue and nowhere else.
+    /// The beacons that are only in this venue.
     public var regions: Set<BeaconRegion>
-    /// Beacons that are known by the device address of their transmitter, too.
+    /// The beacons that are also known by their device address.
     public var addresses: [DeviceAddress: BeaconIdentity]
 
     /// Creates a summary.
@@ -66,7 +65,7 @@ public struct VenueSummary: Hashable, Sendable {
         self.addresses = addresses
     }
 
-    /// The summary of a packet: each of its beacons, and each that its radio map knows, is a region of its own.
+    /// Creates the summary of a packet, with a region for each beacon of the packet and of its radio map.
     public init(of venue: Venue) {
         let addressed = venue.beacons.compactMap { beacon in beacon.address.map { ($0, beacon.identity) } }
         let identities = venue.beacons.map(\.identity) + (venue.radioMap?.beacons.map(\.identity) ?? [])

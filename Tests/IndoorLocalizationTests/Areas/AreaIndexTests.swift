@@ -8,7 +8,7 @@ final class AreaIndexTests: XCTestCase {
         return indexes.sorted()
     }
 
-    func testTheIndexFindsTheSameAreasAsASearchOfAll() {
+    func testTheIndexFindsTheSameAreasAsALinearSearch() {
         let side = 100.0
         for (round, count) in [0, 1, 2, 7, 8, 9, 17, 100, 400].enumerated() {
             let seed = UInt64(700 + round)
@@ -56,7 +56,7 @@ final class AreaIndexTests: XCTestCase {
         XCTAssertNil(AreaIndex([]).lowest(containing: MapPoint(x: 0, y: 0), on: 1))
     }
 
-    func testANonFinitePointLiesInNoArea() {
+    func testNoAreaContainsANaNPoint() {
         let index = AreaIndex([(1, .circle(center: MapPoint(x: 0, y: 0), radius: .infinity))])
         XCTAssertEqual(found(index, MapPoint(x: 1e300, y: 0)), [0])
         XCTAssertEqual(found(index, MapPoint(x: .nan, y: 0)), [])

@@ -54,7 +54,7 @@ final class AreaMachineIndexTests: XCTestCase {
         }
     }
 
-    func testTheIndexedMachineEmitsTheSameEventsAsASearchOfAllAreas() {
+    func testWalksGiveTheSameEventsAsALinearSearch() {
         for seed in UInt64(1)...12 {
             print("seed \(seed)")
             var random = RandomAreas(seed: seed)

@@ -24,7 +24,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
-    func testEachCrossingIsReportedOnce() {
+    func testASessionReportsEachCrossingOnce() {
         var machine = machine()
         var told: [AreaMachine.Change] = []
         for (second, x) in [-40.0, -20, -9, 0, 9, 20, 40, 20, 9, 0, -9, -20, -40].enumerated() {
@@ -44,7 +44,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
-    func testAReturnIsReportedOnlyFromTheTimeoutOn() {
+    func testAReturnIsReportedOnlyAfterTheTimeout() {
         for (back, expected) in [(20.0, []), (69.999, []), (70, [.enter(1)]), (500, [.enter(1)])]
             as [(Double, [AreaMachine.Change])]
         {
@@ -57,7 +57,7 @@ final class FenceTests: XCTestCase {
         }
     }
 
-    func testEachFenceHasItsOwnHoldOff() {
+    func testEachFenceHasItsOwnTimeout() {
         var machine = AreaMachine(
             watched: [1.0, 60].enumerated().map { id, timeout in
                 AreaMachine.Watched(
@@ -121,7 +121,7 @@ final class FenceTests: XCTestCase {
 
     /// Behaviour §1.5, check 7.
     /// Behaviour §1.1, row getEnterEventObservable.
-    func testAnEventHasItsFenceWithThePayloadAndItsTime() {
+    func testAnEventHasItsFenceThePayloadAndTheTime() {
         let fence = Fence(
             id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3),
             payload: .object(["offer": .string("coffee")]))
@@ -172,7 +172,7 @@ final class FenceTests: XCTestCase {
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
-    func testAFenceUsesThePositionAndNotItsRadius() {
+    func testTheRadiusOfAPositionDoesNotAffectFences() {
         for (x, expected) in [(7.9, [true]), (8.1, [])] as [(Double, [Bool])] {
             var machine = session(Fence(id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3)))
             let fix = Fix(instant: Instant(seconds: 11), mapID: 10, point: MapPoint(x: x, y: 5), radius: 25)

@@ -70,7 +70,7 @@ final class GeofenceShapeTests: XCTestCase {
         }
     }
 
-    func testAFenceIsOnTheFloorsThatItNames() {
+    func testAGeofenceIsOnItsOwnFloors() {
         var fence = Geofence(id: "a", shape: .area(.circle(center: MapPoint(x: 5, y: 5), radius: 3)))
         let point = MapPoint(x: 5, y: 6)
         XCTAssertTrue(fence.contains(point, on: map, of: 1), "nil is every floor")
@@ -106,7 +106,7 @@ final class GeofenceShapeTests: XCTestCase {
         XCTAssertEqual(coordinate.longitude, 13, accuracy: 1e-9)
     }
 
-    func testAnInvalidGeofenceReportsItsProblem() {
+    func testAnInvalidGeofenceHasAProblem() {
         let (place, point) = (Coordinate(latitude: 52, longitude: 13), MapPoint(x: 1, y: 1))
         let bad = Coordinate(latitude: 91, longitude: 13)
         for (shape, problem) in [

@@ -79,7 +79,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(go(&machine, to: 20, at: 15), ["-desk"])
     }
 
-    func testAStoppedGeofenceEmitsNoExit() {
+    func testAStoppedGeofenceReportsNoExit() {
         for change in [GeofenceChange.stop(["desk"]), .stopAll] {
             var machine = session()
             watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 10.2)
@@ -191,7 +191,7 @@ final class GeofenceTests: XCTestCase {
     }
 
     /// What it costs is in `indoorloc bench`; here, that no area far off is asked.
-    func testTenThousandGeofencesEmitTheSameEventsAsOne() {
+    func testTenThousandGeofencesReportTheEventsOfOne() {
         var machine = session()
         watch(
             &machine,

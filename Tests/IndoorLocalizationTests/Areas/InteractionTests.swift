@@ -84,7 +84,7 @@ final class InteractionTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row Proximity SDK: trigger enter, exit or both.
-    func testATriggerSelectsEntriesExitsOrBoth() {
+    func testATriggerSelectsTheReportedDirection() {
         for (trigger, expected) in [
             (Interaction.Trigger.enter, ["enter 1 at 20.5"]), (.exit, ["exit 1 at 50.0"]),
             (.both, ["enter 1 at 20.5", "exit 1 at 50.0"]),
@@ -150,7 +150,7 @@ final class InteractionTests: XCTestCase {
         XCTAssertEqual(names(machine.pass(to: 14)), ["exit 2 at 13.5"])
     }
 
-    func testInteractionsEndWhenTheVenueIsLostOrTheSessionEnds() {
+    func testTheDeviceLeavesAllTargetsWhenTheVenueIsLostOrTheSessionEnds() {
         for isStopped in [false, true] {
             var machine = machine([
                 Interaction(id: 1, name: "guide", target: .beacon(Self.guide)),

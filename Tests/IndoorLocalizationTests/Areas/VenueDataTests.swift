@@ -54,7 +54,7 @@ final class VenueDataTests: XCTestCase {
         XCTAssertEqual(venue.controlPoints(on: 3), [])
     }
 
-    func testAnUnknownMapHasNoFeatures() {
+    func testAnUnknownMapHasNoContent() {
         XCTAssertEqual(venue.rooms(on: 9), [])
         XCTAssertEqual(venue.fences(on: 9), [])
         XCTAssertEqual(venue.beacons(on: 9), [])
@@ -65,7 +65,7 @@ final class VenueDataTests: XCTestCase {
         XCTAssertEqual(venue.reachablePointsOfInterest(from: MapPoint(x: 0, y: 0), on: 9), [])
     }
 
-    func testAPlaceWithARouteToItIsReachable() {
+    func testAPlaceIsReachableIfARouteEndsThere() {
         func reachable(_ x: Double, _ map: MapID, _ options: RouteOptions = RouteOptions()) -> [Int] {
             venue.reachablePointsOfInterest(from: MapPoint(x: x, y: 1), on: map, options).map(\.id)
         }
@@ -78,7 +78,7 @@ final class VenueDataTests: XCTestCase {
         XCTAssertEqual(reachable(10, 3), [], "a map without ways")
     }
 
-    func testAPlaceWithARouteFromAnywhereOnAMapIsReachableFromTheMap() {
+    func testAPlaceIsReachableFromAMapIfARouteCanBeginAnywhereOnIt() {
         XCTAssertEqual(venue.reachablePointsOfInterest(from: 1).map(\.id), [1, 2, 3, 4])
         XCTAssertEqual(venue.reachablePointsOfInterest(from: 1, .accessible).map(\.id), [1, 3, 4])
         XCTAssertEqual(venue.reachablePointsOfInterest(from: 2).map(\.id), [1, 2, 3])
@@ -94,7 +94,7 @@ final class VenueDataTests: XCTestCase {
         XCTAssertEqual(venue.pathNodes(on: 1), [])
     }
 
-    func testReachabilityAgreesWithThePlanner() {
+    func testAPlaceIsReachableIfThePlannerFindsARoute() {
         let excluded: [RouteOptions] = [RouteOptions(), .accessible]
         for seed in UInt64(1)...8 {
             print("seed \(seed)")

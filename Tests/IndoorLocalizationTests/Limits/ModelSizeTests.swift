@@ -32,7 +32,7 @@ final class ModelSizeTests: XCTestCase {
         XCTAssertNil(ModelSize.problem(of: venue).map(\.message))
     }
 
-    func testTooManyOfAThingAreTold() {
+    func testTooManyElementsAreReported() {
         let radioMap = RadioMap(
             beacons: [],
             fingerprints: (0..<30).map { _ in
@@ -58,7 +58,7 @@ final class ModelSizeTests: XCTestCase {
         XCTAssertNil(ModelSize.problem(of: surveyed))
     }
 
-    func testALargeModelIsToldWithTheMapThatMakesItTooLarge() throws {
+    func testTheProblemOfALargeModelNamesItsMap() throws {
         let cross = [MapPoint(x: 0, y: 0), MapPoint(x: 800, y: 400)]
         let area = [MapPoint(x: 0, y: 0), MapPoint(x: 1_000, y: 0), MapPoint(x: 1_000, y: 1_000)]
         var walkable = maps(1, width: 1_000, height: 1_000)
@@ -85,7 +85,7 @@ final class ModelSizeTests: XCTestCase {
     }
 
     /// The survey's numbers say how far each reading tells: one reading over a whole map is a million steps.
-    func testASurveyThatIsComparedWithTooManyCellsIsTold() {
+    func testASurveyThatNeedsTooManyComparisonsIsReported() {
         var radioMap = RadioMap(
             beacons: [],
             fingerprints: (0..<20_000).map { _ in

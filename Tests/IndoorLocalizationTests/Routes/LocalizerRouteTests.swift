@@ -22,7 +22,7 @@ final class LocalizerRouteTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row wayfinding.
-    func testPositionsGiveRoutesToTheGoal() async throws {
+    func testALocalizerUpdatesTheRouteFromPositions() async throws {
         let stage = LocalizerStage()
         let goal = RoutePoint(mapID: 10, point: MapPoint(x: 36, y: 27))
         let updates = try stage.localizer.routes(to: goal, with: planner(), options: options())
@@ -62,7 +62,7 @@ final class LocalizerRouteTests: XCTestCase {
         XCTAssertEqual(seen, [])
     }
 
-    func testAGoalThatNobodyCanReachIsRefused() throws {
+    func testALocalizerRejectsAnUnreachableGoal() throws {
         let stage = LocalizerStage()
         let goal = RoutePoint(mapID: 99, point: MapPoint(x: 0, y: 0))
         XCTAssertThrowsError(try stage.localizer.routes(to: goal, with: planner())) {

@@ -6,7 +6,7 @@ import XCTest
 final class RouteLegTests: XCTestCase {
     private typealias Stage = RouteStage
 
-    func testLegsOfAWayUpstairs() throws {
+    func testARouteUpstairsHasLegsForWalkingAndStairs() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let route = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10))
         XCTAssertEqual(route.legs.map(\.kind), [.walk, .walk, .stairs, .walk, .walk])
@@ -19,7 +19,7 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(route.duration.seconds, 62 / 1.34, accuracy: 1e-6)
     }
 
-    func testInAnElevatorOneDoesNotWalk() throws {
+    func testAnElevatorLegHasNoWalkingDistance() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let route = try planner.route(from: Stage.at(2, 30, 5), to: Stage.at(1, 30, 5), .accessible)
         XCTAssertEqual(route.legs.map(\.kind), [.elevator])
@@ -44,7 +44,7 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(route.legs[0].vertices, 0...2)
     }
 
-    func testPiecesThatGoStraightOnAreOneLeg() throws {
+    func testStraightPiecesFormOneLeg() throws {
         let venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 20, 0), 4: (1, 30, 0), 5: (1, 30, 10)],
             [
@@ -60,7 +60,7 @@ final class RouteLegTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row wayfinding: `nodeIndex` and `edgeIndex`, where nil is off the graph.
-    func testLegsTellTheNodesAndEdgesOfTheGraph() throws {
+    func testLegsHaveTheNodesAndEdgesOfTheGraph() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let graph = try XCTUnwrap(Stage.twoFloors.paths)
         func id(_ index: Int?) -> Int? { index.map { graph.nodes[$0].id } }
@@ -79,7 +79,7 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(ends(back.edgeIndexes(of: back.legs[0])), [[3, 4], [2, 3], [1, 2]])
     }
 
-    func testWhatIsOffTheGraphHasNoIndexes() throws {
+    func testALegOffTheGraphHasNoIndexes() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         // 2 m beside the corridor at both ends, which are on one edge.
         let route = try planner.route(from: Stage.at(1, 13, 12), to: Stage.at(1, 20, 12))
@@ -93,7 +93,7 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(begin.legs.map(\.endNodeIndex), [0, 1])
     }
 
-    func testIndexesAreThoseOfTheGraphAlsoWhereWaysAreLeftOut() throws {
+    func testIndexesReferToTheGraphIfThePlannerIgnoresEdges() throws {
         var venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 10, 10)],
             [Stage.edge(1, 1), Stage.edge(1, 2), Stage.edge(2, 3)])
@@ -104,7 +104,7 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(route.legs.map { route.edgeIndexes(of: $0) }, [[1], [2]])
     }
 
-    func testEffortWithoutLengthIsNotLost() throws {
+    func testARouteKeepsEffortWithoutLength() throws {
         let venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 10, 0), 4: (1, 20, 0)],
             [Stage.edge(1, 2), Stage.edge(2, 3, 7), Stage.edge(3, 4)])
@@ -150,7 +150,7 @@ final class RouteLegTests: XCTestCase {
         for leg in route.legs { XCTAssertGreaterThanOrEqual(leg.length, 0.05) }
     }
 
-    func testAWayToAnotherMapOfTheSameLevelIsToldAsSuch() throws {
+    func testALegToAnotherMapOfTheSameLevelHasAnOverTurn() throws {
         var venue = Stage.venue(
             maps: 2, nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (2, 10, 0), 4: (2, 20, 0)],
             [Stage.edge(1, 2), Stage.edge(2, 3, 1), Stage.edge(3, 4)])

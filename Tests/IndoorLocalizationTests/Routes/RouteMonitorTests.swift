@@ -26,7 +26,7 @@ final class RouteMonitorTests: XCTestCase {
         }
     }
 
-    func testTheFirstPositionGivesARoute() throws {
+    func testTheMonitorPlansARouteFromTheFirstPosition() throws {
         var monitor = try monitor()
         XCTAssertEqual(monitor.state, .waiting)
         let updates = monitor.handle(Stage.position(1, 0, 11, at: 100))
@@ -37,7 +37,7 @@ final class RouteMonitorTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row turn-by-turn: a walk along a route is told from its plan to the arrival.
-    func testAWalkAlongTheRouteIsProgressUntilItArrives() throws {
+    func testTheMonitorReportsProgressAlongTheRouteUntilArrival() throws {
         var monitor = try monitor()
         let walk: [(Int, Double, Double)] = [
             (1, 0, 10), (1, 8, 10), (1, 10, 6), (2, 10, 6), (2, 15, 12), (2, 30, 9), (2, 36, 10), (2, 38, 10),
@@ -63,7 +63,7 @@ final class RouteMonitorTests: XCTestCase {
         }
     }
 
-    func testPositionsOffTheRouteForLongRenewItFromThere() throws {
+    func testTheMonitorRenewsTheRouteAfterPositionsOffItForLong() throws {
         var monitor = try monitor()
         _ = monitor.handle(Stage.position(1, 0, 10, at: 0))
         // Past the stairs, on towards the elevator.
@@ -96,7 +96,7 @@ final class RouteMonitorTests: XCTestCase {
         XCTAssertEqual(names(monitor.handle(Stage.position(1, 30, 9, at: 2))), ["1.0"])
     }
 
-    func testAnotherFloorThanTheRoutesRenewsIt() throws {
+    func testTheMonitorRenewsTheRouteOnAnotherFloor() throws {
         var monitor = try RouteMonitor(planner: RoutePlanner(venue: Stage.twoFloors), goal: Stage.at(1, 40, 10))
         _ = monitor.handle(Stage.position(1, 20, 10, at: 0))
         XCTAssertEqual(monitor.handle(Stage.position(2, 20, 10, at: 1)), [], "a map that the route does not touch")
@@ -105,7 +105,7 @@ final class RouteMonitorTests: XCTestCase {
         XCTAssertEqual(names(updates), ["renewed", "0.0"])
     }
 
-    func testWithoutAWayTheRouteIsLostOnceAndFoundAgain() throws {
+    func testTheMonitorReportsALostRouteOnceAndFindsItAgain() throws {
         var monitor = try monitor { $0.retryInterval = .seconds(5) }
         XCTAssertEqual(names(monitor.handle(Stage.position(1, 0, 90, at: 0))), ["lost"])
         guard case .lost(.tooFarFromPaths, since: .zero) = monitor.state else { return XCTFail("\(monitor.state)") }
@@ -115,7 +115,7 @@ final class RouteMonitorTests: XCTestCase {
         XCTAssertEqual(names(monitor.handle(Stage.position(1, 0, 12, at: 10))), ["renewed", "0.0"])
     }
 
-    func testWhoIsThereAlreadyArrivesAtOnce() throws {
+    func testADeviceAtTheGoalArrivesImmediately() throws {
         var monitor = try monitor()
         XCTAssertEqual(names(monitor.handle(Stage.position(2, 39, 11, at: 0))).last, "arrived")
         XCTAssertTrue(monitor.isOver)
@@ -128,7 +128,7 @@ final class RouteMonitorTests: XCTestCase {
         XCTAssertEqual(names(monitor.handle(Stage.position(2, 30, 5, at: 9))), ["0.0", "arrived"])
     }
 
-    func testPositionsInAnotherVenueArePassedOver() throws {
+    func testTheMonitorIgnoresPositionsInAnotherVenue() throws {
         var monitor = try monitor()
         var elsewhere = Stage.position(1, 0, 10, at: 0)
         elsewhere.venueID = 2
@@ -136,7 +136,7 @@ final class RouteMonitorTests: XCTestCase {
         XCTAssertEqual(monitor.state, .waiting)
     }
 
-    func testInstantsThatBeginAnewDoNotStopIt() throws {
+    func testTheMonitorContinuesWhenInstantsStartOver() throws {
         var monitor = try monitor()
         XCTAssertEqual(names(monitor.handle(Stage.position(1, 0, 90, at: 1000))), ["lost"])
         XCTAssertEqual(names(monitor.handle(Stage.position(1, 0, 10, at: 1))), ["renewed", "0.0"])
@@ -145,7 +145,7 @@ final class RouteMonitorTests: XCTestCase {
         XCTAssertEqual(names(monitor.handle(Stage.position(1, 30, 10, at: 3))), ["renewed", "0.0"])
     }
 
-    func testAGoalThatNobodyCanReachAndSettingsOutOfRangeAreRefused() throws {
+    func testTheMonitorRejectsAnUnreachableGoalAndInvalidSettings() throws {
         let planner = RoutePlanner(venue: Stage.twoFloors)
         var settings = RouteMonitorSettings()
         settings.arrivalRadius = -1

@@ -57,7 +57,7 @@ final class RouteOptimalityTests: XCTestCase {
         return route.cost - route.start.distance - route.goal.distance
     }
 
-    func testBothAlgorithmsFindWhatTryingEverythingFinds() throws {
+    func testBothAlgorithmsFindTheRouteOfAnExhaustiveSearch() throws {
         var (found, unreachable) = (0, 0)
         for seed in Self.seeds {
             var generator = SeededGenerator(seed: seed)
@@ -114,7 +114,7 @@ final class RouteOptimalityTests: XCTestCase {
         }
     }
 
-    func testAStarLooksAtFewerPlacesThanDijkstra() throws {
+    func testAStarVisitsFewerNodesThanDijkstra() throws {
         let side = 30
         var nodes: [Int: (Int, Double, Double)] = [:]
         var edges: [PathGraph.Edge] = []

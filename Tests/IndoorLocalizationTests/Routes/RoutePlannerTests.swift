@@ -40,7 +40,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(try failure(apart, start, goal), .unreachable(from: start, to: goal, explored: 2))
     }
 
-    func testEndsJoinTheNearestPointOfAWayAndNotTheNearestNode() throws {
+    func testThePlannerConnectsEndsToTheNearestPointOfAPath() throws {
         let venue = Stage.venue(nodes: [1: (1, 0, 0), 2: (1, 40, 0)], [Stage.edge(1, 2)])
         var planner = RoutePlanner(venue: venue)
         let route = try planner.route(from: Stage.at(1, 12, 3), to: Stage.at(1, 32, 4))
@@ -52,7 +52,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(route.length, 27)
     }
 
-    func testAOneWayStreetIsLeftAtItsEndOnly() throws {
+    func testARouteLeavesAOneWayPathOnlyAtItsEnd() throws {
         let nodes = [1: (1, 0.0, 0.0), 2: (1, 40.0, 0.0), 3: (1, 20.0, 30.0)]
         let venue = Stage.venue(nodes: nodes, [Stage.edge(1, 2, oneWay: true), Stage.edge(2, 3), Stage.edge(3, 1)])
         var planner = RoutePlanner(venue: venue)
@@ -62,7 +62,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(around.vertices.map(\.y), [0, 0, 30, 0, 0])
     }
 
-    func testTwoOneWayStreetsUponEachOtherAreOneForBothDirections() throws {
+    func testTwoOppositeOneWayPathsPermitBothDirections() throws {
         let venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 40, 0)], [Stage.edge(1, 2, oneWay: true), Stage.edge(2, 1, oneWay: true)])
         var planner = RoutePlanner(venue: venue)
@@ -70,7 +70,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(try planner.route(from: Stage.at(1, 30, 0), to: Stage.at(1, 10, 0)).length, 20)
     }
 
-    func testAWayBehindAWallIsNoWayToJoin() throws {
+    func testThePlannerDoesNotConnectToAPathBehindAWall() throws {
         let wall = [MapPoint(x: 0, y: 2), MapPoint(x: 50, y: 2)]
         let venue = Stage.venue(
             walls: [wall], nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (1, 0, 10), 4: (1, 40, 10)],
@@ -81,7 +81,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertFalse(route.start.crossesWall)
     }
 
-    func testWhereAllWaysAreBehindWallsTheNearestIsJoinedAndToldSo() throws {
+    func testThePlannerConnectsThroughAWallIfWallsBlockEveryPath() throws {
         let cell = [(10.0, 2.0), (20.0, 2.0), (20.0, 8.0), (10.0, 8.0), (10.0, 2.0)].map { MapPoint(x: $0, y: $1) }
         let venue = Stage.venue(
             walls: [cell], nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (1, 0, 20)], [Stage.edge(1, 2), Stage.edge(1, 3)])
@@ -92,7 +92,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertFalse(route.goal.crossesWall)
     }
 
-    func testWhatHangsOnAWallIsNotBehindIt() throws {
+    func testAPlaceOnAWallIsNotBehindIt() throws {
         let venue = Stage.venue(
             walls: [[MapPoint(x: 0, y: 2), MapPoint(x: 50, y: 2)]], nodes: [1: (1, 0, 0), 2: (1, 40, 0)],
             [Stage.edge(1, 2)])
@@ -100,7 +100,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertFalse(try planner.route(from: Stage.at(1, 20, 2), to: Stage.at(1, 40, 0)).start.crossesWall)
     }
 
-    func testAMapWithNothingButALandingIsReached() throws {
+    func testARouteReachesAMapThatHasOnlyALanding() throws {
         let venue = Stage.venue(
             maps: 2, nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (2, 40, 0)],
             [Stage.edge(1, 2), Stage.edge(2, 3, 20, .elevator)])
@@ -119,7 +119,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(route.cost, 30 + 5 + 30 + 5 + 30)
     }
 
-    func testACostFactorTurnsARouteAwayFromAKindOfWay() throws {
+    func testACostFactorMakesARouteAvoidAKindOfPath() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         var options = RouteOptions()
         options.costFactors = [.stairs: 10]
@@ -128,14 +128,15 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(route.cost, route.effort)
     }
 
-    func testWithoutAnAccessibleWayTheErrorTellsOfTheStairs() throws {
+    func testTheErrorNamesTheStairsIfThereIsNoAccessibleRoute() throws {
         let venue = Stage.venue(
             maps: 2, nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (2, 40, 0), 4: (2, 0, 0)],
             [Stage.edge(1, 2), Stage.edge(2, 3, 10, .stairs), Stage.edge(3, 4)])
         let (start, goal) = (Stage.at(1, 0, 0), Stage.at(2, 0, 0))
         let error = try failure(venue, start, goal, .accessible)
         XCTAssertEqual(error, .needsExcludedWays(from: start, to: goal, kinds: [.stairs], length: 84))
-        XCTAssertTrue("\(error)".contains("does without stairs; with them, there is one of 84.0 m"), "\(error)")
+        let text = "uses stairs, which the options exclude; a route with them has 84.0 m"
+        XCTAssertTrue("\(error)".contains(text), "\(error)")
     }
 
     func testAVenueWithoutPathsHasNoRoutes() throws {
@@ -146,13 +147,13 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(try failure(nodesOnly, Stage.at(1, 0, 0), Stage.at(1, 1, 1)), .noPaths(7))
     }
 
-    func testAnEndOnAnUnknownMapIsTold() throws {
+    func testThePlannerRejectsAnEndOnAnUnknownMap() throws {
         let known = Stage.at(1, 0, 10)
         XCTAssertEqual(try failure(Stage.twoFloors, Stage.at(9, 0, 0), known), .unknownMap(9, .start, known: [1, 2]))
         XCTAssertEqual(try failure(Stage.twoFloors, known, Stage.at(9, 0, 0)), .unknownMap(9, .goal, known: [1, 2]))
     }
 
-    func testAnEndTooFarFromEveryWayIsTold() throws {
+    func testThePlannerRejectsAnEndTooFarFromEveryPath() throws {
         var options = RouteOptions()
         options.snappingDistance = 5
         let far = Stage.at(1, 20, 17)
@@ -164,7 +165,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(try planner.route(from: far, to: Stage.at(1, 0, 10), options).length, 27)
     }
 
-    func testEndsThatAreNoPlacesAreTold() throws {
+    func testThePlannerRejectsInvalidEnds() throws {
         for value in [Double.nan, .infinity, -1e300, 1e18] {
             let error = try failure(Stage.twoFloors, Stage.at(1, value, 0), Stage.at(1, 0, 10))
             guard case .tooFarFromPaths(_, .start, nearest: nil, _) = error else {
@@ -175,7 +176,7 @@ final class RoutePlannerTests: XCTestCase {
         guard case .tooFarFromPaths(_, .start, nearest: .some, _) = far else { return XCTFail("\(far)") }
     }
 
-    func testOptionsOutOfRangeAreTold() throws {
+    func testThePlannerRejectsOptionsOutOfRange() throws {
         for change: (inout RouteOptions) -> Void in [
             { $0.costFactors = [.walk: -1] }, { $0.costFactors = [.walk: .nan] }, { $0.snappingDistance = 0 },
             { $0.walkingSpeed = 0 }, { $0.walkingSpeed = .infinity },
@@ -188,7 +189,7 @@ final class RoutePlannerTests: XCTestCase {
         }
     }
 
-    func testEdgesThatCannotBeWalkedAreToldAndLeftOut() throws {
+    func testThePlannerListsAndIgnoresInvalidEdges() throws {
         let bad = [
             Stage.edge(1, 9), Stage.edge(9, 1), Stage.edge(1, 1), Stage.edge(1, 2, -1), Stage.edge(1, 2, .nan),
             Stage.edge(1, 2, .infinity), Stage.edge(1, 3), Stage.edge(1, 4),
@@ -200,7 +201,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(1, 40, 0)).length, 40)
     }
 
-    func testARouteToTheStartIsNoWayAtAll() throws {
+    func testARouteToTheStartHasNoLegs() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let route = try planner.route(from: Stage.at(1, 5, 10), to: Stage.at(1, 5, 10))
         XCTAssertEqual(route.vertices, [Stage.at(1, 5, 10)])
@@ -209,7 +210,7 @@ final class RoutePlannerTests: XCTestCase {
         XCTAssertEqual(route.duration, .zero)
     }
 
-    func testAPlannerGivesTheSameRouteEachTime() throws {
+    func testAPlannerReturnsTheSameRouteEachTime() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let first = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10))
         for _ in 0..<5 {
@@ -218,7 +219,7 @@ final class RoutePlannerTests: XCTestCase {
         }
     }
 
-    func testPlansWithOtherOriginsAreRoutedThrough() throws {
+    func testRoutesCrossPlansWithOtherOrigins() throws {
         // The upper floor's plan begins 1,000 m farther right; the weights tell what the ways cost.
         let venue = Stage.venue(
             maps: 2, nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (2, 1040, 0), 4: (2, 1000, 0), 5: (2, 1001, 9)],

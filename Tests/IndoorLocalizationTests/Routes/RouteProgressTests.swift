@@ -10,7 +10,7 @@ final class RouteProgressTests: XCTestCase {
         return try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10))
     }
 
-    func testPointsAtDistances() throws {
+    func testARouteHasAPointAtEachDistance() throws {
         let route = try upstairs()
         for (distance, place) in [
             (-1, Stage.at(1, 0, 10)), (0, Stage.at(1, 0, 10)), (4, Stage.at(1, 4, 10)), (12, Stage.at(1, 10, 8)),
@@ -21,7 +21,7 @@ final class RouteProgressTests: XCTestCase {
         }
     }
 
-    func testProgressOfAPositionBesideTheRoute() throws {
+    func testAPositionBesideTheRouteHasProgress() throws {
         let progress = try XCTUnwrap(try upstairs().progress(of: Stage.at(2, 25, 12)))
         XCTAssertEqual(progress.place, Stage.at(2, 25, 10))
         XCTAssertEqual(progress.distanceDone, 39)
@@ -31,7 +31,7 @@ final class RouteProgressTests: XCTestCase {
         XCTAssertEqual(progress.distanceToLegEnd, 15)
     }
 
-    func testProgressAtBothEnds() throws {
+    func testPositionsAtBothEndsHaveProgress() throws {
         let route = try upstairs()
         let start = try XCTUnwrap(route.progress(of: Stage.at(1, -5, 10)))
         XCTAssertEqual([start.distanceDone, start.distanceRemaining, start.distanceOff], [0, 54, 5])
@@ -47,7 +47,7 @@ final class RouteProgressTests: XCTestCase {
         XCTAssertNil(route.progress(of: Stage.at(1, .nan, 10)))
     }
 
-    func testOfTwoPassagesTheOneNextToWhatIsDoneCounts() throws {
+    func testProgressUsesThePassNearestToTheDistanceDone() throws {
         // There and back through the same corridor, as the goal lies beside its beginning.
         let venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (1, 40, 1), 4: (1, 0, 1)],

@@ -22,7 +22,7 @@ final class RouteSnappingTests: XCTestCase {
         return (segment.0 + way * share).distance(to: point)
     }
 
-    func testTheNearestWayIsFoundAmongAll() throws {
+    func testTheIndexFindsTheNearestPath() throws {
         for (seed, count) in [(1, 1), (2, 2), (3, 40), (4, 700)] {
             var generator = SeededGenerator(seed: UInt64(seed))
             let segments = segments(&generator, count)
@@ -51,7 +51,7 @@ final class RouteSnappingTests: XCTestCase {
         }
     }
 
-    func testTheNearestWayThatIsNotBehindAWallIsFoundAmongAll() throws {
+    func testTheIndexFindsTheNearestPathThatIsNotBehindAWall() throws {
         var generator = SeededGenerator(seed: 9)
         let segments = segments(&generator, 150)
         let walls = (0..<120).map { _ in

@@ -21,7 +21,7 @@ final class RouteTagTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row wayfinding tags.
-    func testPresetsKeepToTheWaysOfEverybodyOrOfThoseWhoNeedThem() throws {
+    func testPresetsExcludePathsByTheirTags() throws {
         XCTAssertEqual(try length(.none), 20, accuracy: 1e-9)
         XCTAssertEqual(try length(.excludeInaccessible), 2 * 200.0.squareRoot(), accuracy: 1e-9)
         XCTAssertEqual(try length(.excludeAccessibleOnly), 20, accuracy: 1e-9)
@@ -44,7 +44,7 @@ final class RouteTagTests: XCTestCase {
         }
     }
 
-    func testOnePlannerAnswersForDifferentTagsInTurn() throws {
+    func testOnePlannerPlansRoutesForDifferentTagsInTurn() throws {
         var planner = RoutePlanner(venue: Self.venue())
         var lengths: [Double] = []
         for tags in [RouteTags.none, .excludeInaccessible, .none, .excludeInaccessible, .excludeAccessibleOnly] {
@@ -55,7 +55,7 @@ final class RouteTagTests: XCTestCase {
         XCTAssertEqual(lengths, [20, 28, 20, 28, 20])
     }
 
-    func testARouteThatTagsForbidSaysSo() {
+    func testTheErrorNamesARouteThatTheTagsExclude() {
         var planner = RoutePlanner(
             venue: Stage.venue(
                 nodes: [1: (1, 0, 0), 2: (1, 20, 0), 3: (1, 0, 9)],
@@ -86,7 +86,7 @@ final class RouteTagTests: XCTestCase {
         }
     }
 
-    func testWhatCanBeReachedGoesByTheSameTags() {
+    func testReachablePlacesDependOnTheTags() {
         var venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 20, 0), 4: (1, 60, 0)],
             [

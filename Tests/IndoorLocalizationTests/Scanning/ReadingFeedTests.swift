@@ -44,7 +44,7 @@ final class ReadingFeedTests: XCTestCase {
         XCTAssertEqual(report?.instant, Instant(seconds: 1.4))
         XCTAssertEqual(report?.status, .sharing, "the radio's status is repeated")
         XCTAssertEqual(report?.adapter, "hci7")
-        XCTAssertEqual(report?.detail, "11 readings were lost, as they were not fetched early enough.")
+        XCTAssertEqual(report?.detail, "11 readings were lost because they were not read in time.")
     }
 
     func testAFeedReportsTheLastLossesWhenItEnds() async throws {
@@ -59,7 +59,7 @@ final class ReadingFeedTests: XCTestCase {
             } catch { XCTAssertTrue(error is Broken && isBroken, "\(error)") }
             XCTAssertEqual(heard.first, ScannerStage.sighting(at: 0.3))
             XCTAssertEqual(event(heard.last)?.status, .scanning)
-            XCTAssertEqual(event(heard.last)?.detail, "1 reading was lost, as it was not fetched early enough.")
+            XCTAssertEqual(event(heard.last)?.detail, "1 reading was lost because it was not read in time.")
         }
     }
 
@@ -71,7 +71,7 @@ final class ReadingFeedTests: XCTestCase {
         let sighting = try await iterator.next()
         XCTAssertEqual(sighting, ScannerStage.sighting(at: 9))
         let report = event(try await iterator.next())
-        XCTAssertEqual(report?.detail, "8 readings were lost, as they were not fetched early enough.")
+        XCTAssertEqual(report?.detail, "8 readings were lost because they were not read in time.")
     }
 
     func testAReadingBehindAFailureShowsThatTheRadioScansAgain() async throws {

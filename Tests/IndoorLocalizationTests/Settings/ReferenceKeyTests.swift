@@ -23,7 +23,7 @@ final class ReferenceKeyTests: XCTestCase {
 
     /// Behaviour §4.1, row cron.ios-bg-mode: keys of `ble.scan` count beside a background mode, as in the sample, which
     /// reads a file and then sets the mode 0.
-    func testSingleKeysBeatABackgroundModeWhicheverComesFirstAndWhoeverOfTheDeviceGivesThem() throws {
+    func testIndividualKeysFromTheDeviceOverrideABackgroundModeInAnyOrder() throws {
         let givers: [[(SettingsSource, [(String, JSONValue)])]] = [
             [(.override, keys + mode)], [(.override, mode + keys)], [(.file, keys + mode)],
             [(.file, keys), (.override, mode)], [(.override, mode), (.file, keys)], [(.file, mode), (.override, keys)],
@@ -36,19 +36,19 @@ final class ReferenceKeyTests: XCTestCase {
         }
     }
 
-    func testAModeBeatsSingleKeysOfAServerAsAllThatTheDeviceSays() throws {
+    func testAModeFromTheDeviceOverridesIndividualKeysFromAServer() throws {
         let settings = try stack([(.remote, keys), (.override, mode)])
         XCTAssertEqual(settings.resolved.scanner.dutyCycle.isContinuous, true)
     }
 
-    func testAModeWithoutSingleKeysIsWhatItsTableSays() throws {
+    func testAModeWithoutIndividualKeysHasTheValuesOfItsTable() throws {
         for mode in PowerMode.allCases {
             let settings = try stack([(.file, [("cron.ios-bg-mode", .number(Double(mode.rawValue)))])])
             XCTAssertEqual(settings.resolved.scanner.dutyCycle, mode.dutyCycle)
         }
     }
 
-    func testOneSingleKeyLeavesTheOthersToTheMode() throws {
+    func testAnIndividualKeyDoesNotChangeTheModesOtherValues() throws {
         let settings = try stack([(.override, [("cron.ios-bg-mode", 2), ("ble.scan.duration-msec", 5000)])])
         XCTAssertEqual(
             settings.resolved.scanner.dutyCycle, DutyCycle(scanDuration: .seconds(5), interval: .seconds(20)))
@@ -56,13 +56,13 @@ final class ReferenceKeyTests: XCTestCase {
         XCTAssertEqual(endless.resolved.scanner.dutyCycle.isContinuous, true)
     }
 
-    func testAPowerModeByItsOwnNameBeatsAFileAsEverySettingDoes() throws {
+    func testAPowerModeByItsOwnNameOverridesAFile() throws {
         let settings = try stack([(.file, keys), (.override, [("scanner.powerMode", "none")])])
         XCTAssertEqual(settings.resolved.scanner.dutyCycle, .continuous)
     }
 
     /// Behaviour §4.1, row other default keys: each of them is taken with its default, and reads as it.
-    func testEveryKeyOfTheReferenceIsTaken() throws {
+    func testSettingsAcceptEveryKeyOfTheReference() throws {
         let tree: [(String, JSONValue)] = [
             ("ble.enable", true), ("ble.scan.background", 2), ("location.min-interval-msec", 30_000),
             ("location.fix-timeout-msec", 15_000), ("ble.stat.report-interval-msec", 86_400_000),
@@ -80,16 +80,16 @@ final class ReferenceKeyTests: XCTestCase {
         XCTAssertEqual(try stack([(.file, tree)]).resolved.scanner.dutyCycle, DutyCycle())
     }
 
-    func testAKeyWithoutEffectTellsWhy() throws {
+    func testAKeyWithoutEffectHasAReason() throws {
         let settings = try stack([(.file, [("dtn.use-cellular", false), ("ble.scan.duration-msec", 5000)])])
         XCTAssertEqual(
             try settings.setting("dtn.use-cellular").reasonOfNoEffect,
-            "the system chooses the network that carries an upload")
+            "the system chooses the network for an upload")
         XCTAssertNil(try settings.setting("ble.scan.duration-msec").reasonOfNoEffect)
         XCTAssertNil(try settings.setting("scanner.dutyCycle.scanDuration").reasonOfNoEffect)
     }
 
-    func testAnUnpublishedKeyOfAFamilyIsTakenShownAndOfNoEffect() throws {
+    func testSettingsAcceptAndListAnUnpublishedKeyOfAFamily() throws {
         let settings = try stack([
             (.file, [("cell.scan.strength", 3), ("iotee.eid.tx", "dtn://x"), ("wifi.list", .array([1, 2]))])
         ])
@@ -102,7 +102,7 @@ final class ReferenceKeyTests: XCTestCase {
         XCTAssertThrowsError(try SettingsStack().setting("cell.scan.strength"))
     }
 
-    func testASlipIsNoKeyOfAFamily() {
+    func testSettingsRejectAMisspelledKeyOfAFamily() {
         var settings = SettingsStack()
         for (slip, right) in [
             ("dtn.use-celular", "dtn.use-cellular"), ("cron.ios-bg-mod", "cron.ios-bg-mode"),

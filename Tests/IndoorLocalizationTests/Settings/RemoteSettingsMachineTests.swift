@@ -12,7 +12,7 @@ final class RemoteSettingsMachineTests: XCTestCase {
         return RemoteSettingsMachine(settings, seed: 1)
     }
 
-    func testItAsksAtOnceAndThenAtTheIntervalWithTheTag() {
+    func testTheMachineRequestsImmediatelyAndThenAtTheIntervalWithTheTag() {
         var machine = machine()
         XCTAssertEqual(machine.handle(.start, at: .zero), [.ask(unless: nil)])
         XCTAssertEqual(machine.state, .asking)
@@ -24,7 +24,7 @@ final class RemoteSettingsMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .waiting(until: Instant(seconds: 603)))
     }
 
-    func testAServerWithoutTagsIsToldOnlyWhatIsNew() {
+    func testTheMachineUsesOnlyNewSettingsOfAServerWithoutTags() {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         XCTAssertEqual(machine.handle(.document(entries, tag: nil), at: .zero), [.use(entries)])
@@ -34,7 +34,7 @@ final class RemoteSettingsMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.document([], tag: nil), at: Instant(seconds: 600)), [.use([])])
     }
 
-    func testAFailureKeepsWhatWasGivenAndAsksAgainAfterGrowingPauses() throws {
+    func testTheMachineKeepsSettingsAfterAFailureAndRetriesAfterGrowingPauses() throws {
         var machine = machine(interval: 40)
         _ = machine.handle(.start, at: .zero)
         _ = machine.handle(.document(entries, tag: "\"1\""), at: .zero)
@@ -55,7 +55,7 @@ final class RemoteSettingsMachineTests: XCTestCase {
         XCTAssertEqual(machine.nextWake, now.advanced(by: .seconds(40)))
     }
 
-    func testARefusalIsAskedAgainAtTheIntervalOnly() {
+    func testTheMachineRetriesARefusedRequestOnlyAtTheInterval() {
         for code in [LocalizationError.Code.credential, .generic] {
             var machine = machine()
             _ = machine.handle(.start, at: .zero)
@@ -65,7 +65,7 @@ final class RemoteSettingsMachineTests: XCTestCase {
         }
     }
 
-    func testAfterStopNothingComes() {
+    func testAStoppedMachineReturnsNoDirectives() {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         XCTAssertEqual(machine.handle(.stop, at: .zero), [.cancel])

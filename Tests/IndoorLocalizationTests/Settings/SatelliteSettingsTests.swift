@@ -57,7 +57,7 @@ final class SatelliteSettingsTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row startServices: global estimation begins with the session where the mode is global.
-    func testGlobalEstimationAsksSatellitesFromTheBeginning() throws {
+    func testGlobalEstimationUsesSatellitesFromTheBeginning() throws {
         var settings = LocalizationSettings()
         var local = machine(settings)
         XCTAssertEqual(try XCTUnwrap(walk(&local)).alignment, .local)

@@ -8,7 +8,7 @@ final class SettingsProblemTests: XCTestCase {
         return settings.load([SettingsEntry(key: key, value: value)], from: source).map(\.message).joined()
     }
 
-    func testAnUnknownKeyIsToldWithTheNearestOne() {
+    func testAProblemSuggestsTheKeyNearestToAnUnknownOne() {
         for (wrong, right) in [
             ("positioning.particelCount", "positioning.particleCount"), ("PositionInterval", "positionInterval"),
             ("positionIntervall", "positionInterval"), ("particleCount", "positioning.particleCount"),
@@ -23,7 +23,7 @@ final class SettingsProblemTests: XCTestCase {
         XCTAssertEqual(message("", 1), "there is no setting ; 'indoorloc config keys' lists them all")
     }
 
-    func testAWrongTypeIsToldWithWhatIsWanted() {
+    func testAProblemNamesTheExpectedType() {
         for (key, value, text) in [
             ("positionInterval", "fast", "must be a number in [0.05, 86400] s, not \"fast\""),
             ("positionInterval", .null, "must be a number in [0.05, 86400] s, not null"),
@@ -36,7 +36,7 @@ final class SettingsProblemTests: XCTestCase {
         }
     }
 
-    func testAValueOutOfRangeIsToldWithWhatIsAllowed() {
+    func testAProblemNamesTheValidRange() {
         for (key, value, text) in [
             ("positionInterval", 0.04, "must be in [0.05, 86400] s, not 0.04"),
             ("venueLostTimeout", 0, "must be above 0 and at most 86400 s, not 0"),
@@ -51,7 +51,7 @@ final class SettingsProblemTests: XCTestCase {
         }
     }
 
-    func testAllProblemsAreToldInOnePassAndWhatIsRightIsTaken() throws {
+    func testLoadingReportsAllProblemsAndKeepsValidEntries() throws {
         var settings = SettingsStack()
         let problems = settings.load(
             [
@@ -72,9 +72,9 @@ final class SettingsProblemTests: XCTestCase {
         XCTAssertEqual(settings.resolved.localization.areaDwell, .seconds(4))
     }
 
-    func testAVenueMayNotSetWhatCountsBeforeItIsKnown() {
+    func testAVenueCannotSetSettingsThatApplyBeforeItIsKnown() {
         for key in ["forcedVenue", "venueSearch.lead", "retryPause", "scanner.rssiThreshold", "remote.interval"] {
-            XCTAssertTrue(message(key, 1, from: .venue).hasPrefix("\(key) is not for a venue to set"), key)
+            XCTAssertTrue(message(key, 1, from: .venue).hasPrefix("\(key) cannot be set by a venue"), key)
         }
         XCTAssertEqual(message("areaDwell", 1, from: .venue), "")
         XCTAssertTrue(message("areaDwell", 1, from: .default).contains("cannot be set as default"))
@@ -92,7 +92,7 @@ final class SettingsProblemTests: XCTestCase {
         XCTAssertEqual(settings, before)
     }
 
-    func testNumbersThatJSONCannotHoldAreRefused() {
+    func testSettingsRejectNumbersThatJSONCannotRepresent() {
         for number in [Double.nan, .infinity, -.infinity] {
             XCTAssertNotEqual(message("rssiThreshold", .number(number)), "", "\(number)")
             XCTAssertNotEqual(message("areaDwell", .number(number)), "", "\(number)")

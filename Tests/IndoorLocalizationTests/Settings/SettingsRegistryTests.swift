@@ -130,7 +130,7 @@ final class SettingsRegistryTests: XCTestCase {
         XCTAssertEqual(try settings.setting("scanner.dutyCycle.interval").value, 7.5005)
     }
 
-    func testAnAliasStandsForASettingOfItsKind() {
+    func testAnAliasHasTheKindOfItsSetting() {
         for alias in SettingsRegistry.standard.aliases {
             XCTAssertNotNil(SettingsRegistry.standard.entry(alias.target), alias.key)
             XCTAssertNil(SettingsRegistry.standard.entry(alias.key), "\(alias.key) is a setting, too")

@@ -46,7 +46,7 @@ final class SettingsStackTests: XCTestCase {
         XCTAssertEqual(settings.effective, before)
     }
 
-    func testTheHigherSourceCountsInEveryOrderOfArrival() throws {
+    func testTheHigherSourceTakesPrecedenceInEveryOrder() throws {
         // One key for each set of sources, so that every pair is seen; a later source gives a greater number.
         let sources: [SettingsSource] = [.venue, .remote, .file, .request, .override]
         for shift in sources.indices {
@@ -73,7 +73,7 @@ final class SettingsStackTests: XCTestCase {
     /// Behaviour §4.5, check 2.
     /// Behaviour §4.1, row precedence: the program beats the server, which beats the default.
     /// Behaviour §4.1, row clear: what the program and its file gave is taken back.
-    func testStaticBeatsRemoteBeatsDefaultInAnyOrderAndClearFallsBack() throws {
+    func testAnOverrideBeatsAServerInAnyOrderAndClearRemovesTheOverride() throws {
         let entry = { (number: Double) in [SettingsEntry(key: "ble.scan.duration-msec", value: .number(number))] }
         for isRemoteFirst in [true, false] {
             var settings = SettingsStack()
@@ -145,7 +145,7 @@ final class SettingsStackTests: XCTestCase {
         XCTAssertEqual(try settings.setting("areaDwell").value, 2, "where none is better, the last request counts")
     }
 
-    func testWhatDiffersFromItsDefaultInCodeIsAnOverride() throws {
+    func testAValueInCodeThatDiffersFromItsDefaultIsAnOverride() throws {
         var session = LocalizationSettings()
         session.positioning.method = .fingerprint
         session.positioning.signal.beaconLimit = .max
@@ -166,7 +166,7 @@ final class SettingsStackTests: XCTestCase {
         XCTAssertEqual(settings.resolved.localization.positioning.method, .particle)
     }
 
-    func testAPowerModeStandsForItsCycleAndTimingUnlessTheSameSourceGivesThem() throws {
+    func testAPowerModeSetsCycleAndTimingUnlessTheSameSourceSetsThem() throws {
         var settings = SettingsStack()
         XCTAssertEqual(
             settings.load(
@@ -210,7 +210,7 @@ final class SettingsStackTests: XCTestCase {
         }
     }
 
-    func testSettingsThatDoNotFitTogetherAreNamedWithTheirSource() throws {
+    func testProblemsNameContradictorySettingsWithTheirSource() throws {
         var settings = SettingsStack()
         try settings.override("scanner.timing.interval", 0.03)
         XCTAssertEqual(
@@ -222,7 +222,7 @@ final class SettingsStackTests: XCTestCase {
             ["a.json:3: scanner.timing.window must be in [0.0025, 0.03] s, not 0.05"])
     }
 
-    func testACopyGoesItsOwnWay() throws {
+    func testACopyIsIndependent() throws {
         var first = SettingsStack()
         let second = first
         try first.override("areaDwell", 9)

@@ -21,7 +21,7 @@ final class PositionSharingErrorTests: XCTestCase {
         } catch { return error }
     }
 
-    func testAWayThatIsKnownFailsWithItsOwnTypeOfError() async {
+    func testAKnownServiceThrowsItsOwnErrorType() async {
         let sharing = ScriptedSharing()
         let none: ScriptedSharing.Failure? = await failure(of: sharing)
         XCTAssertNil(none)
@@ -30,7 +30,7 @@ final class PositionSharingErrorTests: XCTestCase {
         XCTAssertEqual(failure, ScriptedSharing.Failure())
     }
 
-    func testAWayThatCannotFailNeedsNoTry() async {
+    func testAServiceThatCannotFailNeedsNoTry() async {
         // Compiles only if nothing throws: also not what the protocol adds.
         await Silence().share(
             Position(instant: .zero, venueID: 1, mapID: 1, point: MapPoint(x: 0, y: 0), radius: 1), level: 2)
@@ -38,7 +38,7 @@ final class PositionSharingErrorTests: XCTestCase {
         XCTAssertNil(failure)
     }
 
-    func testAnyWayFailsWithTheErrorOfItsOwn() async {
+    func testAnyServiceThrowsItsOwnError() async {
         let sharing = ScriptedSharing()
         sharing.failing.update { $0 = ["join hall"] }
         let any: any PositionSharing = sharing

@@ -13,7 +13,7 @@ final class SharingVocabularyTests: XCTestCase {
             SharingNameError(of: "e" + String(repeating: "\u{301}", count: 69)), .tooLong(count: 70))
     }
 
-    func testANameHasNothingThatMeansSomethingInATopic() {
+    func testANameHasNoSpecialCharactersOfTopics() {
         for (name, scalar): (String, Unicode.Scalar) in [
             ("a/b", "/"), ("a+", "+"), ("#", "#"), ("$SYS", "$"), ("a\0b", "\0"), ("a\nb", "\n"), ("\u{7F}", "\u{7F}"),
             ("a\u{85}", "\u{85}"), ("a\u{FFFF}", "\u{FFFF}"),
@@ -25,7 +25,7 @@ final class SharingVocabularyTests: XCTestCase {
         }
     }
 
-    func testADeviceIsNamedByANameOnly() throws {
+    func testADeviceIDRejectsInvalidNames() throws {
         XCTAssertEqual(try DeviceID("forklift-7").rawValue, "forklift-7")
         XCTAssertEqual(DeviceID(rawValue: "forklift-7")?.description, "forklift-7")
         XCTAssertNil(DeviceID(rawValue: "a/b"))
@@ -33,7 +33,7 @@ final class SharingVocabularyTests: XCTestCase {
         XCTAssertLessThan(try DeviceID("a"), try DeviceID("b"))
     }
 
-    func testAPositionIsSharedWithAllThatItTells() throws {
+    func testASharedPositionHasAllFieldsOfThePosition() throws {
         let place = Position(
             instant: Instant(seconds: 5), venueID: 1, mapID: 10, point: MapPoint(x: 3, y: 4), radius: 2,
             label: "kitchen", coordinate: Coordinate(latitude: 52, longitude: 13), course: 90, speed: 1)
