@@ -10,9 +10,10 @@ against the others; fails if the page's drawing is out of date, or writes it wit
 import collections
 import ctypes
 import glob
+import json
 import os
 import re
-import shutil
+import subprocess
 import sys
 
 DEFINITION, REFERENCE = 0x2, 0x4
@@ -28,8 +29,9 @@ class Text(ctypes.Structure):
 
 
 def library():
-    toolchain = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("swift"))))
-    found = glob.glob(os.path.join(toolchain, "lib", "libIndexStore.so*"))
+    target = json.loads(subprocess.run(["swiftc", "-print-target-info"], check=True, capture_output=True).stdout)
+    libraries = os.path.dirname(target["paths"]["runtimeResourcePath"])
+    found = glob.glob(os.path.join(libraries, "libIndexStore.so*"))
     if not found:
         sys.exit("structure: the toolchain has no libIndexStore.so; use one from swift.org")
     index = ctypes.CDLL(sorted(found)[0])

@@ -42,7 +42,7 @@ public struct BluetoothScanSource: TimedScanSource {
         adapter: AdapterChoice = .first, route: ScanRoute? = nil, content: ScanContent = .beacons
     ) throws(BluetoothError) {
         let choice =
-            if let route { Choice(route: route, reason: "selected with --route.") } else { try Self.chooseRoute() }
+            if let route { Choice(route: route, reason: "selected by the caller.") } else { try Self.chooseRoute() }
         self.init(choice, adapter: adapter, content: content)
     }
 

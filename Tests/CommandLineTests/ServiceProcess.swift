@@ -15,7 +15,7 @@ final class ServiceProcess {
     struct TooSlow: Error, CustomStringConvertible {
         let awaited: String
         let lines: [String]
-        var description: String { "no \(awaited) within \(Int(Tool.bound)) s, but \(lines.suffix(5))" }
+        var description: String { "no \(awaited) within \(Int(Tool.bound)) s, but \(lines.suffix(40))" }
     }
 
     /// `F_SETPIPE_SZ` of fcntl, which glibc declares only with `_GNU_SOURCE`.

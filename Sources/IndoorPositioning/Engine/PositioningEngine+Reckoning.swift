@@ -18,7 +18,7 @@ extension PositioningEngine {
         guard settings.method == .particle, !filter.isEmpty, seconds > 0 else { return }
         if let height = pressure.drainHeight() {
             pressureGap += seconds
-            levelFilter.observe(
+            floorFilter.observe(
                 evidence: field.maps.map { _ in 0 }, height: height, after: pressureGap, canBeMistaken: false)
             pressureGap = 0
         } else {

@@ -42,7 +42,7 @@ public struct PositioningEngine: Sendable {
     /// Whether a motion sensor was available at the latest advance.
     private(set) var isMotionSensed = false
     private(set) var lastAdvance: Instant?
-    var levelFilter: LevelFilter
+    var floorFilter: FloorFilter
     private var lastLook: Instant?
     var pressure = PressureMean()
     /// Seconds since the barometer was last read, while no beacon is detected.
@@ -101,7 +101,7 @@ public struct PositioningEngine: Sendable {
             count: max(100, settings.particleCount), seed: seed)
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)
-        levelFilter = LevelFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
+        floorFilter = FloorFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
         devices = venue.radioMap?.fit.devices ?? [:]
         firstReceiver = ReceiverOffset(
             deviation: field.model.receiverOffsetDeviation, bodyDeviation: field.model.bodyDeviation)
@@ -145,7 +145,7 @@ public struct PositioningEngine: Sendable {
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
         // Without beacons, steps on stairs must not move the position across the building.
-        let isOnStairs = !hasHeard && levelFilter.isClimbing
+        let isOnStairs = !hasHeard && floorFilter.isClimbing
         let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
         strides.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
         reckonedWay += length
@@ -161,7 +161,7 @@ public struct PositioningEngine: Sendable {
             let mapIndex = field.maps.firstIndex(where: { $0.mapID == fix.mapID }), space.allows(fix, on: mapIndex)
         else { return }
         let strength = fix.isSoft ? Self.softFixEvidence : Self.fixEvidence
-        levelFilter.observe(
+        floorFilter.observe(
             evidence: field.maps.indices.map { $0 == mapIndex ? strength : 0 }, height: nil, after: 0)
         if !fix.isSoft { reckonedWay = 0 }
         let grid = field.maps[mapIndex].grid
@@ -197,7 +197,7 @@ public struct PositioningEngine: Sendable {
 
     /// The share of the belief on each map, in the field's order; sums to 1.
     var mapShares: [Double] {
-        guard let lockedMapIndex else { return levelFilter.probabilities }
+        guard let lockedMapIndex else { return floorFilter.probabilities }
         let others = Self.unlockedShare * Double(field.maps.count - 1)
         return field.maps.indices.map { $0 == lockedMapIndex ? 1 - others : Self.unlockedShare }
     }
@@ -257,10 +257,10 @@ public struct PositioningEngine: Sendable {
         var posterior = GridPosterior(likelihood)
         compare(posterior, now)
         lastLook = now
-        if let restored = restored.take(), levelFilter.isEmpty {
+        if let restored = restored.take(), floorFilter.isEmpty {
             posterior.weigh(restored, field: field, motion: settings.motion, at: now)
         }
-        if levelFilter.isEmpty { levelFilter.observe(evidence: posterior.mapEvidence, height: nil, after: 0) }
+        if floorFilter.isEmpty { floorFilter.observe(evidence: posterior.mapEvidence, height: nil, after: 0) }
         filter.redistribute(
             to: mapShares, posterior: posterior, likelihood: likelihood,
             share: isOther ? 1 : settings.recoveryShare)
@@ -286,7 +286,7 @@ public struct PositioningEngine: Sendable {
                 sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : prior[Int(cell)])
             }
         }
-        levelFilter.observe(
+        floorFilter.observe(
             evidence: evidence.map { $0 * settings.levelShare }, height: pressure.drainHeight(), after: seconds)
         filter.setMapShares(mapShares)
         learnOffsets()
@@ -318,7 +318,7 @@ public struct PositioningEngine: Sendable {
 
     /// The probability of each map; empty before any evidence, otherwise sums to 1.
     public var mapProbabilities: [MapID: Double] {
-        let shares = settings.method == .particle ? levelFilter.probabilities : memoryless.probabilities
+        let shares = settings.method == .particle ? floorFilter.probabilities : memoryless.probabilities
         guard settings.method != .particle || !filter.isEmpty else { return [:] }
         if let lockedMapIndex { return shares.isEmpty ? [:] : [field.maps[lockedMapIndex].mapID: 1] }
         var probabilities: [MapID: Double] = [:]
@@ -358,5 +358,12 @@ extension PositioningEngine {
     /// Creates an engine that shares its tables with other engines.
     package init(venue: Venue, tables: SharedTables, settings: PositioningSettings, seed: UInt64) {
         self.init(venue: venue, field: tables.field(of: venue, model: settings.signal), settings: settings, seed: seed)
+    }
+}
+
+extension PositioningEngine.Estimate {
+    /// Creates an estimate of a belief other than the engine.
+    package init(at point: MapPoint, radius: Double, course: Double? = nil) {
+        self.init(point: point, radius: radius, covariance: nil, course: course)
     }
 }

@@ -8,9 +8,9 @@ extension GridPosterior {
         guard trust > 0, let shares = memory.probabilities(of: field.maps.map(\.mapID), at: now) else { return }
         let age = max(.zero, memory.instant.duration(to: now)).seconds
         let spread = RestoredPlace.spread(after: age, motion: motion)
-        let densities = field.maps.enumerated().map { index, map -> RememberedDensity in
+        let densities = field.maps.enumerated().map { index, map -> RestoredDensity in
             let place = memory.places.first { $0.mapID == map.mapID }
-            return RememberedDensity(place, spread: spread, share: shares[index], on: map)
+            return RestoredDensity(place, spread: spread, share: shares[index], on: map)
         }
         let area = densities.reduce(0) { $0 + $1.area }
         for (index, density) in densities.enumerated() {
@@ -22,7 +22,7 @@ extension GridPosterior {
 }
 
 /// The expected density of the device on a map, per m² of accessible area.
-private struct RememberedDensity {
+private struct RestoredDensity {
     /// The area of the map in m², with each cell weighted by the prior.
     let area: Double
     private let place: SessionMemory.Place?

@@ -71,3 +71,70 @@ extension ParticleFilter {
         }
     }
 }
+
+extension ParticleFilter {
+    /// The probability at which an empty map receives particles from another map, and the one below which a map loses
+    /// its particles.
+    private static let settled = 0.05
+    private static let abandoned = 0.005
+    /// Standard deviation in metres of the distance between the end of a stair or an elevator and the people who used
+    /// it: the barometer detects the change with a delay of some steps.
+    private static let linkDeviation = 4.0
+    /// Share of people who change floors at an unknown link.
+    private static let unknownLinks = 0.1
+
+    /// Returns whether a map has particles.
+    func hasParticles(on mapIndex: Int) -> Bool { !particles.range(of: mapIndex).isEmpty }
+
+    /// Multiplies the weights of those particles of a map whose position satisfies a predicate.
+    mutating func weigh(mapIndex: Int, by share: Float, where isMeant: (MapPoint) -> Bool) {
+        for index in particles.range(of: mapIndex)
+        where isMeant(MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))) {
+            particles.weight[index] *= share
+        }
+    }
+
+    /// Distributes the particles over the maps by probability, without beacon evidence. A new map receives particles
+    /// from a map above or below, preferably near stairs and elevators.
+    ///
+    /// - Parameter probabilities: the probability of each map; sums to 1.
+    mutating func carry(to probabilities: [Double], by links: FloorLinks) {
+        let members = probabilities.indices.map { particles.range(of: $0) }
+        let stay = probabilities.indices.map { mapIndex in
+            probabilities[mapIndex] >= (members[mapIndex].isEmpty ? Self.settled : Self.abandoned)
+        }
+        let isSame = probabilities.indices.allSatisfy { stay[$0] != members[$0].isEmpty }
+        let source = probabilities.indices.filter { !members[$0].isEmpty }
+            .max { particles.weight(of: members[$0]) < particles.weight(of: members[$1]) }
+        guard !isSame, let source else { return setMapShares(probabilities) }
+        setAside(makingRoomFor: probabilities)
+        var next = 0
+        for (mapIndex, probability) in probabilities.enumerated() where stay[mapIndex] {
+            let wanted = wanted(probability)
+            let even = Float(probability / Double(wanted))
+            let first = next
+            resample(
+                members[mapIndex].isEmpty ? members[source] : members[mapIndex], count: wanted, at: &next,
+                mapIndex: mapIndex,
+                weight: even)
+            if members[mapIndex].isEmpty { move(first..<next, from: source, to: mapIndex, by: links) }
+        }
+        particles.resize(to: next)
+        setMapShares(probabilities)
+    }
+
+    /// Transforms particles copied from another map to the coordinates of this map.
+    private mutating func move(_ range: Range<Int>, from: Int, to: Int, by links: FloorLinks) {
+        let ends = links.links(from: from, to: to).map(\.end)
+        for index in range {
+            let old = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
+            let point = links.place(of: old, from: from, to: to)
+            particles.x[index] = Float(point.x)
+            particles.y[index] = Float(point.y)
+            guard let nearest = ends.map({ $0.distance(to: point) }).min() else { continue }
+            let share = nearest / Self.linkDeviation
+            particles.weight[index] *= Float(
+                Self.unknownLinks + (1 - Self.unknownLinks) * cmath_exp(-share * share / 2))
+        }
+    }
+}

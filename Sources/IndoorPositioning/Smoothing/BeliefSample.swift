@@ -38,7 +38,7 @@ extension BeliefSample {
     /// Creates a sample of about `count` particles of an engine, drawn by systematic sampling.
     init(of engine: PositioningEngine, count: Int) {
         let particles = engine.filter.particles
-        let probabilities = engine.levelFilter.probabilities
+        let probabilities = engine.floorFilter.probabilities
         maps = []
         for (index, members) in particles.members(mapCount: probabilities.count).enumerated() {
             let probability = probabilities[index]

@@ -36,3 +36,65 @@ public struct LocalizationEvent: Hashable, Sendable {
         self.kind = kind
     }
 }
+
+extension LocalizationEvent: CustomStringConvertible {
+    /// The kind of the event and the name of the area, such as `enterRoom Kitchen`.
+    public var description: String { "\(kind)" }
+}
+
+extension LocalizationEvent.Kind: CustomStringConvertible {
+    /// The case and the name of the area, such as `enterRoom Kitchen`, without its corners.
+    public var description: String {
+        switch self {
+        case .enterFence(let fence): "enterFence \(fence.name)"
+        case .exitFence(let fence): "exitFence \(fence.name)"
+        case .enterRoom(let room): "enterRoom \(room.name)"
+        case .exitRoom(let room): "exitRoom \(room.name)"
+        case .enterGeofence(let fence): "enterGeofence \(fence.name)"
+        case .exitGeofence(let fence): "exitGeofence \(fence.name)"
+        }
+    }
+}
+
+extension LocalizationEvent {
+    /// The fence of the venue that the device entered or left; nil for other kinds.
+    public var fence: Fence? {
+        switch kind {
+        case .enterFence(let fence), .exitFence(let fence): fence
+        case .enterRoom, .exitRoom, .enterGeofence, .exitGeofence: nil
+        }
+    }
+
+    /// The geofence of the application that the device entered or left; nil for other kinds.
+    public var geofence: Geofence? {
+        switch kind {
+        case .enterGeofence(let fence), .exitGeofence(let fence): fence
+        case .enterFence, .exitFence, .enterRoom, .exitRoom: nil
+        }
+    }
+
+    /// The room that the device entered or left; nil for other kinds.
+    public var room: Room? {
+        switch kind {
+        case .enterRoom(let room), .exitRoom(let room): room
+        case .enterFence, .exitFence, .enterGeofence, .exitGeofence: nil
+        }
+    }
+
+    /// Whether the event is an entry; otherwise it is an exit.
+    public var isEntry: Bool {
+        switch kind {
+        case .enterFence, .enterRoom, .enterGeofence: true
+        case .exitFence, .exitRoom, .exitGeofence: false
+        }
+    }
+}
+
+extension LocalizationEvent {
+    /// Returns the event with its wall-clock time; without a clock, the event has none.
+    func timed(by clock: WallClock?, at source: Instant? = nil) -> LocalizationEvent {
+        var event = self
+        event.unixTime = clock?.unixTime(at: source ?? instant)
+        return event
+    }
+}

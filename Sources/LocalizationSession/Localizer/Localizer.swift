@@ -271,3 +271,97 @@ extension Localizer {
         publishedStatus = status
     }
 }
+
+extension Localizer {
+    /// Restores the memory of an earlier session for the next one. Does nothing while a session is running.
+    ///
+    /// The memory alone yields no position. When the source receives the first beacon, the memory supplies the probable
+    /// location of the device. The location is less certain the older the memory is. After `memoryTimeout`, the session
+    /// uses only the calibration. A device that was moved meanwhile is still located at its new place.
+    /// - Parameters:
+    ///   - memory: the value of ``memory`` or the result of ``suspend()``.
+    ///   - duration: the age of the memory.
+    public func restore(_ memory: SessionMemory, after duration: Duration = .zero) async {
+        _ = await guide(.restore(memory.aged(by: duration)))
+    }
+
+    /// Ends the session as `stop()` does, but without exit events, so that a later session can continue it.
+    ///
+    /// A session that restores this memory repeats no entry event for the rooms and fences that the device is in, and
+    /// reports their exits only when the device leaves them.
+    /// - Returns: the session memory, for `restore(_:after:)`.
+    public func suspend() async -> SessionMemory {
+        _ = await guide(.suspend)
+        return memory
+    }
+}
+
+// Pausing and resuming the estimation.
+extension Localizer {
+    /// Pauses the estimation and stops the radio and the sensors. Does nothing if no session is running.
+    ///
+    /// The localizer emits nothing until you call ``resume()`` or ``start()``. Pausing causes no exit events for rooms
+    /// and fences, and the session memory keeps the estimated location. Interactions with beacons and points of
+    /// interest end. While the localizer is paused, its state is `idle`.
+    public func pause() async {
+        guard !state.isOver else { return }
+        // A request that started the session must not end it: the pause stays.
+        sessionOfRequests = nil
+        _ = await suspend()
+        isPaused = true
+    }
+
+    /// Resumes the estimation after ``pause()``. Does nothing if the localizer isn't paused.
+    ///
+    /// The session continues with the estimated location, whose radius has grown during the pause, and with the rooms
+    /// and fences that the device is in. Motion keeps its local frame, floor, heading and statistics. To start without
+    /// them, call ``start()``. To end the pause without resuming, call ``stop()``.
+    public func resume() async {
+        guard isPaused else { return }
+        await restore(memory)
+        await beginSession(with: .resume)
+    }
+}
+
+// The motion of the device, in addition to its position.
+extension Localizer {
+    /// A stream of motion estimates, whether or not a venue is known, at ``DeadReckoningSettings/interval``.
+    ///
+    /// The localizer estimates motion only if the source delivers motion, step or pressure readings. In a venue, floors
+    /// are the levels of the plans, and headings are measured from the top of the plan. `position` stays in metres from
+    /// where the session started. The stream buffers the newest 1024 estimates, on a recording all of them.
+    public nonisolated var motion: AsyncStream<MotionEstimate> { motionBroadcast.motion.subscribe() }
+
+    /// A stream of headings, one for each change by ``DeadReckoningSettings/headingFilter``; buffered like ``motion``.
+    public nonisolated var headings: AsyncStream<Heading> { motionBroadcast.headings.subscribe() }
+
+    /// A stream of attitudes, one for each change by ``DeadReckoningSettings/attitudeFilter``; buffered like
+    /// ``motion``.
+    public nonisolated var attitudes: AsyncStream<Attitude> { motionBroadcast.attitudes.subscribe() }
+}
+
+extension Localizer {
+    /// Starts monitoring a geofence, in addition to the fences of the current venue.
+    ///
+    /// ``events`` reports its entries and exits. The localizer monitors the geofence in every venue and in later
+    /// sessions, until you call ``stopMonitoring(_:)``. A geofence with the identifier of a monitored one replaces it.
+    /// If the device was inside the replaced geofence, the next position decides whether it is inside the new one, so
+    /// that entries and exits of an identifier alternate.
+    ///
+    /// - Throws: `GeofenceError` if the geofence is invalid. The monitored geofences then stay as they are.
+    public func startMonitoring(_ fence: Geofence) async throws(GeofenceError) { try await startMonitoring([fence]) }
+
+    /// Starts monitoring several geofences. Thousands of them in one call cost little more than one.
+    ///
+    /// - Throws: `GeofenceError` for the first invalid geofence. The monitored geofences then stay as they are.
+    public func startMonitoring(_ fences: [Geofence]) async throws(GeofenceError) {
+        if let problem = fences.lazy.compactMap(\.problem).first { throw problem }
+        _ = await guide(.monitor(.start(fences)))
+    }
+
+    /// Stops monitoring a geofence, without an exit event. An unknown identifier has no effect.
+    public func stopMonitoring(_ id: String) async { _ = await guide(.monitor(.stop([id]))) }
+
+    /// Stops monitoring all geofences, without exit events. The fences of venues stay monitored.
+    public func stopMonitoringGeofences() async { _ = await guide(.monitor(.stopAll)) }
+}

@@ -30,6 +30,14 @@ extension LocalizationMachine {
     /// Handles a fix with the uncertainty of its radius, and keeps the outcome.
     mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard let venue = visit?.venue else {
+            // A fix during the preparation keeps its place among the readings that the belief receives afterwards.
+            if isPreparing, case .getPacket = state, fix.problem == nil {
+                var fix = fix
+                fix.instant = now
+                recent.add(.fix(fix))
+                fixOutcome = .kept
+                return Transition(state: state)
+            }
             let waiting = keep(fix)
             guard initialFix == fix, case .searchVenue = state, let forced = placedVenue else { return waiting }
             return fetch(forced, at: now)
@@ -49,4 +57,36 @@ extension LocalizationMachine {
 
     /// The current calibration of the device; nil without one.
     package var calibration: Calibration? { visit?.belief.calibration ?? earlierCalibration }
+}
+
+// The geofences of the application.
+extension LocalizationMachine {
+    /// The monitored geofences, in the order in which monitoring started.
+    package var monitoredGeofences: [Geofence] { geofences.list }
+
+    /// Changes the monitored geofences, with effect from the next position on, with or without a session.
+    mutating func monitor(_ change: GeofenceChange) -> Transition {
+        geofences.apply(change)
+        return Transition(state: state)
+    }
+}
+
+/// A change of the monitored geofences.
+package enum GeofenceChange: Sendable {
+    /// Start monitoring these geofences; each replaces one with the same identifier.
+    case start([Geofence])
+    /// Stop monitoring the geofences with these identifiers.
+    case stop([String])
+    /// Stop monitoring all geofences.
+    case stopAll
+}
+
+extension MonitoredGeofences {
+    mutating func apply(_ change: GeofenceChange) {
+        switch change {
+        case .start(let fences): start(fences)
+        case .stop(let ids): stop(ids)
+        case .stopAll: stopAll()
+        }
+    }
 }

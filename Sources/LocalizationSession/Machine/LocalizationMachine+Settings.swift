@@ -35,7 +35,6 @@ extension LocalizationMachine {
                 directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
         }
         stack = moved
-        isPreparationStale = true
         settings = moved.resolved.localization
         motion.use(settings.motion)
         return Transition(state: state, directives: reschedule())

@@ -166,6 +166,7 @@ extension LocalizationMachine {
 
     mutating func fetch(_ id: VenueID, at now: Instant) -> Transition {
         let next = LocalizationState.getPacket(venueID: id, progress: 0)
+        isPreparing = false
         retryAt = nil
         wakeAt = now.advanced(by: settings.venueLostTimeout)
         return Transition(state: next, directives: [.publish(next), .fetchPacket(id)])
@@ -200,12 +201,13 @@ extension LocalizationMachine {
         }
         backoff.reset()
         retryAt = nil
-        isPreparationStale = false
         let settings = stack.resolved(in: venue).localization.positioning
-        let preparation = BeliefPreparation(venue: venue, settings: settings, readings: recent.readings)
+        let preparation = BeliefPreparation(
+            venue: venue, settings: settings, readings: recent.readings, mapID: initialFix?.mapID)
         guard preparesApart else {
             return enter(preparation, preparation.run(makeBelief, makesTables: false), at: now)
         }
+        isPreparing = true
         return Transition(state: state, directives: [.prepareBelief(preparation)])
     }
 
@@ -219,7 +221,10 @@ extension LocalizationMachine {
         case .failure(let error): return end(with: .error(error), at: now)
         }
         let venue = preparation.venue
-        if isPreparationStale { return prepare(venue, at: now) }
+        guard stack.resolved(in: venue).localization.positioning == preparation.settings else {
+            return prepare(venue, at: now)
+        }
+        isPreparing = false
         unknownBeacons.end()
         addresses.learn(venue)
         let problems = useSettings(of: venue)

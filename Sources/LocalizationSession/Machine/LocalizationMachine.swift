@@ -106,8 +106,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
     /// Whether the shell prepares beliefs outside the actor; otherwise the machine does it in `handle`.
     let preparesApart: Bool
-    /// Whether the settings changed since the belief's preparation began.
-    var isPreparationStale = false
+    /// Whether the shell prepares the belief of the venue in `getPacket`.
+    var isPreparing = false
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff

@@ -69,6 +69,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     }
 
     mutating func startScanning(for shell: some SessionShell) {
+        decoder = ReadingDecoder()
         scan.scan(source, for: shell) {
             await $0.receive($1, from: .source, of: $2)
         } report: {

@@ -97,9 +97,9 @@ extension SessionShell {
                 emit(step)
                 continue
             }
-            guard let task = carryOut(work) else { continue }
             // On a recording, time stands still until the result is available.
-            if runtime.source.pace == .recorded { await task.value }
+            guard let task = carryOut(work), runtime.source.pace == .recorded else { continue }
+            await task.value
             guard runtime.scan.isCurrent(session) else { return }  // stopped meanwhile
         }
         settle()

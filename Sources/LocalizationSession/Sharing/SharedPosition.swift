@@ -75,3 +75,70 @@ public struct SharedPosition: Hashable, Sendable {
     /// source.
     public var isValid: Bool { problem == nil }
 }
+
+/// The reason that a position can't be shared.
+public enum SharedPositionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the room is invalid.
+    case badRoom(SharingNameError)
+    /// A number is NaN or out of range. The field has the same name as in `SharedPosition` and `Coordinate`.
+    case outOfRange(field: String, value: Double)
+
+    public var description: String {
+        switch self {
+        case .badRoom(let error): "\(error)"
+        case .outOfRange(let field, let value):
+            "\(field) is \(value), which is out of range: give \(Self.range(of: field))"
+        }
+    }
+
+    private static func range(of field: String) -> String {
+        switch field {
+        case "radius": "metres from 0 on"
+        case "latitude": "degrees in [-90, 90]"
+        case "longitude": "degrees in [-180, 180]"
+        case "course": "degrees in [0, 360), or none"
+        case "sentAt": "seconds since 1970"
+        default: "metres on the plan"
+        }
+    }
+}
+
+extension SharedPosition {
+    /// The problem with the room name or a number that prevents sharing; nil if there is none.
+    public var problem: SharedPositionError? {
+        if let error = SharingNameError(of: room) { return .badRoom(error) }
+        var numbers: [(field: String, value: Double, isRight: Bool)] = [
+            ("x", x, x.isFinite), ("y", y, y.isFinite), ("radius", radius, radius.isFinite && radius >= 0),
+            ("sentAt", sentAt, sentAt.isFinite),
+        ]
+        if let coordinate {
+            numbers.append(("latitude", coordinate.latitude, (-90...90).contains(coordinate.latitude)))
+            numbers.append(("longitude", coordinate.longitude, (-180...180).contains(coordinate.longitude)))
+        }
+        if let course { numbers.append(("course", course, course >= 0 && course < 360)) }
+        return numbers.first { !$0.isRight }.map { .outOfRange(field: $0.field, value: $0.value) }
+    }
+}
+
+/// A text that one device sends to the others in a room.
+public struct SharedMessage: Hashable, Sendable {
+    /// The device that sent it.
+    public var device: DeviceID
+    /// The room that it was sent to.
+    public var room: String
+    /// The topic of the text, which receivers can use as a filter. Can be any text, including an empty one.
+    public var tag: String
+    /// The text.
+    public var text: String
+    /// The time of sending in seconds since 1970 (UTC), by the sender's clock.
+    public var sentAt: Double
+
+    /// Creates a message.
+    public init(device: DeviceID, room: String, tag: String, text: String, sentAt: Double) {
+        self.device = device
+        self.room = room
+        self.tag = tag
+        self.text = text
+        self.sentAt = sentAt
+    }
+}

@@ -40,7 +40,7 @@ extension IMDFImport {
     /// - Returns: what was kept and what could not be.
     /// - Throws: `IMDFOverridesError` if the packet is of another archive, or if one of its maps has no valid
     ///   georeference.
-    public mutating func keepHandwork(of old: Venue) throws(IMDFOverridesError) -> IMDFOverrides {
+    public mutating func keepOverrides(of old: Venue) throws(IMDFOverridesError) -> IMDFOverrides {
         var merge = IMDFMerge(old: old, venue: venue, moves: try IMDFMerge.moves(from: old, to: venue))
         merge.keepBeacons()
         merge.keepRadioMap()

@@ -74,19 +74,19 @@ struct VenueImportCommand: Command {
             venueID: venueID ?? old?.venue.id, version: edition ?? old.map { $0.venue.version + 1 } ?? 1,
             language: language)
         var imported = try importer.read(archive)
-        let handwork = try old.map { try imported.keepHandwork(of: $0.venue) }
-        if let handwork, isKeptPacket, !mayOverwrite, !handwork.lost.isEmpty {
+        let overrides = try old.map { try imported.keepOverrides(of: $0.venue) }
+        if let overrides, isKeptPacket, !mayOverwrite, !overrides.lost.isEmpty {
             throw PacketOutput.Failure(
                 path: output.path,
-                reason: "would lose \(handwork.lost.joined(separator: "; ")); give another --output to keep the old "
+                reason: "would lose \(overrides.lost.joined(separator: "; ")); give another --output to keep the old "
                     + "packet, or use --overwrite")
         }
         try output.write(imported.venue, plansOf: old)
         try report?.write(imported.report.document())
-        try StandardOutput.write(lines: lines(imported, handwork))
+        try StandardOutput.write(lines: lines(imported, overrides))
     }
 
-    private func lines(_ imported: IMDFImport, _ handwork: IMDFOverrides?) -> [String] {
+    private func lines(_ imported: IMDFImport, _ overrides: IMDFOverrides?) -> [String] {
         let venue = imported.venue
         let counts = [
             venue.maps.count.counting("map"), venue.rooms.count.counting("room"),
@@ -94,10 +94,10 @@ struct VenueImportCommand: Command {
             venue.maps.reduce(0) { $0 + $1.walls.count }.counting("wall"),
         ]
         var lines = ["\(output.path): venue \(venue.id.rawValue): \(venue.name), \(counts.joined(separator: ", "))"]
-        if let kept, let handwork {
+        if let kept, let overrides {
             lines.append(
-                "kept from \(kept): " + (handwork.kept.isEmpty ? "nothing" : handwork.kept.joined(separator: ", ")))
-            lines += handwork.lost.map { "not kept: \($0)" }
+                "kept from \(kept): " + (overrides.kept.isEmpty ? "nothing" : overrides.kept.joined(separator: ", ")))
+            lines += overrides.lost.map { "not kept: \($0)" }
         }
         lines += imported.report.description.split(separator: "\n").map(String.init)
         return lines

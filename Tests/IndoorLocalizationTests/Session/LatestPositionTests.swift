@@ -52,7 +52,7 @@ final class LatestPositionTests: XCTestCase {
         try await stage.run()
         let called = try await Bounded.first(1, of: stream)
         XCTAssertEqual(called, [11])
-        observation.close()
+        subscription.close()
     }
 
     func testAFloorPlanLocalizerHasALatestPosition() async throws {

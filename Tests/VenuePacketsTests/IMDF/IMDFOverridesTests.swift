@@ -42,17 +42,17 @@ final class IMDFOverridesTests: XCTestCase {
     func testManualAdditionsAreKept() throws {
         let old = try furnished()
         var imported = try importing(archive())
-        let handwork = try imported.keepHandwork(of: old)
+        let overrides = try imported.keepOverrides(of: old)
         XCTAssertEqual(imported.venue, old)
         XCTAssertEqual(
-            handwork.kept,
+            overrides.kept,
             ["1 beacon", "the radio map", "1 setting", "1 point of interest", "1 fence", "2 interactions"])
-        XCTAssertEqual(handwork.lost, [])
+        XCTAssertEqual(overrides.lost, [])
     }
 
     func testManualAdditionsKeepTheirCoordinatesWhenThePlanGrows() throws {
         var imported = try importing(archive(side: 60))
-        _ = try imported.keepHandwork(of: furnished())
+        _ = try imported.keepOverrides(of: furnished())
         let plan = try ImportedPlan(imported.venue.maps[0])
         XCTAssertNotEqual(imported.venue.maps[0].width, try furnished().maps[0].width)
         let radioMap = try XCTUnwrap(imported.venue.radioMap)
@@ -71,9 +71,9 @@ final class IMDFOverridesTests: XCTestCase {
         var old = try furnished()
         old.interactions.append(Interaction(id: 3, name: "Lost", target: .room(987_654)))
         var imported = try importing(archive())
-        let handwork = try imported.keepHandwork(of: old)
+        let overrides = try imported.keepOverrides(of: old)
         XCTAssertEqual(imported.venue.interactions.map(\.id), [1, 2])
-        XCTAssertTrue(handwork.lost.contains("1 interaction whose place was removed"), "\(handwork.lost)")
+        XCTAssertTrue(overrides.lost.contains("1 interaction whose place was removed"), "\(overrides.lost)")
     }
 
     func testAPlanThatHasNotMovedKeepsItsImage() throws {
@@ -82,12 +82,12 @@ final class IMDFOverridesTests: XCTestCase {
         old.maps[0].widthPixels = 400
         old.maps[0].heightPixels = 400
         var same = try importing(archive())
-        XCTAssertTrue(try same.keepHandwork(of: old).kept.contains("1 plan image"))
+        XCTAssertTrue(try same.keepOverrides(of: old).kept.contains("1 plan image"))
         XCTAssertEqual(same.venue.maps[0].imagePath, "plan.png")
         var larger = try importing(archive(side: 60))
-        let handwork = try larger.keepHandwork(of: old)
+        let overrides = try larger.keepOverrides(of: old)
         XCTAssertNil(larger.venue.maps[0].imagePath)
-        XCTAssertTrue(handwork.lost.contains { $0.contains("the image of map") }, "\(handwork.lost)")
+        XCTAssertTrue(overrides.lost.contains { $0.contains("the image of map") }, "\(overrides.lost)")
     }
 
     func testLostObjectsOfARemovedLevelAreReported() throws {
@@ -100,10 +100,10 @@ final class IMDFOverridesTests: XCTestCase {
         old.beacons.append(beacon)
         old.rooms.append(Room(id: 9, name: "Cellar", mapID: 77))
         var imported = try importing(archive())
-        let handwork = try imported.keepHandwork(of: old)
+        let overrides = try imported.keepOverrides(of: old)
         XCTAssertEqual(imported.venue.beacons.count, 1)
         XCTAssertEqual(
-            handwork.lost,
+            overrides.lost,
             [
                 "1 beacon on maps that the archive no longer has",
                 "room 9 (Cellar), which the archive does not have",
@@ -116,14 +116,14 @@ final class IMDFOverridesTests: XCTestCase {
         let old = try importing(first).venue
         XCTAssertEqual(old.pointsOfInterest.count, 1)
         var imported = try importing(archive())
-        XCTAssertEqual(try imported.keepHandwork(of: old).kept, [])
+        XCTAssertEqual(try imported.keepOverrides(of: old).kept, [])
         XCTAssertEqual(imported.venue.pointsOfInterest, [])
     }
 
     func testAPacketOfAnotherVenueIsRefused() throws {
         var imported = try importing(archive())
         let office = try VenuePacketReader().read(FixtureFolder("office").path).venue
-        XCTAssertThrowsError(try imported.keepHandwork(of: office)) { error in
+        XCTAssertThrowsError(try imported.keepOverrides(of: office)) { error in
             XCTAssertEqual(error as? IMDFOverridesError, .noCommonMap(office.id))
             let text = "\(error)"
             XCTAssertTrue(text.contains("venue \(office.id) ") && text.contains("an earlier edition"), text)
@@ -134,7 +134,7 @@ final class IMDFOverridesTests: XCTestCase {
         var old = try furnished()
         old.maps[0].georeference = .center(Coordinate(latitude: 95, longitude: 0), bearing: 0)
         var imported = try importing(archive())
-        XCTAssertThrowsError(try imported.keepHandwork(of: old)) { error in
+        XCTAssertThrowsError(try imported.keepOverrides(of: old)) { error in
             XCTAssertEqual(error as? IMDFOverridesError, .noPlace(old.maps[0].id))
         }
     }
@@ -143,7 +143,7 @@ final class IMDFOverridesTests: XCTestCase {
         var old = try furnished()
         old.maps[0].georeference = nil
         var imported = try importing(archive())
-        XCTAssertThrowsError(try imported.keepHandwork(of: old)) { error in
+        XCTAssertThrowsError(try imported.keepOverrides(of: old)) { error in
             XCTAssertEqual(error as? IMDFOverridesError, .noPlace(old.maps[0].id))
             let text = "\(error)"
             XCTAssertTrue(text.contains("map \(old.maps[0].id) ") && text.contains("venue.json"), text)

@@ -3,7 +3,7 @@ import IndoorLocalizationTesting
 import XCTest
 
 /// The plugins that come with the package, beside a real session whose radio a test plays.
-final class ShippedPluginTests: XCTestCase {
+final class BuiltInPluginTests: XCTestCase {
     private let stage = LocalizerStage()
     private let away = PluginPlacement(mapID: 10, place: .point(MapPoint(x: 30, y: 20)), heading: 90, radius: 0.5)
 

@@ -2,28 +2,28 @@ import XCTest
 
 import IndoorLocalization
 
-final class LevelFilterTests: XCTestCase {
+final class FloorFilterTests: XCTestCase {
     func testAllLevelsAreEquallyProbableWithoutEvidence() {
-        let filter = LevelFilter(elevations: [0, 4, 8, 12])
+        let filter = FloorFilter(elevations: [0, 4, 8, 12])
         XCTAssertEqual(filter.probabilities, [0.25, 0.25, 0.25, 0.25])
         XCTAssertTrue(filter.isEmpty)
     }
 
     func testTheFirstEvidenceIsWeightedByItsLikelihood() {
-        var filter = LevelFilter(elevations: [0, 4])
+        var filter = FloorFilter(elevations: [0, 4])
         filter.observe(evidence: [log(3), 0], height: nil, after: 0)
         XCTAssertEqual(filter.probabilities[0], 0.75, accuracy: 1e-9)
         XCTAssertFalse(filter.isEmpty)
     }
 
     func testOneOutlierDoesNotExcludeALevel() {
-        var filter = LevelFilter(elevations: [0, 4])
+        var filter = FloorFilter(elevations: [0, 4])
         filter.observe(evidence: [0, -1000], height: nil, after: 1)
         XCTAssertGreaterThan(filter.probabilities[1], 1e-3)
     }
 
     func testLastingEvidenceChangesTheLevel() {
-        var filter = LevelFilter(elevations: [0, 4])
+        var filter = FloorFilter(elevations: [0, 4])
         for _ in 0..<10 { filter.observe(evidence: [0, -2], height: nil, after: 1) }
         for _ in 0..<10 { filter.observe(evidence: [-2, 0], height: nil, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[1], 0.95)
@@ -32,7 +32,7 @@ final class LevelFilterTests: XCTestCase {
     func testProbabilitiesSumToOneAfterAnyEvidence() {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
-            var filter = LevelFilter(elevations: (0..<Int(1 + seed % 5)).map { Double($0) * 4 })
+            var filter = FloorFilter(elevations: (0..<Int(1 + seed % 5)).map { Double($0) * 4 })
             for _ in 0..<50 {
                 let evidence = filter.probabilities.map { _ in generator.normal() * 30 }
                 let height = generator.uniform() < 0.6 ? 100 + 8 * generator.normal() : nil
@@ -45,7 +45,7 @@ final class LevelFilterTests: XCTestCase {
     func testAfterAGapOfAnyLengthProbabilitiesAreBetweenZeroAndOne() {
         for seconds in [10, 30, 60, 600, 100_000] as [Double] {
             for height in [nil, 100] as [Double?] {
-                var filter = LevelFilter(elevations: [0, 4, 8])
+                var filter = FloorFilter(elevations: [0, 4, 8])
                 filter.observe(evidence: [0, -5, -5], height: height, after: 0)
                 filter.observe(evidence: [0, -1, -2], height: height, after: seconds)
                 for probability in filter.probabilities {
@@ -56,13 +56,13 @@ final class LevelFilterTests: XCTestCase {
     }
 
     func testEvidenceForAnotherNumberOfLevelsIsIgnored() {
-        var filter = LevelFilter(elevations: [0, 4])
+        var filter = FloorFilter(elevations: [0, 4])
         filter.observe(evidence: [0, -5, -5], height: nil, after: 1)
         XCTAssertTrue(filter.isEmpty)
     }
 
     func testALevelWithoutLikelihoodIsNotSelected() {
-        var filter = LevelFilter(elevations: [0, 4])
+        var filter = FloorFilter(elevations: [0, 4])
         filter.observe(evidence: [-3, -.infinity], height: nil, after: 1)
         XCTAssertGreaterThan(filter.probabilities[0], 0.99)
     }
@@ -82,7 +82,7 @@ final class LevelFilterTests: XCTestCase {
     /// Flats have storeys of 2.4 m and more, which a packet may not contain.
     func testAClimbOfALowStoreyIsDetectedWithoutAMeasuredHeight() {
         for metres in [2.4, 2.9, 5] {
-            var filter = LevelFilter(floors: [(-1, nil), (0, nil), (1, nil)])
+            var filter = FloorFilter(floors: [(-1, nil), (0, nil), (1, nil)])
             for _ in 0..<5 { filter.observe(evidence: [-3, 0, -3], height: 100, after: 1) }
             climb(&filter, from: 100, by: metres)
             XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(metres) m: \(filter.probabilities)")
@@ -92,7 +92,7 @@ final class LevelFilterTests: XCTestCase {
     /// After 5.6 m of climb it is one high storey or two low ones: the radio decides sooner without measured heights.
     func testTheRadioDecidesTheNumberOfClimbedStoreysWithoutMeasuredHeights() {
         let probabilities = [nil, 3.5].map { storey in
-            var filter = LevelFilter(floors: [(0, storey.map { _ in 0 }), (1, storey), (2, storey.map { 2 * $0 })])
+            var filter = FloorFilter(floors: [(0, storey.map { _ in 0 }), (1, storey), (2, storey.map { 2 * $0 })])
             for _ in 0..<5 { filter.observe(evidence: [0, -3, -3], height: 100, after: 1) }
             climb(&filter, from: 100, by: 5.6)
             for _ in 0..<3 { filter.observe(evidence: [-2, 0, -1.2], height: 105.6, after: 1) }
@@ -109,14 +109,14 @@ final class LevelFilterTests: XCTestCase {
 
     /// Elevations above the sea beside a floor that has none.
     func testAFloorWithoutElevationLiesAStoreyFromItsNeighbour() {
-        var filter = LevelFilter(floors: [(0, 412), (1, 416), (2, nil)])
+        var filter = FloorFilter(floors: [(0, 412), (1, 416), (2, nil)])
         for _ in 0..<5 { filter.observe(evidence: [-3, 0, -3], height: 100, after: 1) }
         climb(&filter, from: 100, by: 3)
         XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
     }
 
     func testADescentOfFourMetresEndsAtTheLevelBelow() {
-        var filter = LevelFilter(elevations: [0, 4, 8])
+        var filter = FloorFilter(elevations: [0, 4, 8])
         for _ in 0..<5 { filter.observe(evidence: [-3, -3, 0], height: 100, after: 1) }
         climb(&filter, from: 100, by: -4)
         XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
@@ -128,7 +128,7 @@ final class LevelFilterTests: XCTestCase {
             for interval in [0.5, 1] {
                 let seed: UInt64 = 12
                 var generator = SeededGenerator(seed: seed)
-                var filter = LevelFilter(elevations: [0, 4, 8])
+                var filter = FloorFilter(elevations: [0, 4, 8])
                 var time = 0.0
                 while time < 6 + 4 / speed + 6 {
                     let height = 100 + min(4, max(0, (time - 6) * speed)) + 0.1 * generator.normal()
@@ -168,7 +168,7 @@ final class LevelFilterTests: XCTestCase {
     }
 
     func testTheFilterRecoversFromAWrongStartAtAConstantHeight() {
-        var filter = LevelFilter(elevations: [0, 4, 8])
+        var filter = FloorFilter(elevations: [0, 4, 8])
         for _ in 0..<3 { filter.observe(evidence: [-4, -4, 0], height: 100, after: 1) }
         for _ in 0..<30 { filter.observe(evidence: [0, -1, -2], height: 100, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
@@ -196,7 +196,7 @@ final class LevelFilterTests: XCTestCase {
     }
 
     func testAClimbDoesNotDistinguishTwoBuildings() {
-        var filter = LevelFilter(elevations: [0, 4, 0, 4])
+        var filter = FloorFilter(elevations: [0, 4, 0, 4])
         for _ in 0..<5 { filter.observe(evidence: [0, -3, 0, -3], height: 100, after: 1) }
         climb(&filter, from: 100, by: 4)
         XCTAssertEqual(filter.probabilities[1], filter.probabilities[3], accuracy: 1e-9)
@@ -204,19 +204,19 @@ final class LevelFilterTests: XCTestCase {
     }
 
     func testTheRadioDistinguishesTwoBuildingsOfOneHeight() {
-        var filter = LevelFilter(elevations: [0, 0])
+        var filter = FloorFilter(elevations: [0, 0])
         for _ in 0..<5 { filter.observe(evidence: [0, -1], height: 100, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[0], 0.9)
     }
 
-    private func settled(height: Double) -> LevelFilter {
-        var filter = LevelFilter(elevations: [0, 4, 8])
+    private func settled(height: Double) -> FloorFilter {
+        var filter = FloorFilter(elevations: [0, 4, 8])
         for _ in 0..<5 { filter.observe(evidence: [0, -3, -3], height: height, after: 1) }
         return filter
     }
 
     /// A metre a second, as in an elevator, without other evidence.
-    private func climb(_ filter: inout LevelFilter, from start: Double, by metres: Double) {
+    private func climb(_ filter: inout FloorFilter, from start: Double, by metres: Double) {
         let none = filter.probabilities.map { _ in 0.0 }
         let duration = Int(abs(metres))
         for second in 1...duration {

@@ -6,7 +6,7 @@ import CMath
 /// that the barometer would show on the ground floor if the device is on that floor now. A change of height is
 /// therefore evidence for the floor that is higher by this change. Source of the recursion: L. R. Rabiner, *A Tutorial
 /// on Hidden Markov Models*, Proceedings of the IEEE 77(2), 1989.
-package struct LevelFilter: Hashable, Sendable {
+package struct FloorFilter: Hashable, Sendable {
     /// The probability a second of leaving a floor, without a barometer.
     private static let leaving = 0.01
     /// The rate at which the knowledge of the floor decays without evidence, a second.

@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 /// What a positioner tells while the radio falls silent, fails or falls behind.
-final class FloorPlanLocalizerNewsTests: XCTestCase {
+final class FloorPlanLocalizerBufferingTests: XCTestCase {
     private typealias Stage = FloorPlanLocalizerMachineStage
 
     private var running: Stage {

@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 /// How far a memory of a place counts, by its age.
-final class RememberedPlaceTests: XCTestCase {
+final class RestoredPlaceTests: XCTestCase {
     private let maps: [MapID] = [10, 11, 12]
 
     private func memory(_ probabilities: [MapID: Double], timeout: Duration = .seconds(600)) -> RestoredPlace {

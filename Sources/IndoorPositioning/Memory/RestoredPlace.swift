@@ -54,12 +54,12 @@ package struct RestoredPlace: Hashable, Sendable {
         let sum = known.reduce(0, +)
         guard sum > 0, sum.isFinite else { return nil }
         let count = Double(maps.count)
-        let keep = LevelFilter.memory(after: max(.zero, instant.duration(to: now)).seconds, floorCount: maps.count)
+        let keep = FloorFilter.memory(after: max(.zero, instant.duration(to: now)).seconds, floorCount: maps.count)
         return known.map { 1 / count + ($0 / sum - 1 / count) * keep }
     }
 }
 
-extension LevelFilter {
+extension FloorFilter {
     /// Returns the share of the floor information that remains after some seconds without evidence, in [0, 1].
     static func memory(after seconds: Double, floorCount: Int) -> Double {
         guard floorCount > 1 else { return 1 }
