@@ -114,8 +114,11 @@ final class GeofenceOptionTests: XCTestCase {
         service.send(SIGHUP)
         try service.waitForError("the earlier settings and geofences stay in effect")
         try service.wait(for: #""event":"enterGeofence""#, #""id":"demo-stand""#)
-        // The same area under another name, while the walk is in it.
-        try Data(text.replacing("demo-stand", with: "stall").utf8).write(to: file)
+        // The area has another name, and a margin of 3 m that contains every estimate of the walk's next seconds.
+        let stall = text.replacing("demo-stand", with: "stall").replacing(
+            "[8.6820789,50.1108911],[8.6821561,50.11087],[8.6821725,50.1108948],[8.6820953,50.1109159],[8.6820789,50.1108911]",
+            with: "[8.68204,50.11084],[8.68222,50.11084],[8.68222,50.11095],[8.68204,50.11095],[8.68204,50.11084]")
+        try Data(stall.utf8).write(to: file)
         service.send(SIGHUP)
         try service.wait(for: #""event":"enterGeofence""#, #""id":"stall""#)
         XCTAssertFalse(service.told.contains { $0.contains("exitGeofence") }, "\(service.told)")

@@ -146,7 +146,10 @@ final class ServeUploadTests: XCTestCase {
                 "requires a user: mqtt://USER@"
             ),
             (["--upload-url", "mqtt://a:b@x/tags", "--upload-beacons"], "it contains a password"),
-            (["--settings-url", "http://x.example/settings.json"], "--settings-url: settings over http could be forged"),
+            (
+                ["--settings-url", "http://x.example/settings.json"],
+                "--settings-url: settings over http could be forged"
+            ),
             (["--settings-url", "https://x.example/"], "--settings-url must name a document"),
             (["--settings-url", "https://x.example"], "--settings-url must name a document"),
             (["--settings-ca", "x"], "--settings-ca requires --settings-url"),
