@@ -43,8 +43,16 @@ final class TappedSourceTests: XCTestCase {
 
     func testATappedRecordingLosesNoReading() async throws {
         let lost = LostReadings()
-        let read = try await pressures(source(100, pace: .recorded), count: 100, limit: 10, lost)
-        XCTAssertEqual(read, (1...100).map(Double.init))
+        let tapped = Guarded(0)
+        let recording = TappedSource(source: source(100, pace: .recorded), lost: lost, limit: 10) { _ in
+            tapped.withLock { $0 += 1 }
+        }
+        var read = 0
+        for try await _ in recording.readings() {
+            read += 1
+            XCTAssertEqual(tapped.withLock { $0 }, read, "the recording waits for its reader")
+        }
+        XCTAssertEqual(read, 100)
         XCTAssertEqual(lost.total, 0)
     }
 

@@ -55,11 +55,6 @@ struct PedestrianEKF: Hashable, Sendable {
         return min(spread, startRadius + wayLength * (1 + 2 * model.stepScale))
     }
 
-    /// The standard deviation of the bias, in radians.
-    var biasDeviation: Double { max(0, bb).squareRoot() }
-    /// The standard deviation of the scale.
-    var scaleDeviation: Double { max(0, ss).squareRoot() }
-
     /// Increases the uncertainty of the bias for the time that has passed.
     mutating func pass(seconds: Double) {
         bb = min(bb + Self.square(model.headingDrift * .pi / 180) * max(0, seconds), Self.square(Self.largestBias))

@@ -46,9 +46,6 @@ extension Vector3 {
         Vector3(x: y * other.z - z * other.y, y: z * other.x - x * other.z, z: x * other.y - y * other.x)
     }
 
-    /// Returns the dot product.
-    package func dot(_ other: Vector3) -> Double { x * other.x + y * other.y + z * other.z }
-
     package static func + (left: Vector3, right: Vector3) -> Vector3 {
         Vector3(x: left.x + right.x, y: left.y + right.y, z: left.z + right.z)
     }

@@ -60,21 +60,31 @@ package final class ReadingFeed: Sendable {
     private let continuation: Stream.Continuation
     private let losses = Guarded(Losses())
 
-    private init(_ continuation: Stream.Continuation) { self.continuation = continuation }
+    private let onLoss: @Sendable () -> Void
+
+    private init(_ continuation: Stream.Continuation, _ onLoss: @escaping @Sendable () -> Void) {
+        self.continuation = continuation
+        self.onLoss = onLoss
+    }
 
     /// Creates a stream and its producing end.
-    package static func makeStream(capacity: Int = capacity) -> (stream: Stream, feed: ReadingFeed) {
+    ///
+    /// - Parameter onLoss: called for each lost reading.
+    package static func makeStream(
+        capacity: Int = capacity, onLoss: @escaping @Sendable () -> Void = {}
+    ) -> (stream: Stream, feed: ReadingFeed) {
         let (stream, continuation) = Stream.makeStream(bufferingPolicy: .bufferingNewest(capacity))
-        return (stream, ReadingFeed(continuation))
+        return (stream, ReadingFeed(continuation, onLoss))
     }
 
     /// Returns a stream of the readings that `produce` yields in a task of its own.
     ///
     /// The stream ends when `produce` returns, and with its error. The task is cancelled when the reader leaves the stream.
     package static func readings(
+        capacity: Int = capacity, onLoss: @escaping @Sendable () -> Void = {},
         producedBy produce: @escaping @Sendable (ReadingFeed) async throws -> Void
     ) -> Stream {
-        let (stream, feed) = makeStream()
+        let (stream, feed) = makeStream(capacity: capacity, onLoss: onLoss)
         let task = Task {
             do {
                 try await produce(feed)
@@ -96,6 +106,7 @@ package final class ReadingFeed: Sendable {
     package func yield(_ reading: SensorReading) {
         // Not under the lock: a reader that waits is resumed here.
         let isLost = isLost(reading)
+        if isLost { onLoss() }
         if let report = losses.withLock({ $0.note(reading, isLost: isLost) }) { deliver(report) }
     }
 

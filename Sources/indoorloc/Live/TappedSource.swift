@@ -30,8 +30,8 @@ final class LostReadings: Sendable {
 
 /// A source that also passes each reading to a closure.
 ///
-/// The closure receives every reading at once. Readings for the session wait in a buffer; if it is full, the oldest one is
-/// discarded and counted.
+/// On a live source, the closure receives every reading at once. Readings for the session wait in a buffer; if it is full,
+/// the oldest one is discarded and counted.
 struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSource {
     /// The most readings that wait for the session: as many as the radio sources buffer.
     static var standardLimit: Int { 65_536 }
@@ -51,11 +51,17 @@ struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSourc
     func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        // A recording is read faster than a session replays it, and must not lose readings.
-        .tapped(limit: pace == .live ? limit : nil, lost) { yield in
+        guard pace == .live else {
+            // A recording waits for the session, so it needs no buffer.
+            return source.beginReadings(reporting: report).transformed { reading in
+                tap(reading)
+                return [reading]
+            }
+        }
+        return ReadingFeed.readings(capacity: limit, onLoss: lost.add) { feed in
             for try await reading in source.beginReadings(reporting: report) {
                 tap(reading)
-                yield(reading)
+                feed.yield(reading)
             }
         }
     }
@@ -72,35 +78,20 @@ struct TappedGNSSSource: GNSSSource {
     let tap: @Sendable (SensorReading) -> Void
 
     func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
-        .tapped(limit: Self.limit, lost) { yield in
-            for try await fix in source.fixes() {
-                tap(.gnss(fix))
-                yield(fix)
-            }
-        }
-    }
-}
-
-extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
-    /// A stream of the elements that `produce` yields in a task of its own; the newest `limit` elements wait for the reader.
-    ///
-    /// - Parameters:
-    ///   - limit: the most elements that wait; nil for any number.
-    ///   - lost: counts the discarded elements.
-    fileprivate static func tapped(
-        limit: Int?, _ lost: LostReadings,
-        by produce: @escaping @Sendable (_ yield: (Element) -> Void) async throws -> Void
-    ) -> AsyncThrowingStream<Element, any Error> {
-        AsyncThrowingStream(bufferingPolicy: limit.map { .bufferingNewest($0) } ?? .unbounded) { continuation in
-            let task = Task {
-                do {
-                    try await produce { if case .dropped = continuation.yield($0) { lost.add() } }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: GNSSFix.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.limit))
+        let task = Task {
+            do {
+                for try await fix in source.fixes() {
+                    tap(.gnss(fix))
+                    if case .dropped = continuation.yield(fix) { lost.add() }
                 }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
     }
 }

@@ -47,13 +47,13 @@ final class PacedRecording: ScanSource {
             return origin
         }
         let earliest = Instant.zero.advanced(by: start + origin.duration(to: now))
-        return .produced { [start, cursor] continuation in
+        return ReadingFeed.readings { [start, cursor] feed in
             while let reading = try await cursor.next(from: earliest) {
                 let due = origin + (Instant.zero.duration(to: reading.instant) - start)
                 if due > .now { try await Task.sleep(until: due, clock: .continuous) }
                 try Task.checkCancellation()
                 cursor.advance()
-                continuation.yield(reading)
+                feed.yield(reading)
             }
         }
     }

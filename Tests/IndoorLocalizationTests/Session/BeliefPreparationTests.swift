@@ -52,6 +52,30 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(log.readings, [Stage.heard(1, at: 10)] + readings)
     }
 
+    func testAFixSubmittedDuringThePreparationKeepsItsPlaceAmongTheReadings() throws {
+        var machine = machine()
+        let work = try work(machine.handle(.packet(1, Stage.office), at: 11))
+        _ = machine.handle(.reading(Stage.heard(1, 2, at: 11.2)), at: 11.2)
+        guard case .fix(let fix) = Stage.fix(10, at: 11.4) else { return XCTFail("no fix") }
+        _ = machine.handle(.fix(fix), at: 11.4)
+        XCTAssertEqual(machine.fixOutcome, .kept)
+        _ = machine.handle(.reading(Stage.heard(1, 3, at: 11.6)), at: 11.6)
+        _ = machine.handle(.prepared(work, work.run(machine.makeBelief)), at: 12)
+        XCTAssertEqual(
+            log.readings,
+            [Stage.heard(1, at: 10), Stage.heard(1, 2, at: 11.2), .fix(fix), Stage.heard(1, 3, at: 11.6)])
+    }
+
+    func testSettingsThatDoNotConcernTheEngineLeaveThePreparationValid() throws {
+        var machine = machine()
+        let work = try work(machine.handle(.packet(1, Stage.office), at: 11))
+        var settings = LocalizationSettings()
+        settings.positionInterval = .milliseconds(200)
+        _ = machine.handle(.settings(SettingsStack(localization: settings)), at: 11)
+        _ = machine.handle(.prepared(work, work.run(machine.makeBelief)), at: 12)
+        XCTAssertEqual(machine.state, .findFloor(Stage.office))
+    }
+
     func testChangedSettingsDuringThePreparationRestartIt() throws {
         var machine = machine()
         let first = try work(machine.handle(.packet(1, Stage.office), at: 11))
