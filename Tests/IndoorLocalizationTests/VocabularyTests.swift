@@ -168,7 +168,7 @@ final class VocabularyTests: XCTestCase {
 
     // MARK: - Sensor readings
 
-    func testEveryReadingTellsItsInstant() {
+    func testEveryReadingHasItsInstant() {
         let instant = Instant(seconds: 4)
         let beacon = BeaconIdentity(uuid: BeaconUUID(high: 0, low: 0), major: 0, minor: 0)
         let readings: [SensorReading] = [

@@ -69,7 +69,7 @@ final class BeliefFusionTests: XCTestCase {
         XCTAssertEqual(fused.max { $0.probability < $1.probability }?.index, 1)
     }
 
-    func testWhatOneKnowsNothingOfTheOtherTellsAlone() {
+    func testOneBeliefDecidesWhereTheOtherHasNoEvidence() {
         let known = BeliefSample(maps: [Self.belief(5, seed: 14)])
         let unknown = BeliefSample(maps: [])
         XCTAssertEqual(Self.open(known, unknown).first?.point, MapPoint(x: 5, y: 5))

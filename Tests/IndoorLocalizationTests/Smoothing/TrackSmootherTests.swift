@@ -64,7 +64,7 @@ final class TrackSmootherTests: XCTestCase {
         XCTAssertEqual(smoother.finish().looks, [])
     }
 
-    func testBeforeTheFirstBeaconTheFutureTells() {
+    func testLaterReadingsDetermineThePositionBeforeTheFirstBeacon() {
         var smoother = TrackSmoother(venue: Stage.venue)
         smoother.observe(.pressure(PressureSample(instant: .zero, hectopascals: 1000)))
         let walk = HallWalk(seconds: 4, seed: 8)
@@ -77,7 +77,7 @@ final class TrackSmootherTests: XCTestCase {
         expectClose(early?.estimate.point.distance(to: HallWalk.place(at: 0)), 0, within: 5, "seed 8")
     }
 
-    func testASilenceOfTwoHoursTellsNothingAndBeginsAnew() {
+    func testTheTrackRestartsAfterASilenceOfTwoHours() {
         let walk = HallWalk(seconds: 6, seed: 9)
         var smoother = TrackSmoother(venue: Stage.venue)
         walk.readings.forEach { smoother.observe($0) }
