@@ -4,7 +4,7 @@ import IndoorVocabulary
 ///
 /// A polygon without a defect is simple: its edges meet only at shared corners. Source: OGC 06-103r4, *Simple feature
 /// access, part 1*, 2011, §6.1.11.
-public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
+package enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
     /// Fewer than three distinct corners.
     case tooFewCorners
     /// All corners lie on one line.
@@ -12,7 +12,7 @@ public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
     /// Two edges cross, touch or overlap. The index of an edge is that of its first corner.
     case edgesMeet(Int, Int)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooFewCorners: "the polygon has fewer than 3 distinct corners"
         case .noArea: "the corners of the polygon lie on one line"
@@ -26,7 +26,7 @@ public enum PolygonDefect: Hashable, Sendable, CustomStringConvertible {
     /// Consecutive equal corners count as one, so a ring can repeat its first corner at the end. Only edges with
     /// overlapping x ranges are compared. In the worst case, the time is quadratic in the number of corners; for
     /// typical plans, it is much less.
-    public init?(in polygon: [MapPoint]) {
+    package init?(in polygon: [MapPoint]) {
         let corners = Self.distinctNeighbours(in: polygon)
         guard Set(corners.map(\.point)).count >= 3 else {
             self = .tooFewCorners
