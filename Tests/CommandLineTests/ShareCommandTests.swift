@@ -122,7 +122,7 @@ final class ShareCommandTests: XCTestCase {
             (["--share", "hall"], "--share: 'hall' is not a valid room address"),
             (["--share-name", "x"], "--share-name requires --share"),
             (["--home-assistant"], "--home-assistant requires --share"),
-            (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" has \"/\""),
+            (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" contains \"/\""),
             (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca requires an address that begins with mqtts"),
             (["--share", "mqtt://h/r", "--share-password-file", "x"], "--share-password-file requires a user"),
             (["--share", "mqtt://u@h/r", "--share-password-file", file], "\(file): No such file or directory"),

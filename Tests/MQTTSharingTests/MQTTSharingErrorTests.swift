@@ -43,8 +43,8 @@ final class MQTTSharingErrorTests: XCTestCase {
             (.textTooLong(bytes: 5000, longest: 4096), ["5000", "send at most 4096"]),
             (.tagTooLong(bytes: 300, longest: 256), ["300", "give one of at most 256"]),
             (.badPosition(.outOfRange(field: "radius", value: -1)), ["radius is -1.0", "give metres from 0 on"]),
-            (.badRoom(.empty), ["must not be empty", "give 1 to 64"]),
-            (.badRoom(.forbidden("$", name: "$SYS")), ["\"$SYS\"", "begin it otherwise"]),
+            (.badRoom(.empty), ["must not be empty", "it needs 1 to 64"]),
+            (.badRoom(.forbidden("$", name: "$SYS")), ["\"$SYS\"", "begin it with another character"]),
             (.roomFull("cell", capacity: 2), ["'cell'", "2 devices", "raise 'roomCapacity'"]),
             (.serverFull(capacity: 1), ["1 device:", "raise 'serverCapacity'"]),
             (
