@@ -11,8 +11,10 @@ import XCTest
 final class LocateCommandTests: XCTestCase {
     private struct Failure: Error {}
 
-    /// The first seconds of a walk as a live source, with an arbitrary first instant.
-    private func walk(failure: (any Error)? = nil) throws -> ScriptedSource {
+    /// The first seconds of a walk, with an arbitrary first instant.
+    ///
+    /// - Parameter pace: a live script delivers all readings at once, while the session prepares the engine.
+    private func walk(pace: ScanPace = .recorded, failure: (any Error)? = nil) throws -> ScriptedSource {
         let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
         var reader = try RecordingReader(path: path)
         var readings: [SensorReading] = []
@@ -21,7 +23,7 @@ final class LocateCommandTests: XCTestCase {
             reading.instant = reading.instant.advanced(by: .seconds(4000))
             readings.append(reading)
         }
-        return ScriptedSource(readings, pace: .live, failure: failure)
+        return ScriptedSource(readings, pace: pace, failure: failure)
     }
 
     private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.Update] {
@@ -47,7 +49,7 @@ final class LocateCommandTests: XCTestCase {
     }
 
     func testASessionPassesReadingsOnForARecording() async throws {
-        let with = try await news(try walk(), givesReadings: true)
+        let with = try await news(try walk(pace: .live), givesReadings: true)
         let heard = with.count { if case .reading = $0 { true } else { false } }
         XCTAssertEqual(heard, 1500)
         let without = try await news(try walk())
@@ -55,7 +57,7 @@ final class LocateCommandTests: XCTestCase {
     }
 
     func testASourceThatFailsEndsTheSessionWithItsError() async throws {
-        let contents = told(try await news(try walk(failure: Failure())))
+        let contents = told(try await news(try walk(pace: .live, failure: Failure())))
         guard case .state(.error(let error))? = contents.last(where: { if case .state = $0 { true } else { false } })
         else { return XCTFail("\(String(describing: contents.last))") }
         XCTAssertTrue("\(error)".contains("Failure"), "\(error)")
