@@ -59,7 +59,7 @@ final class SharingVocabularyTests: XCTestCase {
             ("course is -1.0", { $0.course = -1 }), ("course is nan", { $0.course = .nan }),
             ("latitude is 91.0", { $0.coordinate = Coordinate(latitude: 91, longitude: 0) }),
             ("longitude is -181.0", { $0.coordinate = Coordinate(latitude: 0, longitude: -181) }),
-            ("sentAt is inf", { $0.sentAt = .infinity }), ("the name \"a/b\" has \"/\"", { $0.room = "a/b" }),
+            ("sentAt is inf", { $0.sentAt = .infinity }), ("the name \"a/b\" contains \"/\"", { $0.room = "a/b" }),
         ]
         for (what, change) in changes {
             var position = valid
