@@ -12,25 +12,25 @@ package typealias RecentReadings = RecentElements<SensorReading>
 /// The elements of the last seconds. Adding one takes constant time on average, at any rate of elements.
 package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, Sendable {
     /// Older elements are discarded, because the device may have moved since.
-    package static var span: Duration { .seconds(10) }
+    @inlinable package static var span: Duration { .seconds(10) }
     /// The maximum number of elements, for sources with a high rate.
-    package static var limit: Int { 5000 }
+    @inlinable package static var limit: Int { 5000 }
 
     /// Up to twice the limit, so that the cost of a clean-up, which visits all elements, is spread over as many additions.
-    private var stored: [Element] = []
-    private var latest: Instant?
+    @usableFromInline var stored: [Element] = []
+    @usableFromInline var latest: Instant?
 
     /// Creates an empty list.
-    package init() {}
+    @inlinable package init() {}
 
     /// The elements within the time span and the limit, in the order of their arrival.
-    package var readings: [Element] {
+    @inlinable package var readings: [Element] {
         guard stored.count > Self.limit else { return stored }
         return Array(fresh.suffix(Self.limit))
     }
 
     /// Adds an element and discards those beyond the time span or the limit.
-    package mutating func add(_ element: Element) {
+    @inlinable package mutating func add(_ element: Element) {
         stored.append(element)
         let now = element.instant
         latest = now
@@ -42,18 +42,18 @@ package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, S
     }
 
     /// The elements within the time span before the latest one.
-    private var fresh: [Element] {
+    @inlinable var fresh: [Element] {
         guard let oldest = latest?.advanced(by: .zero - Self.span) else { return stored }
         return stored.filter { $0.instant >= oldest }
     }
 
     /// Returns whether enough elements are too old for a clean-up to pay.
-    private func isStale(_ now: Instant) -> Bool {
+    @inlinable func isStale(_ now: Instant) -> Bool {
         stored.first.map { $0.instant.duration(to: now) > Self.span + Self.span } ?? false
     }
 
     /// Discards all elements.
-    package mutating func clear() {
+    @inlinable package mutating func clear() {
         stored = []
         latest = nil
     }

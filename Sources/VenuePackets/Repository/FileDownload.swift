@@ -18,8 +18,15 @@ struct FileDownload: Sendable {
         progress: @escaping @Sendable (Int) -> Void
     ) async throws(VenueRepositoryError) -> Outcome {
         let url = server.address(of: file.path)
-        let outcome = try await retry.run(attempts: attempts) { () throws(VenueRepositoryError) in
-            try await attempt(file, url, into: partial, unless: unless, progress)
+        let outcome: Outcome
+        do throws(VenueRepositoryError) {
+            outcome = try await retry.run(attempts: attempts) { () throws(VenueRepositoryError) in
+                try await attempt(file, url, into: partial, unless: unless, progress)
+            }
+        } catch {
+            // Not left to the end of its lifetime: the transfer's thread may still hold the file for a moment.
+            partial.removeUnlessResumable()
+            throw error
         }
         guard case .fetched = outcome else { return outcome }
         let digest = try VenueRepositoryError.storing { () throws(FileSystemError) in

@@ -73,10 +73,12 @@ final class PartialFile: Sendable {
         unlink(file.path)
     }
 
-    deinit {
-        // A download that cannot be resumed is removed.
+    /// Removes the download if it can't be resumed.
+    func removeUnlessResumable() {
         if !isShared || access(tagPath, F_OK) != 0 { remove() }
     }
+
+    deinit { removeUnlessResumable() }
 
     /// Returns the name of the resumable download that was modified last; nil if there is none.
     static func newest(in folder: String) -> String? {
