@@ -21,6 +21,9 @@ let package = Package(
         .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
         .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
         .library(name: "RecordUpload", targets: ["RecordUpload"]),
+        .library(name: "LiveMap", targets: ["LiveMap"]),
+        .library(name: "LocalizationFigures", targets: ["LocalizationFigures"]),
+        .library(name: "SessionMetrics", targets: ["SessionMetrics"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
         .executable(name: "indoorloc", targets: ["indoorloc"]),
     ],
@@ -36,6 +39,8 @@ let package = Package(
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .target(name: "CLiveMapPage"),
         // The layers of positioning. Each target imports only the targets that it names.
         .target(name: "IndoorVocabulary", dependencies: ["CMath"]),
         .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
@@ -87,12 +92,23 @@ let package = Package(
         .target(
             name: "ScanRecording",
             dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
+        .target(
+            name: "LiveMap",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
+                "CLiveMapPage",
+            ]),
+        .target(name: "LocalizationFigures", dependencies: ["IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
+        .target(
+            name: "SessionMetrics",
+            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
-                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
+                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures",
+                "SessionMetrics", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -142,11 +158,17 @@ let package = Package(
             name: "IndoorLocalizationTestingTests",
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
+            name: "LiveMapTests",
+            dependencies: ["LiveMap", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers"]),
+        .testTarget(
+            name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
+        .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: [
                 "indoorloc", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
-                "VenuePackets",
-                "IndoorLocalizationTesting", "LoopbackServers",
+                "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
+                "LoopbackServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

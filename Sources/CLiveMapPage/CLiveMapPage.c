@@ -1,0 +1,13 @@
+#include "CLiveMapPage.h"
+
+// Clang has #embed since version 19 in each language standard, and warns before C23.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char index_html[] = {
+#embed "page/index.html"
+};
+
+const live_map_file live_map_files[] = {
+    { "index.html", index_html, sizeof index_html },
+};
+const size_t live_map_file_count = sizeof live_map_files / sizeof live_map_files[0];

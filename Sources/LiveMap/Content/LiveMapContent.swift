@@ -1,0 +1,43 @@
+/// The content of a live map: a running session, a played recording, or a radio map.
+public protocol LiveMapContent: Sendable {
+    /// The venues and the kind of the session.
+    func overview() async -> LiveMapOverview
+    /// Returns the image of a map; nil without one.
+    func plan(venue: Int, map: Int) async -> LiveMapImage?
+    /// Returns a tile of a map's Deep Zoom image; nil without one.
+    func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage?
+    /// Returns the frames of an interval of the session in seconds, the oldest first, at most `limit`.
+    func frames(from start: Double, to end: Double, limit: Int) async -> [LiveMapFrame]
+    /// Returns all events, the oldest first.
+    func events() async -> [LiveMapEvent]
+    /// Returns the radio map; nil without one.
+    func radioMap() async -> LiveMapRadioMap?
+    /// Returns a stream of new frames and events.
+    ///
+    /// - Parameter id: the number of the last frame or event that the reader has; the stream begins with the kept
+    ///   ones after it. Nil begins with the latest frame.
+    func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate>
+    /// Stores a mark of the ground truth. Returns a sentence with the reason if the content accepts none.
+    func mark(_ place: LiveMapFrame.Place) async -> String?
+}
+
+/// An image file.
+public struct LiveMapImage: Hashable, Sendable {
+    public var bytes: [UInt8]
+    /// The media type, such as `image/png`.
+    public var mediaType: String
+
+    /// Creates an image.
+    public init(bytes: [UInt8], mediaType: String) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+    }
+}
+
+/// A new frame or event of a session.
+public enum LiveMapUpdate: Hashable, Sendable {
+    case frame(LiveMapFrame)
+    case event(LiveMapEvent)
+    /// The venues have changed; the reader requests them again.
+    case overview(id: Int)
+}

@@ -1,0 +1,91 @@
+/// The venues of a live map and the kind of its session. The property names are the names in JSON.
+public struct LiveMapOverview: Codable, Hashable, Sendable {
+    /// The kinds of sessions.
+    public enum Mode: String, Codable, Hashable, Sendable {
+        /// A running session.
+        case live
+        /// A recording that was played.
+        case recording
+        /// A radio map without a session.
+        case radioMap
+    }
+
+    public var mode: Mode
+    /// The name of the recording or of the service.
+    public var title: String
+    /// The instant of the first and the last frame in seconds; nil for a live session.
+    public var start: Double?
+    public var end: Double?
+    /// Whether the page may submit marks of the ground truth.
+    public var acceptsMarks: Bool
+    public var venues: [LiveMapVenue]
+}
+
+/// A venue of a live map.
+public struct LiveMapVenue: Codable, Hashable, Sendable {
+    /// The plan of one floor. Polylines and polygons are lists of x, y, x, y, … in metres.
+    public struct Map: Codable, Hashable, Sendable {
+        public var id: Int
+        public var name: String
+        public var level: Int
+        /// The size in metres.
+        public var width: Double
+        public var height: Double
+        /// Whether `plan?venue=V&map=M` has an image.
+        public var hasImage: Bool
+        /// The Deep Zoom tiles, at `tile?venue=V&map=M&level=L&column=C&row=R`; nil without tiles.
+        public var tiles: Tiles?
+        public var walls: [[Double]]
+        public var walkable: [[Double]]
+    }
+
+    /// A Deep Zoom image.
+    public struct Tiles: Codable, Hashable, Sendable {
+        /// The size of the whole image in pixels.
+        public var width: Int
+        public var height: Int
+        public var tileSize: Int
+        public var overlap: Int
+        public var format: String
+    }
+
+    /// A room or a fence: a polygon, or a circle.
+    public struct Area: Codable, Hashable, Sendable {
+        public var id: Int
+        public var name: String
+        public var mapId: Int
+        public var polygon: [Double]?
+        public var circle: Circle?
+    }
+
+    public struct Circle: Codable, Hashable, Sendable {
+        public var x: Double
+        public var y: Double
+        public var radius: Double
+    }
+
+    public struct Beacon: Codable, Hashable, Sendable {
+        /// `UUID/major/minor`.
+        public var id: String
+        public var mapId: Int
+        public var x: Double
+        public var y: Double
+    }
+
+    public struct Point: Codable, Hashable, Sendable {
+        public var id: Int
+        public var name: String
+        public var mapId: Int
+        public var x: Double
+        public var y: Double
+    }
+
+    public var id: Int
+    public var name: String
+    public var version: Int
+    public var maps: [Map]
+    public var rooms: [Area]
+    public var fences: [Area]
+    public var pointsOfInterest: [Point]
+    public var beacons: [Beacon]
+}
