@@ -50,7 +50,7 @@ extension PositioningEngine {
         guard settings.method != .trilateration else { return }
         var collector = EvidenceCollector(field: field)
         for case .sighting(let sighting) in readings {
-            guard Sighting.isMeasurement(rssi: sighting.rssi), let beacon = field.indexes[sighting.beacon] else {
+            guard sighting.hasMeasurement, let beacon = field.indexes[sighting.beacon] else {
                 continue
             }
             collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)

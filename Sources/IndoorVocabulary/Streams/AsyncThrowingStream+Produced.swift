@@ -4,9 +4,10 @@ extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
     /// The stream ends when `produce` returns, and with its error. The task is cancelled when the consumer stops
     /// reading the stream.
     package static func produced(
+        bufferingPolicy: Continuation.BufferingPolicy = .unbounded,
         by produce: @escaping @Sendable (Continuation) async throws -> Void
     ) -> AsyncThrowingStream<Element, any Error> {
-        AsyncThrowingStream { continuation in
+        AsyncThrowingStream(bufferingPolicy: bufferingPolicy) { continuation in
             let task = Task {
                 do {
                     try await produce(continuation)

@@ -84,17 +84,12 @@ package final class ReadingFeed: Sendable {
         capacity: Int = capacity, onLoss: @escaping @Sendable () -> Void = {},
         producedBy produce: @escaping @Sendable (ReadingFeed) async throws -> Void
     ) -> Stream {
-        let (stream, feed) = makeStream(capacity: capacity, onLoss: onLoss)
-        let task = Task {
-            do {
-                try await produce(feed)
-                feed.finish()
-            } catch {
-                feed.finish(throwing: error)
-            }
+        .produced(bufferingPolicy: .bufferingNewest(capacity)) { continuation in
+            let feed = ReadingFeed(continuation, onLoss)
+            // The losses come before the end, whatever it is.
+            defer { feed.reportLosses() }
+            try await produce(feed)
         }
-        feed.whenTerminated { task.cancel() }
-        return stream
     }
 
     /// Calls `body` when the stream has ended, or its reader has left it.
@@ -112,8 +107,12 @@ package final class ReadingFeed: Sendable {
 
     /// Ends the stream, with an error if there is one, behind the losses that are not reported yet.
     package func finish(throwing error: (any Error)? = nil) {
-        if let report = losses.withLock({ $0.report() }) { deliver(report) }
+        reportLosses()
         continuation.finish(throwing: error)
+    }
+
+    private func reportLosses() {
+        if let report = losses.withLock({ $0.report() }) { deliver(report) }
     }
 
     private func deliver(_ report: RadioEvent) {

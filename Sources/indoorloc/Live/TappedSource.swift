@@ -78,20 +78,11 @@ struct TappedGNSSSource: GNSSSource {
     let tap: @Sendable (SensorReading) -> Void
 
     func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
-        let (stream, continuation) = AsyncThrowingStream.makeStream(
-            of: GNSSFix.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.limit))
-        let task = Task {
-            do {
-                for try await fix in source.fixes() {
-                    tap(.gnss(fix))
-                    if case .dropped = continuation.yield(fix) { lost.add() }
-                }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
+        .produced(bufferingPolicy: .bufferingNewest(Self.limit)) { continuation in
+            for try await fix in source.fixes() {
+                tap(.gnss(fix))
+                if case .dropped = continuation.yield(fix) { lost.add() }
             }
         }
-        continuation.onTermination = { _ in task.cancel() }
-        return stream
     }
 }
