@@ -3,20 +3,6 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// The observations of a session that only its diagnosis needs.
-struct DiagnosisRecord: Hashable, Sendable {
-    var watch = DiagnosisWatch()
-    var evidence = SearchEvidence()
-    /// The latest failure of the pending request; nil if it hasn't failed.
-    var requestFailure: LocalizationError?
-    /// The latest event of the radio, or the failure of the scan after it; nil before any.
-    var radio: RadioEvent?
-    var scanFailure: LocalizationError?
-
-    /// Creates the record of a session that begins.
-    init() {}
-}
-
 // The reason for the presence or absence of positions.
 extension LocalizationMachine {
     /// How long a satellite position shows that the device is outdoors: longer than the interval of `lowAccuracy`.
