@@ -33,6 +33,7 @@ extension LocalizationMachine {
         if case .radio(let event) = decoded.reading { return hear(event, at: now) }
         noteDelivery(of: decoded.reading)
         noteListening(by: decoded.reading)
+        noteEvidence(of: decoded, at: now)
         guard let reading = accepted(decoded) else { return Transition(state: state) }
         guard let remark = remark(on: reading) else { return use(reading, at: now) }
         var transition = use(reading, at: now)
@@ -128,6 +129,9 @@ extension LocalizationMachine {
     /// Handles a radio event. A failure is reported as an error, so that the user learns why there are no positions.
     private mutating func hear(_ event: RadioEvent, at now: Instant) -> Transition {
         isDeaf = event.status.isFailure
+        // A radio that rests between two passes works.
+        if event.status != .resting { diagnosing.radio = event }
+        diagnosing.scanFailure = nil
         if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
         guard event.status.isFailure else { return Transition(state: state) }
         return Transition(state: state, directives: [.report(LocalizationError(event))])
@@ -146,7 +150,7 @@ extension LocalizationMachine {
 
     /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session
     /// ignores it.
-    private func accepted(_ decoded: DecodedReading) -> SensorReading? {
+    private mutating func accepted(_ decoded: DecodedReading) -> SensorReading? {
         let sighting: Sighting?
         switch decoded.content {
         case .sighting(let heard): sighting = named(heard)
@@ -155,7 +159,9 @@ extension LocalizationMachine {
         case .rejected: sighting = nil
         case .other: return decoded.reading
         }
-        guard let sighting, sighting.rssi >= settings.rssiThreshold else { return nil }
+        guard let sighting else { return nil }
+        noteEvidence(of: sighting)
+        guard sighting.rssi >= settings.rssiThreshold else { return nil }
         return .sighting(sighting)
     }
 

@@ -25,12 +25,14 @@ struct RecordedSession: Sendable {
     /// The file is opened once and read in order, so that it may be a pipe.
     /// - Parameters:
     ///   - truth: receives each ground truth, with the session before the next reading.
+    ///   - concluding: receives the diagnosis of the whole recording at its end.
     ///   - passing: receives each reading before the session; returns the reading, a changed one, or nil to remove it.
     /// - Returns: the counts of skipped and dropped data.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
-        passing: (SensorReading) -> SensorReading? = { $0 }, _ body: (SessionReplay.Output) throws -> Void
+        concluding: (SessionDiagnosis) -> Void = { _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
+        _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
         let readings = try RecordedReadings(path: path, strictness: strictness)
         // The header, with the device's name, comes before the first reading.
@@ -67,6 +69,7 @@ struct RecordedSession: Sendable {
         }
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish(at: end).forEach(body)
+        replay.conclusion.map(concluding)
         return readings.tally
     }
 

@@ -22,6 +22,7 @@ final class SessionOutputTests: XCTestCase {
         case .interaction: "interaction"
         case .downloadedVenue: "downloadedVenue"
         case .error(let error): "error \(error.message)"
+        case .diagnosis(let diagnosis): "diagnosis \(diagnosis.reason)"
         }
     }
 
@@ -47,7 +48,10 @@ final class SessionOutputTests: XCTestCase {
         XCTAssertEqual(seen.map(Self.name), expected.map(Self.name))
         XCTAssertEqual(seen, expected)
         let kinds = Set(seen.map(Self.name))
-        for kind in ["localizationRunning", "position", "outdoorPosition", "motion", "entry", "exit", "idle"] {
+        for kind in [
+            "localizationRunning", "position", "outdoorPosition", "motion", "entry", "exit", "diagnosis silentBeacons",
+            "diagnosis outdoors", "idle",
+        ] {
             XCTAssertTrue(kinds.contains(kind), kind)
         }
     }
