@@ -159,11 +159,8 @@ extension LocalizationMachine {
         case .other: return decoded.reading
         }
         guard let sighting else { return nil }
-<<<<<<< HEAD
         recentBeacons.note(sighting)
-=======
         noteEvidence(of: sighting)
->>>>>>> 63baf845ffabe58a962e008f797a5849632d631b
         guard sighting.rssi >= settings.rssiThreshold else { return nil }
         return .sighting(sighting)
     }
