@@ -42,7 +42,23 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         public var predicted: Double
     }
 
+    /// A connected part of the walkable area without a survey point nearby.
+    public struct SurveyGap: Codable, Hashable, Sendable {
+        public var mapId: Int
+        /// m².
+        public var area: Double
+        /// The point that is farthest from the survey, in metres.
+        public var x: Double
+        public var y: Double
+        /// The side of a cell in metres.
+        public var cellSize: Double
+        /// The centres of the cells as x, y, x, y, … in metres.
+        public var cells: [Double]
+    }
+
     public var beacons: [Beacon]
     public var survey: [SurveyPoint]
     public var residuals: [Residual]
+    /// The parts of the walkable area that the survey misses, the largest first; nil if unknown.
+    public var surveyGaps: [SurveyGap]?
 }
