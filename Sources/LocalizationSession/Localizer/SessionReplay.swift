@@ -73,6 +73,13 @@ public struct SessionReplay: Sendable {
     /// The current session memory, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
+    /// Returns what the session knows now, as ``Localizer/snapshot(particles:)`` does.
+    ///
+    /// - Parameter particles: the greatest number of particles in the snapshot.
+    public func snapshot(particles: Int = 1000) -> SessionSnapshot {
+        driver.machine.snapshot(at: now ?? .zero, particles: particles)
+    }
+
     /// Returns the position of the device at an instant, as ``Localizer/position(at:)`` does.
     public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
 
@@ -98,6 +105,17 @@ public struct SessionReplay: Sendable {
     public mutating func start(at instant: Instant = .zero) -> [Output] {
         now = instant
         return perform(driver.handle(.start, at: instant))
+    }
+
+    /// Does the work that is due before an instant, at which no reading arrives.
+    ///
+    /// Call this before ``snapshot(particles:)``, for the state of the session at an instant between two readings. It
+    /// doesn't change the outputs of the session, if the next reading isn't earlier.
+    public mutating func advance(to instant: Instant) -> [Output] {
+        var outputs: [Output] = []
+        while let steps = driver.wake(before: instant) { outputs += perform(steps) }
+        now = max(now ?? instant, instant)
+        return outputs
     }
 
     /// Handles a reading, after all work that was due before it.

@@ -160,6 +160,7 @@ extension LocalizationMachine {
         case .other: return decoded.reading
         }
         guard let sighting else { return nil }
+        recentBeacons.note(sighting)
         noteEvidence(of: sighting)
         guard sighting.rssi >= settings.rssiThreshold else { return nil }
         return .sighting(sighting)
