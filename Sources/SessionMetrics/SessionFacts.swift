@@ -95,7 +95,7 @@ extension SessionFacts {
 }
 
 extension SessionFacts.Place {
-    private init(_ place: LocatedPlace, age: Duration) {
+    fileprivate init(_ place: LocatedPlace, age: Duration) {
         switch place {
         case .indoors(let position):
             self.init(age: age, radius: position.radius, floorCertainty: position.floorCertainty)
@@ -105,7 +105,7 @@ extension SessionFacts.Place {
 }
 
 extension SessionFacts.Beacons {
-    private init(in snapshot: SessionSnapshot) {
+    fileprivate init(in snapshot: SessionSnapshot) {
         let known = snapshot.beacons.count { $0.isKnown }
         self.init(known: known, unknown: snapshot.beacons.count - known)
     }

@@ -70,7 +70,7 @@ final class MetricTextTests: XCTestCase {
     }
 
     func testNumbersThatAreNotFiniteHaveTheirNamesInTheFormat() {
-        let numbers = [Double.nan, .infinity, -.infinity, 1e300, -0.000001, 9_007_199_254_740_993]
+        let numbers = [Double.nan, .infinity, -.infinity, 1e300, -0.000001, 9_007_199_254_740_992]
         let family = MetricFamily("a", .gauge, help: "A.", samples: numbers.map { .init(.number($0)) })
         let lines = MetricText.text(of: [family]).split(separator: "\n").filter { !$0.hasPrefix("#") }
         XCTAssertEqual(lines, ["a NaN", "a +Inf", "a -Inf", "a 1e+300", "a -1e-06", "a 9007199254740992.0"])
