@@ -49,8 +49,9 @@ public struct SessionReplay: Sendable {
     ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, reportsMotion: tellsMotion) {
-                venue, positioning in
+            LocalizationMachine(
+                settings: settings, seed: seed, pace: .recorded, reportsMotion: tellsMotion, reportsDiagnosis: true
+            ) { venue, positioning in
                 PositioningEngine(
                     venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),
                     settings: positioning, seed: seed)
@@ -62,6 +63,12 @@ public struct SessionReplay: Sendable {
 
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     public var detection: VenueDetection? { driver.machine.detection }
+
+    /// The reason for the presence or absence of positions at the latest reading.
+    public var diagnosis: SessionDiagnosis { driver.machine.diagnosis(at: now ?? .zero) }
+    /// The diagnosis of a session without a venue from all its readings, as of the end of the recording; nil before
+    /// ``finish(at:)``.
+    package private(set) var conclusion: SessionDiagnosis?
 
     /// The current session memory, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
@@ -100,6 +107,17 @@ public struct SessionReplay: Sendable {
         return perform(driver.handle(.start, at: instant))
     }
 
+    /// Does the work that is due before an instant, at which no reading arrives.
+    ///
+    /// Call this before ``snapshot(particles:)``, for the state of the session at an instant between two readings. It
+    /// doesn't change the outputs of the session, if the next reading isn't earlier.
+    public mutating func advance(to instant: Instant) -> [Output] {
+        var outputs: [Output] = []
+        while let steps = driver.wake(before: instant) { outputs += perform(steps) }
+        now = max(now ?? instant, instant)
+        return outputs
+    }
+
     /// Handles a reading, after all work that was due before it.
     public mutating func handle(_ reading: SensorReading) -> [Output] {
         var outputs: [Output] = []
@@ -117,6 +135,7 @@ public struct SessionReplay: Sendable {
         while let steps = driver.wake(before: end) { outputs += perform(steps) }
         var ending = SessionEnding(at: end)
         while let steps = driver.wake(for: &ending) { outputs += perform(steps) }
+        conclusion = driver.machine.diagnosis(at: end, ofSearch: true)
         return outputs + perform(driver.handle(.sourceEnded, at: end))
     }
 
