@@ -101,7 +101,8 @@ final class BrowserTests: BrowserTestCase {
         let queries = "['(prefers-color-scheme: dark)', '(prefers-reduced-motion)']"
         for (isDark, reducesMotion) in [(false, false), (true, false), (false, true), (true, true)] {
             try page.setPreferences(.init(isDark: isDark, reducesMotion: reducesMotion))
-            XCTAssertEqual(try page.evaluate("\(queries).map((text) => matchMedia(text).matches)", as: [Bool].self), [isDark, reducesMotion])
+            let answers = try page.evaluate("\(queries).map((text) => matchMedia(text).matches)", as: [Bool].self)
+            XCTAssertEqual(answers, [isDark, reducesMotion])
         }
     }
 
