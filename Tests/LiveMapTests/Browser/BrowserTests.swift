@@ -106,6 +106,39 @@ final class BrowserTests: BrowserTestCase {
         }
     }
 
+    func testTheAuditFindsTextOfLowContrast() throws {
+        let page = try page(
+            html: """
+                <body style="background: #fff; margin: 0"><p style="color: #777">weak</p><p style="color: #767676">enough</p>
+                <div style="background: rgb(0 0 0 / 0.9)"><p style="color: #444">dark</p><p style="color: #fff">white</p>
+                </div><p hidden style="color: #eee">hidden</p>
+                """)
+        let found = try page.textsOfLowContrast()
+        XCTAssertEqual(found.count, 2, "\(found)")
+        // 4.48 stands in the recommendation's own example of #777 on white.
+        XCTAssertEqual(found.first, "weak: 4.48")
+        XCTAssertTrue(found.last?.hasPrefix("dark: ") == true, "\(found)")
+        XCTAssertEqual(try page.contrast(of: "#000", on: "#fff"), 21, accuracy: 1e-9)
+    }
+
+    func testTheAuditFindsMisplacedControls() throws {
+        let page = try page(
+            html: """
+                <style>body { margin: 0 } button { position: absolute; width: 40px; height: 20px; top: 0 }</style>
+                <div id="ground" tabindex="0" style="height: 100px"></div>
+                <button style="left: 0">a</button><button style="left: 40px">b</button>
+                <button style="left: 70px">c</button><button style="left: 280px">d</button>
+                <button hidden style="left: 0">e</button><button style="left: -300px">f</button>
+                """)
+        try page.setViewport(width: 300, height: 200)
+        XCTAssertEqual(
+            try page.misplacedControls(grounds: "#ground"),
+            ["button “b” overlaps button “c”", "button “d” is cut off"])
+        XCTAssertTrue(try page.scrollsSideways)
+        try page.setViewport(width: 320, height: 200)
+        XCTAssertFalse(try page.scrollsSideways)
+    }
+
     func testAPageIsOfflineAndOnlineAgain() throws {
         let page = try page(html: "")
         for isOffline in [true, false] {
