@@ -31,6 +31,13 @@ package protocol PositioningBelief: Sendable {
     mutating func begin(with place: RestoredPlace)
     /// The position on each map in the form that a session memory stores; empty before any evidence.
     var places: [SessionMemory.Place] { get }
+    /// Returns whether the venue contains a beacon, as the belief knows it.
+    func contains(_ beacon: BeaconIdentity) -> Bool
+    /// Returns at most `limit` particles, each of which represents the same share of the belief; empty for a belief
+    /// without particles.
+    func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)]
+    /// Returns the expected RSSI of a beacon at a point; nil if it is unknown.
+    func expectedRSSI(of beacon: BeaconIdentity, at point: MapPoint, on map: MapID) -> ExpectedRSSI?
 }
 
 extension PositioningBelief {
@@ -43,6 +50,9 @@ extension PositioningBelief {
     package var calibration: Calibration? { nil }
     package mutating func begin(with place: RestoredPlace) {}
     package var places: [SessionMemory.Place] { [] }
+    package func contains(_ beacon: BeaconIdentity) -> Bool { false }
+    package func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)] { [] }
+    package func expectedRSSI(of beacon: BeaconIdentity, at point: MapPoint, on map: MapID) -> ExpectedRSSI? { nil }
 }
 
 extension PositioningEngine: PositioningBelief {}

@@ -6,6 +6,13 @@ public struct LiveMapDocument: Codable, Hashable, Sendable {
         public var mapId: Int
         /// A `data:` URL.
         public var url: String
+
+        /// Creates the image of a map.
+        public init(venueId: Int, mapId: Int, url: String) {
+            self.venueId = venueId
+            self.mapId = mapId
+            self.url = url
+        }
     }
 
     public var overview: LiveMapOverview
@@ -13,4 +20,16 @@ public struct LiveMapDocument: Codable, Hashable, Sendable {
     public var frames: [LiveMapFrame]
     public var events: [LiveMapEvent]
     public var radioMap: LiveMapRadioMap?
+
+    /// Creates a document.
+    public init(
+        overview: LiveMapOverview, plans: [Plan] = [], frames: [LiveMapFrame] = [], events: [LiveMapEvent] = [],
+        radioMap: LiveMapRadioMap? = nil
+    ) {
+        self.overview = overview
+        self.plans = plans
+        self.frames = frames
+        self.events = events
+        self.radioMap = radioMap
+    }
 }

@@ -7,6 +7,13 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var mapId: Int
         public var x: Double
         public var y: Double
+
+        /// Creates a place.
+        public init(mapId: Int, x: Double, y: Double) {
+            self.mapId = mapId
+            self.x = x
+            self.y = y
+        }
     }
 
     /// The estimated position.
@@ -26,12 +33,34 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var label: String?
         /// The probability of the map, in [0, 1]; nil if unknown.
         public var floorCertainty: Double?
+
+        /// Creates an estimate.
+        public init(
+            t: Double, mapId: Int, x: Double, y: Double, radius: Double, course: Double? = nil, speed: Double? = nil,
+            label: String? = nil, floorCertainty: Double? = nil
+        ) {
+            self.t = t
+            self.mapId = mapId
+            self.x = x
+            self.y = y
+            self.radius = radius
+            self.course = course
+            self.speed = speed
+            self.label = label
+            self.floorCertainty = floorCertainty
+        }
     }
 
     /// The probability of one map.
     public struct Level: Codable, Hashable, Sendable {
         public var mapId: Int
         public var probability: Double
+
+        /// Creates the probability of a map.
+        public init(mapId: Int, probability: Double) {
+            self.mapId = mapId
+            self.probability = probability
+        }
     }
 
     /// The particles on one map.
@@ -39,6 +68,12 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var mapId: Int
         /// Base64 of pairs of little-endian UInt16: x and y, in 1/65535 of the map's width and height.
         public var points: String
+
+        /// Creates the particles of a map.
+        public init(mapId: Int, points: String) {
+            self.mapId = mapId
+            self.points = points
+        }
     }
 
     /// A beacon that was heard in the last seconds.
@@ -55,6 +90,18 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var deviation: Double?
         /// Whether the beacon belongs to the venue.
         public var isKnown: Bool
+
+        /// Creates a beacon.
+        public init(
+            id: String, rssi: Double, age: Double, expected: Double? = nil, deviation: Double? = nil, isKnown: Bool
+        ) {
+            self.id = id
+            self.rssi = rssi
+            self.age = age
+            self.expected = expected
+            self.deviation = deviation
+            self.isKnown = isKnown
+        }
     }
 
     /// The reason for the absence of a position; see `SessionDiagnosis`.
@@ -67,6 +114,14 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var help: String?
         /// The identities of unknown beacons; empty for other reasons.
         public var beacons: [String]
+
+        /// Creates a diagnosis.
+        public init(reason: String, text: String, help: String? = nil, beacons: [String] = []) {
+            self.reason = reason
+            self.text = text
+            self.help = help
+            self.beacons = beacons
+        }
     }
 
     /// The number of the frame, which increases within a session.
@@ -92,6 +147,28 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     public var error: Double?
     /// Nil while positions are emitted.
     public var diagnosis: Diagnosis?
+
+    /// Creates a frame.
+    public init(
+        id: Int, t: Double, state: String, text: String, venueId: Int? = nil, mapId: Int? = nil,
+        estimate: Estimate? = nil, levels: [Level] = [], particles: [Particles] = [], beacons: [Beacon] = [],
+        route: [Place] = [], truth: Place? = nil, error: Double? = nil, diagnosis: Diagnosis? = nil
+    ) {
+        self.id = id
+        self.t = t
+        self.state = state
+        self.text = text
+        self.venueId = venueId
+        self.mapId = mapId
+        self.estimate = estimate
+        self.levels = levels
+        self.particles = particles
+        self.beacons = beacons
+        self.route = route
+        self.truth = truth
+        self.error = error
+        self.diagnosis = diagnosis
+    }
 }
 
 /// An event on the time line.
@@ -119,4 +196,13 @@ public struct LiveMapEvent: Codable, Hashable, Sendable {
     /// The event in words.
     public var text: String
     public var mapId: Int?
+
+    /// Creates an event.
+    public init(id: Int, t: Double, kind: Kind, text: String, mapId: Int? = nil) {
+        self.id = id
+        self.t = t
+        self.kind = kind
+        self.text = text
+        self.mapId = mapId
+    }
 }

@@ -11,12 +11,28 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         public var expected: String
         /// Base64 of one UInt8 a cell: the standard deviation in tenths of a dB.
         public var deviation: String
+
+        /// Creates a grid.
+        public init(mapId: Int, columns: Int, rows: Int, cellSize: Double, expected: String, deviation: String) {
+            self.mapId = mapId
+            self.columns = columns
+            self.rows = rows
+            self.cellSize = cellSize
+            self.expected = expected
+            self.deviation = deviation
+        }
     }
 
     public struct Beacon: Codable, Hashable, Sendable {
         /// `UUID/major/minor`.
         public var id: String
         public var grids: [Grid]
+
+        /// Creates a beacon.
+        public init(id: String, grids: [Grid] = []) {
+            self.id = id
+            self.grids = grids
+        }
     }
 
     /// A place at which the survey has readings.
@@ -28,6 +44,15 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         public var readings: Int
         /// Seconds of recording.
         public var duration: Double
+
+        /// Creates a survey point.
+        public init(mapId: Int, x: Double, y: Double, readings: Int, duration: Double) {
+            self.mapId = mapId
+            self.x = x
+            self.y = y
+            self.readings = readings
+            self.duration = duration
+        }
     }
 
     /// A mean reading of a beacon at a survey point, and the value that the other survey points predict.
@@ -40,9 +65,24 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         public var rssi: Double
         /// dBm, from the survey without this point.
         public var predicted: Double
+
+        /// Creates a residual.
+        public init(point: Int, beacon: Int, rssi: Double, predicted: Double) {
+            self.point = point
+            self.beacon = beacon
+            self.rssi = rssi
+            self.predicted = predicted
+        }
     }
 
     public var beacons: [Beacon]
     public var survey: [SurveyPoint]
     public var residuals: [Residual]
+
+    /// Creates a radio map.
+    public init(beacons: [Beacon] = [], survey: [SurveyPoint] = [], residuals: [Residual] = []) {
+        self.beacons = beacons
+        self.survey = survey
+        self.residuals = residuals
+    }
 }

@@ -19,6 +19,19 @@ public struct LiveMapOverview: Codable, Hashable, Sendable {
     /// Whether the page may submit marks of the ground truth.
     public var acceptsMarks: Bool
     public var venues: [LiveMapVenue]
+
+    /// Creates an overview.
+    public init(
+        mode: Mode, title: String, start: Double? = nil, end: Double? = nil, acceptsMarks: Bool,
+        venues: [LiveMapVenue] = []
+    ) {
+        self.mode = mode
+        self.title = title
+        self.start = start
+        self.end = end
+        self.acceptsMarks = acceptsMarks
+        self.venues = venues
+    }
 }
 
 /// A venue of a live map.
@@ -37,6 +50,22 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         public var tiles: Tiles?
         public var walls: [[Double]]
         public var walkable: [[Double]]
+
+        /// Creates a map.
+        public init(
+            id: Int, name: String, level: Int, width: Double, height: Double, hasImage: Bool, tiles: Tiles? = nil,
+            walls: [[Double]] = [], walkable: [[Double]] = []
+        ) {
+            self.id = id
+            self.name = name
+            self.level = level
+            self.width = width
+            self.height = height
+            self.hasImage = hasImage
+            self.tiles = tiles
+            self.walls = walls
+            self.walkable = walkable
+        }
     }
 
     /// A Deep Zoom image.
@@ -47,6 +76,15 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         public var tileSize: Int
         public var overlap: Int
         public var format: String
+
+        /// Creates a tiled image.
+        public init(width: Int, height: Int, tileSize: Int, overlap: Int, format: String) {
+            self.width = width
+            self.height = height
+            self.tileSize = tileSize
+            self.overlap = overlap
+            self.format = format
+        }
     }
 
     /// A room or a fence: a polygon, or a circle.
@@ -56,12 +94,28 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         public var mapId: Int
         public var polygon: [Double]?
         public var circle: Circle?
+
+        /// Creates an area.
+        public init(id: Int, name: String, mapId: Int, polygon: [Double]? = nil, circle: Circle? = nil) {
+            self.id = id
+            self.name = name
+            self.mapId = mapId
+            self.polygon = polygon
+            self.circle = circle
+        }
     }
 
     public struct Circle: Codable, Hashable, Sendable {
         public var x: Double
         public var y: Double
         public var radius: Double
+
+        /// Creates a circle.
+        public init(x: Double, y: Double, radius: Double) {
+            self.x = x
+            self.y = y
+            self.radius = radius
+        }
     }
 
     public struct Beacon: Codable, Hashable, Sendable {
@@ -70,6 +124,14 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         public var mapId: Int
         public var x: Double
         public var y: Double
+
+        /// Creates a beacon.
+        public init(id: String, mapId: Int, x: Double, y: Double) {
+            self.id = id
+            self.mapId = mapId
+            self.x = x
+            self.y = y
+        }
     }
 
     public struct Point: Codable, Hashable, Sendable {
@@ -78,6 +140,15 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         public var mapId: Int
         public var x: Double
         public var y: Double
+
+        /// Creates a point.
+        public init(id: Int, name: String, mapId: Int, x: Double, y: Double) {
+            self.id = id
+            self.name = name
+            self.mapId = mapId
+            self.x = x
+            self.y = y
+        }
     }
 
     public var id: Int
@@ -88,4 +159,19 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
     public var fences: [Area]
     public var pointsOfInterest: [Point]
     public var beacons: [Beacon]
+
+    /// Creates a venue.
+    public init(
+        id: Int, name: String, version: Int, maps: [Map] = [], rooms: [Area] = [], fences: [Area] = [],
+        pointsOfInterest: [Point] = [], beacons: [Beacon] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.version = version
+        self.maps = maps
+        self.rooms = rooms
+        self.fences = fences
+        self.pointsOfInterest = pointsOfInterest
+        self.beacons = beacons
+    }
 }

@@ -66,6 +66,13 @@ public struct SessionReplay: Sendable {
     /// The current session memory, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
+    /// Returns what the session knows now, as ``Localizer/snapshot(particles:)`` does.
+    ///
+    /// - Parameter particles: the greatest number of particles in the snapshot.
+    public func snapshot(particles: Int = 1000) -> SessionSnapshot {
+        driver.machine.snapshot(at: now ?? .zero, particles: particles)
+    }
+
     /// Returns the position of the device at an instant, as ``Localizer/position(at:)`` does.
     public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
 

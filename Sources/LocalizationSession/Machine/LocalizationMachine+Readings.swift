@@ -146,7 +146,7 @@ extension LocalizationMachine {
 
     /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session
     /// ignores it.
-    private func accepted(_ decoded: DecodedReading) -> SensorReading? {
+    private mutating func accepted(_ decoded: DecodedReading) -> SensorReading? {
         let sighting: Sighting?
         switch decoded.content {
         case .sighting(let heard): sighting = named(heard)
@@ -155,7 +155,9 @@ extension LocalizationMachine {
         case .rejected: sighting = nil
         case .other: return decoded.reading
         }
-        guard let sighting, sighting.rssi >= settings.rssiThreshold else { return nil }
+        guard let sighting else { return nil }
+        recentBeacons.note(sighting)
+        guard sighting.rssi >= settings.rssiThreshold else { return nil }
         return .sighting(sighting)
     }
 

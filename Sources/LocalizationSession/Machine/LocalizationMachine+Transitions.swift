@@ -14,6 +14,7 @@ extension LocalizationMachine {
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         addresses = KnownAddresses()
         unknownBeacons = UnknownBeaconWatch()
+        recentBeacons.removeAll()
         instants = InstantWatch()
         backoff.reset()
         scan.begin()

@@ -115,6 +115,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// The satellite receiver; nil without one.
     var receiver: Delivery?
     var recent = RecentReadings()
+    /// The recently received beacons, known or unknown, for snapshots.
+    var recentBeacons = RecentBeacons()
     /// The beacons that are known by their device address.
     var addresses = KnownAddresses()
     /// The detection of beacons that belong to no known venue.
@@ -204,6 +206,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         retryAt = retryAt?.advanced(by: duration)
         lastPosition = lastPosition?.advanced(by: duration)
         listened.shift(by: duration)
+        recentBeacons.shift(by: duration)
         shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)
