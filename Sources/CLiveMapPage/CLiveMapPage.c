@@ -1,13 +1,178 @@
 #include "CLiveMapPage.h"
 
-// Clang has #embed since version 19 in each language standard, and warns before C23.
+// The C compiler of the oldest supported toolchain, Swift 6.2, is built from LLVM's branch stable/20240723, the start of
+// Clang 19. Clang has #embed since version 19, in each language standard, and warns before C23.
+#ifndef __has_embed
+#error "The page needs a C compiler with #embed: the Clang of Swift 6.2 or later"
+#endif
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+// To add a file to the page, add its array and its row, in alphabetical order.
+static const unsigned char api_js[] = {
+#embed "page/api.js"
+};
+static const unsigned char app_js[] = {
+#embed "page/app.js"
+};
+static const unsigned char base64_js[] = {
+#embed "page/base64.js"
+};
+static const unsigned char beacon_table_js[] = {
+#embed "page/beacon-table.js"
+};
+static const unsigned char clock_js[] = {
+#embed "page/clock.js"
+};
+static const unsigned char controls_js[] = {
+#embed "page/controls.js"
+};
+static const unsigned char dom_js[] = {
+#embed "page/dom.js"
+};
+static const unsigned char error_chart_js[] = {
+#embed "page/error-chart.js"
+};
+static const unsigned char event_list_js[] = {
+#embed "page/event-list.js"
+};
+static const unsigned char facts_js[] = {
+#embed "page/facts.js"
+};
+static const unsigned char floors_js[] = {
+#embed "page/floors.js"
+};
+static const unsigned char format_js[] = {
+#embed "page/format.js"
+};
+static const unsigned char frame_store_js[] = {
+#embed "page/frame-store.js"
+};
+static const unsigned char gestures_js[] = {
+#embed "page/gestures.js"
+};
+static const unsigned char images_js[] = {
+#embed "page/images.js"
+};
 static const unsigned char index_html[] = {
 #embed "page/index.html"
 };
+static const unsigned char inspection_js[] = {
+#embed "page/inspection.js"
+};
+static const unsigned char interpolation_js[] = {
+#embed "page/interpolation.js"
+};
+static const unsigned char keys_js[] = {
+#embed "page/keys.js"
+};
+static const unsigned char layer_particles_js[] = {
+#embed "page/layer-particles.js"
+};
+static const unsigned char layer_plan_js[] = {
+#embed "page/layer-plan.js"
+};
+static const unsigned char layer_radio_map_js[] = {
+#embed "page/layer-radio-map.js"
+};
+static const unsigned char layer_session_js[] = {
+#embed "page/layer-session.js"
+};
+static const unsigned char layer_tiles_js[] = {
+#embed "page/layer-tiles.js"
+};
+static const unsigned char layer_venue_js[] = {
+#embed "page/layer-venue.js"
+};
+static const unsigned char layers_menu_js[] = {
+#embed "page/layers-menu.js"
+};
+static const unsigned char main_js[] = {
+#embed "page/main.js"
+};
+static const unsigned char marks_js[] = {
+#embed "page/marks.js"
+};
+static const unsigned char memory_js[] = {
+#embed "page/memory.js"
+};
+static const unsigned char page_css[] = {
+#embed "page/page.css"
+};
+static const unsigned char palette_js[] = {
+#embed "page/palette.js"
+};
+static const unsigned char panels_css[] = {
+#embed "page/panels.css"
+};
+static const unsigned char plan_js[] = {
+#embed "page/plan.js"
+};
+static const unsigned char radio_panel_js[] = {
+#embed "page/radio-panel.js"
+};
+static const unsigned char scale_bar_js[] = {
+#embed "page/scale-bar.js"
+};
+static const unsigned char source_document_js[] = {
+#embed "page/source-document.js"
+};
+static const unsigned char source_live_js[] = {
+#embed "page/source-live.js"
+};
+static const unsigned char source_recording_js[] = {
+#embed "page/source-recording.js"
+};
+static const unsigned char theme_js[] = {
+#embed "page/theme.js"
+};
+static const unsigned char timeline_js[] = {
+#embed "page/timeline.js"
+};
+static const unsigned char view_js[] = {
+#embed "page/view.js"
+};
 
 const live_map_file live_map_files[] = {
+    { "api.js", api_js, sizeof api_js },
+    { "app.js", app_js, sizeof app_js },
+    { "base64.js", base64_js, sizeof base64_js },
+    { "beacon-table.js", beacon_table_js, sizeof beacon_table_js },
+    { "clock.js", clock_js, sizeof clock_js },
+    { "controls.js", controls_js, sizeof controls_js },
+    { "dom.js", dom_js, sizeof dom_js },
+    { "error-chart.js", error_chart_js, sizeof error_chart_js },
+    { "event-list.js", event_list_js, sizeof event_list_js },
+    { "facts.js", facts_js, sizeof facts_js },
+    { "floors.js", floors_js, sizeof floors_js },
+    { "format.js", format_js, sizeof format_js },
+    { "frame-store.js", frame_store_js, sizeof frame_store_js },
+    { "gestures.js", gestures_js, sizeof gestures_js },
+    { "images.js", images_js, sizeof images_js },
     { "index.html", index_html, sizeof index_html },
+    { "inspection.js", inspection_js, sizeof inspection_js },
+    { "interpolation.js", interpolation_js, sizeof interpolation_js },
+    { "keys.js", keys_js, sizeof keys_js },
+    { "layer-particles.js", layer_particles_js, sizeof layer_particles_js },
+    { "layer-plan.js", layer_plan_js, sizeof layer_plan_js },
+    { "layer-radio-map.js", layer_radio_map_js, sizeof layer_radio_map_js },
+    { "layer-session.js", layer_session_js, sizeof layer_session_js },
+    { "layer-tiles.js", layer_tiles_js, sizeof layer_tiles_js },
+    { "layer-venue.js", layer_venue_js, sizeof layer_venue_js },
+    { "layers-menu.js", layers_menu_js, sizeof layers_menu_js },
+    { "main.js", main_js, sizeof main_js },
+    { "marks.js", marks_js, sizeof marks_js },
+    { "memory.js", memory_js, sizeof memory_js },
+    { "page.css", page_css, sizeof page_css },
+    { "palette.js", palette_js, sizeof palette_js },
+    { "panels.css", panels_css, sizeof panels_css },
+    { "plan.js", plan_js, sizeof plan_js },
+    { "radio-panel.js", radio_panel_js, sizeof radio_panel_js },
+    { "scale-bar.js", scale_bar_js, sizeof scale_bar_js },
+    { "source-document.js", source_document_js, sizeof source_document_js },
+    { "source-live.js", source_live_js, sizeof source_live_js },
+    { "source-recording.js", source_recording_js, sizeof source_recording_js },
+    { "theme.js", theme_js, sizeof theme_js },
+    { "timeline.js", timeline_js, sizeof timeline_js },
+    { "view.js", view_js, sizeof view_js },
 };
 const size_t live_map_file_count = sizeof live_map_files / sizeof live_map_files[0];

@@ -1,0 +1,84 @@
+// @ts-check
+/** Requests to the server of the page. Addresses are relative, so that the page works below any path of a proxy. */
+
+/** An answer of the server that is not a success. */
+export class ServerAnswer extends Error {
+  /**
+   * @param {number} status
+   * @param {string} text
+   */
+  constructor(status, text) {
+    super(text || `The server answered ${status}.`);
+    this.status = status;
+  }
+}
+
+/**
+ * Returns the address of a resource of the API.
+ * @param {string} name
+ * @param {Record<string, number|string>} [query]
+ */
+export function address(name, query = {}) {
+  const found = new URL(`api/v1/${name}`, document.baseURI);
+  for (const [key, value] of Object.entries(query)) found.searchParams.set(key, String(value));
+  return found.href;
+}
+
+/**
+ * Requests a JSON document.
+ * @param {string} name
+ * @param {Record<string, number|string>} [query]
+ * @param {number} [seconds] the longest wait
+ */
+export async function request(name, query = {}, seconds = 30) {
+  const answer = await fetch(address(name, query), {
+    headers: { Accept: "application/json" }, signal: AbortSignal.timeout(seconds * 1000),
+  });
+  if (!answer.ok) throw new ServerAnswer(answer.status, await reason(answer));
+  return answer.json();
+}
+
+/**
+ * Submits the place where the user stands. Returns null, or the server's reason for refusing it.
+ * @param {{mapId: number, x: number, y: number}} place
+ * @returns {Promise<string|null>}
+ */
+export async function submitMark(place) {
+  try {
+    const answer = await fetch(address("marks"), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(place),
+      signal: AbortSignal.timeout(10000),
+    });
+    return answer.ok ? null : (await reason(answer)) || `The server answered ${answer.status}.`;
+  } catch {
+    return "The server doesn't answer.";
+  }
+}
+
+/** @param {Response} answer */
+async function reason(answer) {
+  const text = (await answer.text()).slice(0, 300);
+  try {
+    const json = JSON.parse(text);
+    const words = json.error ?? json.message ?? json.detail ?? json.reason ?? json;
+    return typeof words === "string" ? words : "";
+  } catch {
+    return text.trimStart().startsWith("<") ? "" : text.trim();
+  }
+}
+
+/**
+ * The listeners of a source's changes.
+ * @typedef {{
+ *   overview: (overview: any) => void, frames: () => void, events: () => void,
+ *   connection: (state: string|null, text?: string) => void,
+ * }} Changes
+ */
+
+/**
+ * Waits.
+ * @param {number} seconds
+ */
+export function pause(seconds) {
+  return new Promise((resolve) => { setTimeout(resolve, seconds * 1000); });
+}

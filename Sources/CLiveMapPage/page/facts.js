@@ -1,0 +1,127 @@
+// @ts-check
+import { byId, make, setText } from "./dom.js";
+import { beaconName, clockTime, courseName, metres, number, percent } from "./format.js";
+import { stateKind } from "./palette.js";
+
+/** The seconds between two announcements of a position to a screen reader. */
+const quietSeconds = 8;
+
+/** The facts of a frame as text: for everyone a list, for a screen reader a sentence. */
+export class Facts {
+  constructor() {
+    this.list = byId("facts-list");
+    this.spoken = byId("facts-text");
+    this.lastState = "";
+    this.spokenAt = 0;
+    /** @type {string} */
+    this.key = "";
+  }
+
+  /**
+   * @param {any} frame
+   * @param {any} venue
+   * @param {number} start the instant that is shown as 0:00
+   */
+  show(frame, venue, start) {
+    setText(byId("state-text"), frame.text);
+    byId("state-dot").dataset.kind = stateKind(frame.state);
+    const facts = factsOf(frame, venue, start);
+    const key = facts.map(([name]) => name).join();
+    if (key !== this.key) {
+      this.key = key;
+      this.list.replaceChildren(...facts.flatMap(([name]) => [make("dt", {}, name), make("dd")]));
+    }
+    const values = this.list.querySelectorAll("dd");
+    facts.forEach(([, value], index) => setText(values[index], value));
+    this.speak(frame, facts);
+  }
+
+  /**
+   * Announces a new state at once, and a new position from time to time.
+   * @param {any} frame
+   * @param {[string, string][]} facts
+   */
+  speak(frame, facts) {
+    const now = performance.now() / 1000;
+    if (frame.text === this.lastState && now - this.spokenAt < quietSeconds) return;
+    this.lastState = frame.text;
+    this.spokenAt = now;
+    const sentence = facts.map(([name, value]) => `${name}: ${value}`).join(". ");
+    setText(this.spoken, `${frame.text}. ${sentence}.`);
+  }
+
+  /**
+   * Shows what a page without a session has.
+   * @param {string} text
+   * @param {[string, string][]} facts
+   */
+  showOther(text, facts) {
+    setText(byId("state-text"), text);
+    byId("state-dot").dataset.kind = "none";
+    this.key = "";
+    this.list.replaceChildren(...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+    setText(this.spoken, `${text}. ${facts.map(([name, value]) => `${name}: ${value}`).join(". ")}.`);
+  }
+}
+
+/**
+ * Returns names and values.
+ * @param {any} frame
+ * @param {any} venue
+ * @param {number} start
+ * @returns {[string, string][]}
+ */
+function factsOf(frame, venue, start) {
+  /** @type {[string, string][]} */
+  const facts = [];
+  const estimate = frame.estimate;
+  const mapName = (/** @type {number} */ id) => venue?.maps.find((/** @type {any} */ map) => map.id === id)?.name ?? `map ${id}`;
+  if (estimate) {
+    facts.push(["Position", `${number(estimate.x, 1)}\u00a0m, ${number(estimate.y, 1)}\u00a0m`]);
+    const certainty = typeof estimate.floorCertainty === "number" ? ` (${percent(estimate.floorCertainty)})` : "";
+    facts.push(["Floor", mapName(estimate.mapId) + certainty]);
+    facts.push(["Room", estimate.label ?? "—"]);
+    facts.push(["68\u00a0% radius", metres(estimate.radius)]);
+    const course = typeof estimate.course === "number" ? `${Math.round(estimate.course)}° (${courseName(estimate.course)})` : "—";
+    const speed = typeof estimate.speed === "number" ? `, ${number(estimate.speed, 1)}\u00a0m/s` : "";
+    facts.push(["Course", course + speed]);
+  } else {
+    facts.push(["Position", "none"]);
+    if (typeof frame.mapId === "number") facts.push(["Floor", mapName(frame.mapId)]);
+  }
+  if (frame.truth) {
+    facts.push(["Ground truth", `${number(frame.truth.x, 1)}\u00a0m, ${number(frame.truth.y, 1)}\u00a0m, ${mapName(frame.truth.mapId)}`]);
+    facts.push(["Error", metres(frame.error)]);
+  }
+  const nearest = [...frame.beacons].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
+  if (nearest.length > 0) {
+    facts.push(["Strongest beacons", nearest.map((one) => `${beaconName(one.id)} (${number(one.rssi)}\u00a0dBm)`).join(", ")]);
+  }
+  if (estimate && frame.t - estimate.t > 2) facts.push(["Age of the estimate", `${Math.round(frame.t - estimate.t)}\u00a0s`]);
+  facts.push(["Time", clockTime(frame.t - start)]);
+  return facts;
+}
+
+/** Shows why there is no position. */
+export class DiagnosisCard {
+  constructor() {
+    this.root = byId("diagnosis");
+    this.key = "";
+  }
+
+  /** @param {any} diagnosis null while there is a position */
+  show(diagnosis) {
+    const key = diagnosis ? JSON.stringify(diagnosis) : "";
+    if (key === this.key) return;
+    this.key = key;
+    this.root.hidden = !diagnosis;
+    this.root.replaceChildren();
+    if (!diagnosis) return;
+    this.root.dataset.reason = diagnosis.reason;
+    this.root.append(make("h2", {}, "Why there is no position"), make("p", {}, diagnosis.text));
+    if (diagnosis.help) this.root.append(make("p", {}, diagnosis.help));
+    if (diagnosis.beacons.length > 0) {
+      this.root.append(make("ul", {}, ...diagnosis.beacons.map((/** @type {string} */ id) => make("li", {}, id))));
+    }
+  }
+}

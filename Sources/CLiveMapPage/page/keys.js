@@ -1,0 +1,35 @@
+// @ts-check
+import { make } from "./dom.js";
+
+/**
+ * A key of the page.
+ * @typedef {{keys: string[], shown: string, text: string, act: (event: KeyboardEvent) => void, isFor?: string}} Key
+ */
+
+/**
+ * Listens to keys everywhere except in fields that use them.
+ * @param {Key[]} keys
+ */
+export function listenToKeys(keys) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (target.closest("select, textarea, dialog, input:not([type=checkbox])")) return;
+    // A focused button or menu keeps the keys that press it.
+    if ((event.key === " " || event.key === "Enter") && target.closest("button, summary, a, input")) return;
+    const name = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+    const key = keys.find((one) => one.keys.includes(name));
+    if (!key) return;
+    event.preventDefault();
+    key.act(event);
+  });
+}
+
+/**
+ * Lists the keys.
+ * @param {HTMLElement} list
+ * @param {Key[]} keys
+ */
+export function listKeys(list, keys) {
+  list.replaceChildren(...keys.flatMap((key) => [make("dt", {}, key.shown), make("dd", {}, key.text)]));
+}

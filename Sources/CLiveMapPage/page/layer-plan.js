@@ -1,0 +1,72 @@
+// @ts-check
+import { drawAreas, drawFixedBeacons, drawPoints } from "./layer-venue.js";
+import { drawRadioMap } from "./layer-radio-map.js";
+import { drawTiles } from "./layer-tiles.js";
+
+/**
+ * Draws what changes only with the view: the image of the plan, its walls, and the places of the venue.
+ * @param {import("./plan.js").Pass} pass
+ * @param {import("./images.js").Images} images
+ */
+export function drawPlan(pass, images) {
+  const { context, view, scene, palette } = pass;
+  const { map, layers } = scene;
+  const [left, top] = view.toScreen(0, 0);
+  const width = map.width * view.scale;
+  const height = map.height * view.scale;
+  context.fillStyle = palette.plan;
+  context.fillRect(left, top, width, height);
+
+  const image = layers.has("image") && map.hasImage ? images.plan(scene.venue.id, map.id) : null;
+  const hasTiles = layers.has("image") && map.tiles !== null && map.tiles !== undefined && drawTiles(pass, images);
+  if (!hasTiles && image) {
+    context.imageSmoothingQuality = "high";
+    context.drawImage(image, left, top, width, height);
+  }
+  const hasPicture = hasTiles || image !== null;
+  if (layers.has("walls")) drawOutlines(pass, hasPicture);
+  if (scene.radioMap) drawRadioMap(pass);
+  drawAreas(pass, hasPicture);
+  if (layers.has("points")) drawPoints(pass);
+  if (layers.has("beacons")) drawFixedBeacons(pass);
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
+  context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+}
+
+/**
+ * Draws the walkable areas and the walls.
+ * @param {import("./plan.js").Pass} pass
+ * @param {boolean} hasPicture whether they lie over an image
+ */
+function drawOutlines({ context, view, scene, palette }, hasPicture) {
+  if (!hasPicture) {
+    context.fillStyle = palette.walkable;
+    context.beginPath();
+    for (const polygon of scene.map.walkable) trace(context, view, polygon, true);
+    context.fill("evenodd");
+  }
+  context.strokeStyle = palette.wall;
+  context.lineWidth = Math.max(1.2, Math.min(4, 0.12 * view.scale));
+  context.lineJoin = "round";
+  context.lineCap = "round";
+  context.beginPath();
+  for (const line of scene.map.walls) trace(context, view, line, false);
+  context.stroke();
+}
+
+/**
+ * Adds a polyline of x, y, x, y, … in metres to the path.
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./view.js").View} view
+ * @param {number[]} line
+ * @param {boolean} isClosed
+ */
+function trace(context, view, line, isClosed) {
+  for (let index = 0; index + 1 < line.length; index += 2) {
+    const [x, y] = view.toScreen(line[index], line[index + 1]);
+    if (index === 0) context.moveTo(x, y);
+    else context.lineTo(x, y);
+  }
+  if (isClosed) context.closePath();
+}

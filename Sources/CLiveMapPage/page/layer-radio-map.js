@@ -1,0 +1,108 @@
+// @ts-check
+import { bytesOf } from "./base64.js";
+import { signed } from "./format.js";
+import { drawLabel } from "./layer-venue.js";
+import { scaleColor } from "./palette.js";
+
+/** The bounds of a quantity's scale of colours: dBm for the expected RSSI, dB for the deviation. */
+export const bounds = { expected: [-100, -45], deviation: [0, 10] };
+
+/** The last grid that was drawn, and its image. @type {{value: {grid: any, quantity: string, canvas: HTMLCanvasElement}|null}} */
+const cached = { value: null };
+
+/**
+ * Draws the heat map of the chosen beacon, the survey points and the residuals.
+ * @param {import("./plan.js").Pass} pass
+ */
+export function drawRadioMap(pass) {
+  const { context, view, scene } = pass;
+  const beacon = scene.radioMap.beacons[scene.beacon];
+  const grid = beacon?.grids.find((/** @type {any} */ one) => one.mapId === scene.map.id);
+  if (grid && scene.layers.has("heat")) {
+    const [left, top] = view.toScreen(0, 0);
+    context.imageSmoothingEnabled = false;
+    context.globalAlpha = 0.85;
+    const size = grid.cellSize * view.scale;
+    context.drawImage(heatOf(grid, scene.quantity), left, top, grid.columns * size, grid.rows * size);
+    context.globalAlpha = 1;
+    context.imageSmoothingEnabled = true;
+  }
+  if (scene.layers.has("survey")) drawSurvey(pass);
+  if (scene.layers.has("residuals")) drawResiduals(pass);
+}
+
+/**
+ * Returns the values of a grid; NaN where the beacon is not expected.
+ * @param {any} grid
+ * @param {string} quantity "expected" or "deviation"
+ * @returns {number[]}
+ */
+export function valuesOf(grid, quantity) {
+  const expected = new Int8Array(bytesOf(grid.expected));
+  const deviation = quantity === "deviation" ? bytesOf(grid.deviation) : null;
+  return Array.from(expected, (value, index) => (value === -128 ? NaN : deviation ? deviation[index] / 10 : value));
+}
+
+/**
+ * @param {any} grid
+ * @param {string} quantity
+ */
+function heatOf(grid, quantity) {
+  const last = cached.value;
+  if (last && last.grid === grid && last.quantity === quantity) return last.canvas;
+  const canvas = document.createElement("canvas");
+  canvas.width = grid.columns;
+  canvas.height = grid.rows;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(grid.columns, grid.rows);
+  const [low, high] = bounds[/** @type {"expected"} */ (quantity)];
+  valuesOf(grid, quantity).forEach((value, index) => {
+    if (Number.isNaN(value)) return;
+    image.data.set([...scaleColor((value - low) / (high - low)), 255], 4 * index);
+  });
+  context.putImageData(image, 0, 0);
+  cached.value = { grid, quantity, canvas };
+  return canvas;
+}
+
+/** @param {import("./plan.js").Pass} pass */
+function drawSurvey({ context, view, scene, palette }) {
+  for (const point of scene.radioMap.survey) {
+    if (point.mapId !== scene.map.id) continue;
+    const [x, y] = view.toScreen(point.x, point.y);
+    context.beginPath();
+    context.arc(x, y, 3.5, 0, 2 * Math.PI);
+    context.fillStyle = palette.text;
+    context.fill();
+    context.lineWidth = 1.5;
+    context.strokeStyle = palette.halo;
+    context.stroke();
+  }
+}
+
+/** @param {import("./plan.js").Pass} pass */
+function drawResiduals(pass) {
+  const { context, view, scene, palette } = pass;
+  /** @type {number[][]} */
+  const boxes = [];
+  for (const residual of scene.radioMap.residuals) {
+    if (residual.beacon !== scene.beacon) continue;
+    const point = scene.radioMap.survey[residual.point];
+    if (!point || point.mapId !== scene.map.id) continue;
+    const [x, y] = view.toScreen(point.x, point.y);
+    const difference = residual.rssi - residual.predicted;
+    // The size and the sign show the difference without hue.
+    context.beginPath();
+    context.arc(x, y, 4 + Math.min(10, Math.abs(difference)) * 0.6, 0, 2 * Math.PI);
+    context.fillStyle = difference >= 0 ? palette.route : palette.estimate;
+    context.fill();
+    context.lineWidth = 1.5;
+    context.strokeStyle = palette.halo;
+    context.stroke();
+    const text = signed(difference);
+    const box = [x - 4 * text.length, y - 24, x + 4 * text.length, y - 8];
+    if (boxes.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+    boxes.push(box);
+    drawLabel(pass, text, x, y - 16, { color: palette.text, size: 11, weight: 600 });
+  }
+}

@@ -1,0 +1,167 @@
+// @ts-check
+import { beaconName } from "./format.js";
+
+/** The rooms, fences, points of interest and beacons of a map. */
+
+const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif`;
+
+/**
+ * Draws a text with a halo, so that it is legible over lines and images.
+ * @param {import("./plan.js").Pass} pass
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {{color: string, size?: number, weight?: number, align?: CanvasTextAlign, baseline?: CanvasTextBaseline}} style
+ */
+export function drawLabel({ context, palette }, text, x, y, style) {
+  context.font = font(style.size ?? 12, style.weight);
+  context.textAlign = style.align ?? "center";
+  context.textBaseline = style.baseline ?? "middle";
+  context.lineJoin = "round";
+  context.lineWidth = 3.5;
+  context.strokeStyle = palette.halo;
+  context.strokeText(text, x, y);
+  context.fillStyle = style.color;
+  context.fillText(text, x, y);
+}
+
+/**
+ * Draws rooms and fences.
+ * @param {import("./plan.js").Pass} pass
+ * @param {boolean} hasPicture whether they lie over an image
+ */
+export function drawAreas(pass, hasPicture) {
+  const { context, scene, palette } = pass;
+  const { venue, map, layers } = scene;
+  if (layers.has("rooms")) {
+    for (const room of venue.rooms) {
+      if (room.mapId !== map.id) continue;
+      context.globalAlpha = hasPicture || scene.radioMap ? 0.15 : 1;
+      context.fillStyle = palette.room;
+      traceArea(pass, room);
+      context.fill();
+      context.globalAlpha = 1;
+      context.strokeStyle = palette["room-line"];
+      context.lineWidth = 1;
+      context.stroke();
+    }
+  }
+  if (layers.has("fences")) {
+    for (const fence of venue.fences) {
+      if (fence.mapId !== map.id) continue;
+      traceArea(pass, fence);
+      context.globalAlpha = 0.08;
+      context.fillStyle = palette.fence;
+      context.fill();
+      context.globalAlpha = 1;
+      context.strokeStyle = palette.fence;
+      context.lineWidth = 1.5;
+      context.setLineDash([7, 4]);
+      context.stroke();
+      context.setLineDash([]);
+    }
+  }
+  // Names come last, so that no area covers another one's name.
+  if (layers.has("rooms")) {
+    for (const room of venue.rooms) if (room.mapId === map.id) drawName(pass, room, palette["room-text"], 0);
+  }
+  if (layers.has("fences")) {
+    for (const fence of venue.fences) if (fence.mapId === map.id) drawName(pass, fence, palette.fence, 16);
+  }
+}
+
+/**
+ * @param {import("./plan.js").Pass} pass
+ * @param {any} area
+ */
+function traceArea({ context, view }, area) {
+  context.beginPath();
+  if (area.circle) {
+    const [x, y] = view.toScreen(area.circle.x, area.circle.y);
+    context.arc(x, y, area.circle.radius * view.scale, 0, 2 * Math.PI);
+    return;
+  }
+  const polygon = area.polygon ?? [];
+  for (let index = 0; index + 1 < polygon.length; index += 2) {
+    const [x, y] = view.toScreen(polygon[index], polygon[index + 1]);
+    if (index === 0) context.moveTo(x, y);
+    else context.lineTo(x, y);
+  }
+  context.closePath();
+}
+
+/**
+ * Draws the name of an area if it fits into the area's width.
+ * @param {import("./plan.js").Pass} pass
+ * @param {any} area
+ * @param {string} color
+ * @param {number} shift pixels down from the middle
+ */
+function drawName(pass, area, color, shift) {
+  const { context, view } = pass;
+  const box = boundsOf(area);
+  const room = (box.right - box.left) * view.scale - 8;
+  const heightLeft = (box.bottom - box.top) * view.scale;
+  context.font = font(12, 500);
+  if (heightLeft < 16 + 2 * shift) shift = 0;
+  if (heightLeft < 15 || context.measureText(area.name).width > room) return;
+  const [x, y] = view.toScreen((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+  drawLabel(pass, area.name, x, y + shift, { color, weight: 500 });
+}
+
+/** @param {any} area */
+function boundsOf(area) {
+  if (area.circle) {
+    const { x, y, radius } = area.circle;
+    return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
+  }
+  const xs = (area.polygon ?? []).filter((/** @type {number} */ _, /** @type {number} */ index) => index % 2 === 0);
+  const ys = (area.polygon ?? []).filter((/** @type {number} */ _, /** @type {number} */ index) => index % 2 === 1);
+  return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
+}
+
+/**
+ * Draws points of interest as pins with names.
+ * @param {import("./plan.js").Pass} pass
+ */
+export function drawPoints(pass) {
+  const { context, view, scene, palette } = pass;
+  for (const point of scene.venue.pointsOfInterest) {
+    if (point.mapId !== scene.map.id) continue;
+    const [x, y] = view.toScreen(point.x, point.y);
+    context.beginPath();
+    context.moveTo(x, y);
+    context.quadraticCurveTo(x - 7, y - 8, x - 6, y - 13);
+    context.arc(x, y - 13, 6, Math.PI, 0);
+    context.quadraticCurveTo(x + 7, y - 8, x, y);
+    context.fillStyle = palette.point;
+    context.fill();
+    context.lineWidth = 1.5;
+    context.strokeStyle = palette.halo;
+    context.stroke();
+    drawLabel(pass, point.name, x, y + 9, { color: palette.point });
+  }
+}
+
+/**
+ * Draws the venue's beacons as hollow squares; the session's layer fills those that are heard.
+ * @param {import("./plan.js").Pass} pass
+ */
+export function drawFixedBeacons(pass) {
+  const { context, view, scene, palette } = pass;
+  const chosen = scene.radioMap?.beacons[scene.beacon]?.id ?? null;
+  context.lineWidth = 1.6;
+  for (const beacon of scene.venue.beacons) {
+    if (beacon.mapId !== scene.map.id) continue;
+    const [x, y] = view.toScreen(beacon.x, beacon.y);
+    const isChosen = beacon.id === chosen;
+    const half = isChosen ? 6 : 4;
+    context.fillStyle = palette.halo;
+    context.strokeStyle = isChosen ? palette.accent : palette.beacon;
+    context.fillRect(x - half - 1, y - half - 1, 2 * half + 2, 2 * half + 2);
+    context.strokeRect(x - half, y - half, 2 * half, 2 * half);
+    if (isChosen || view.scale > 45) {
+      drawLabel(pass, beaconName(beacon.id), x, y + half + 10, { color: isChosen ? palette.text : palette.beacon, size: 11 });
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// @ts-check
+/** Choices of the user that outlive the page. A browser may forbid the store, as for pages from disk. */
+
+/**
+ * Returns a stored text; null without one.
+ * @param {string} name
+ */
+export function recall(name) {
+  try {
+    return localStorage.getItem(`live-map.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Stores a text.
+ * @param {string} name
+ * @param {string} value
+ */
+export function remember(name, value) {
+  try {
+    localStorage.setItem(`live-map.${name}`, value);
+  } catch {
+    // Without a store the choice holds until the page is closed.
+  }
+}

@@ -1,0 +1,87 @@
+// @ts-check
+import { prepareCanvas } from "./dom.js";
+import { View } from "./view.js";
+
+/**
+ * What the layers draw.
+ * @typedef {{
+ *   venue: any, map: any, frame: any, radioMap: any, beacon: number, quantity: string, trail: any[],
+ *   layers: Set<string>, estimate: any,
+ * }} Scene
+ */
+
+/**
+ * A pass of drawing.
+ * @typedef {{
+ *   context: CanvasRenderingContext2D, width: number, height: number, view: View, scene: Scene,
+ *   palette: Record<string, string>,
+ * }} Pass
+ */
+
+/**
+ * The plan on three canvases. Each is drawn only after a change: the plan itself and the particles keep their pixels
+ * while only the session moves.
+ */
+export class Plan {
+  /**
+   * @param {HTMLElement} root
+   * @param {{plan: HTMLCanvasElement, particles: HTMLCanvasElement, session: HTMLCanvasElement}} canvases
+   * @param {Record<string, (pass: any) => void>} painters the function that draws each canvas
+   */
+  constructor(root, canvases, painters) {
+    this.root = root;
+    this.canvases = canvases;
+    this.painters = painters;
+    this.view = new View();
+    /** @type {Scene} */
+    this.scene = {
+      venue: null, map: null, frame: null, radioMap: null, beacon: 0, quantity: "expected", trail: [], layers: new Set(),
+      estimate: null,
+    };
+    /** @type {Record<string, string>} */
+    this.palette = {};
+    /** @type {Set<string>} */
+    this.stale = new Set();
+    this.isScheduled = false;
+    /** Called before each drawing with the milliseconds of the screen; returns whether to draw again. */
+    this.beforeDrawing = (/** @type {number} */ _now) => false;
+    this.afterDrawing = () => {};
+    /** The number of drawings, for tests of the speed. */
+    this.drawings = 0;
+    new ResizeObserver(() => this.invalidate()).observe(root);
+  }
+
+  /**
+   * Draws canvases at the next refresh of the screen.
+   * @param {...string} names all without a name
+   */
+  invalidate(...names) {
+    for (const name of names.length === 0 ? Object.keys(this.canvases) : names) this.stale.add(name);
+    this.schedule();
+  }
+
+  schedule() {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    requestAnimationFrame((now) => this.draw(now));
+  }
+
+  /** @param {number} now */
+  draw(now) {
+    this.isScheduled = false;
+    const box = this.root.getBoundingClientRect();
+    this.view.resize(box.width, box.height);
+    const goesOn = this.beforeDrawing(now);
+    const stale = this.stale;
+    this.stale = new Set();
+    for (const name of stale) {
+      const prepared = prepareCanvas(this.canvases[/** @type {"plan"} */ (name)]);
+      if (prepared && this.scene.map) {
+        this.painters[name]({ ...prepared, view: this.view, scene: this.scene, palette: this.palette });
+      }
+    }
+    if (stale.size > 0) this.drawings++;
+    this.afterDrawing();
+    if (goesOn) this.schedule();
+  }
+}

@@ -1,0 +1,79 @@
+// @ts-check
+import { byId, make } from "./dom.js";
+import { beaconName, number, signed } from "./format.js";
+import { bounds } from "./layer-radio-map.js";
+import { scaleColor } from "./palette.js";
+
+const quantities = [["expected", "Expected RSSI", "dBm"], ["deviation", "Deviation", "dB"]];
+
+/** The choice of a beacon of a radio map, the legend of its heat map and the table of its residuals. */
+export class RadioPanel {
+  /**
+   * @param {any} radioMap
+   * @param {any} scene
+   * @param {() => void} changed
+   */
+  constructor(radioMap, scene, changed) {
+    this.radioMap = radioMap;
+    this.scene = scene;
+    this.changed = changed;
+    const root = byId("radio");
+    root.hidden = false;
+    this.beacons = make("select", { id: "radio-beacon", onchange: () => this.choose() }, ...radioMap.beacons.map(
+      (/** @type {any} */ beacon, /** @type {number} */ index) => make("option", { value: index }, beaconName(beacon.id))));
+    this.quantity = make("select", { id: "radio-quantity", onchange: () => this.choose() }, ...quantities.map(
+      ([value, text]) => make("option", { value }, text)));
+    this.identity = make("p", { class: "note" });
+    this.summary = make("p", { id: "residual-summary" });
+    this.body = make("tbody");
+    this.table = make("div", { class: "scroller" }, make("table", {}, make("thead", {}, make(
+      "tr", {}, ...["Survey point", "Heard", "Predicted", "Diff."].map((text) => make("th", { scope: "col" }, text)))), this.body));
+    root.replaceChildren(
+      make("label", {}, "Beacon", this.beacons), make("label", {}, "Heat map", this.quantity), this.identity,
+      make("h2", {}, "Leave-one-out residuals"), this.summary, this.table);
+    this.choose();
+  }
+
+  choose() {
+    this.scene.beacon = Math.max(0, this.beacons.selectedIndex);
+    this.scene.quantity = this.quantity.value;
+    this.identity.textContent = this.radioMap.beacons[this.scene.beacon]?.id ?? "The radio map has no beacons.";
+    this.fillResiduals();
+    this.drawLegend();
+    this.changed();
+  }
+
+  fillResiduals() {
+    const residuals = this.radioMap.residuals.filter((/** @type {any} */ one) => one.beacon === this.scene.beacon);
+    this.table.hidden = residuals.length === 0;
+    const differences = residuals.map((/** @type {any} */ one) => one.rssi - one.predicted);
+    const mean = differences.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0) / differences.length;
+    const square = differences.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one * one, 0) / differences.length;
+    this.summary.textContent = residuals.length === 0
+      ? "The radio map has no residuals of this beacon."
+      : `Mean ${signed(mean, 1)} dB, root mean square ${number(Math.sqrt(square), 1)} dB, ${residuals.length} points`;
+    this.body.replaceChildren(...residuals.map((/** @type {any} */ one) => {
+      const point = this.radioMap.survey[one.point];
+      const place = point ? `${number(point.x, 1)} m, ${number(point.y, 1)} m` : String(one.point);
+      return make("tr", {}, make("td", {}, place), make("td", {}, number(one.rssi)), make("td", {}, number(one.predicted)),
+        make("td", {}, signed(one.rssi - one.predicted)));
+    }));
+  }
+
+  drawLegend() {
+    const [name, text, unit] = quantities.find(([value]) => value === this.scene.quantity) ?? quantities[0];
+    const [low, high] = bounds[/** @type {"expected"} */ (name)];
+    const canvas = make("canvas", { width: 200, height: 1 });
+    const context = canvas.getContext("2d");
+    for (let x = 0; x < 200; x++) {
+      const [red, green, blue] = scaleColor(x / 199);
+      context.fillStyle = `rgb(${red} ${green} ${blue})`;
+      context.fillRect(x, 0, 1, 1);
+    }
+    const middle = (low + high) / 2;
+    const legend = byId("legend");
+    legend.hidden = false;
+    legend.replaceChildren(make("div", {}, `${text} (${unit})`), canvas, make("div", { class: "names" },
+      ...[low, middle, high].map((value) => make("span", {}, number(value, Number.isInteger(value) ? 0 : 1)))));
+  }
+}
