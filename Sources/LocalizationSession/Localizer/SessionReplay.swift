@@ -100,6 +100,17 @@ public struct SessionReplay: Sendable {
         return perform(driver.handle(.start, at: instant))
     }
 
+    /// Does the work that is due before an instant, at which no reading arrives.
+    ///
+    /// Call this before ``snapshot(particles:)``, for the state of the session at an instant between two readings. It
+    /// doesn't change the outputs of the session, if the next reading isn't earlier.
+    public mutating func advance(to instant: Instant) -> [Output] {
+        var outputs: [Output] = []
+        while let steps = driver.wake(before: instant) { outputs += perform(steps) }
+        now = max(now ?? instant, instant)
+        return outputs
+    }
+
     /// Handles a reading, after all work that was due before it.
     public mutating func handle(_ reading: SensorReading) -> [Output] {
         var outputs: [Output] = []

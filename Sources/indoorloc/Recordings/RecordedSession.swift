@@ -26,11 +26,15 @@ struct RecordedSession: Sendable {
     /// - Parameters:
     ///   - truth: receives each ground truth, with the session before the next reading.
     ///   - passing: receives each reading before the session; returns the reading, a changed one, or nil to remove it.
+    ///   - before: receives the instant of each reading and the session before it, and may advance the session until
+    ///     then; returns the outputs.
     /// - Returns: the counts of skipped and dropped data.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
-        passing: (SensorReading) -> SensorReading? = { $0 }, _ body: (SessionReplay.Output) throws -> Void
+        passing: (SensorReading) -> SensorReading? = { $0 },
+        before: (Instant, inout SessionReplay) throws -> [SessionReplay.Output] = { _, _ in [] },
+        _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
         let readings = try RecordedReadings(path: path, strictness: strictness)
         // The header, with the device's name, comes before the first reading.
@@ -57,6 +61,7 @@ struct RecordedSession: Sendable {
                 }
             }
             hasStarted = true
+            try before(recorded.instant, &replay).forEach(body)
             if case .radio(let event) = reading, event.status == .resting { cut = nil }  // recorded with a duty cycle
             let heard = reading.map { cut?.handle($0) ?? [$0] } ?? []
             for reading in heard {

@@ -56,7 +56,7 @@ final class SessionSnapshotTests: XCTestCase {
         XCTAssertLessThan(position.point.distance(to: Self.place(at: position.instant.seconds)), 4)
         XCTAssertEqual(snapshot.particles.count, 1000)
         for particle in snapshot.particles {
-            // A particle may be a little off the plan: the grid of a map has a margin.
+            // Motion moves some particles a little off the plan.
             XCTAssertTrue((-2...42).contains(particle.point.x) && (-2...22).contains(particle.point.y), "\(particle)")
         }
         let near = snapshot.particles.count { $0.point.distance(to: position.point) < 8 && $0.mapID == 40 }

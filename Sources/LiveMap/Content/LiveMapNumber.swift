@@ -1,0 +1,17 @@
+import FoundationEssentials
+
+extension Double {
+    /// Returns the number with at most some decimals, so that its JSON is short; zero instead of a number that isn't
+    /// finite, which JSON can't represent.
+    func rounded(decimals: Int) -> Double {
+        guard isFinite else { return 0 }
+        let factor = [1.0, 10, 100, 1000, 10_000][decimals]
+        return (self * factor).rounded() / factor
+    }
+}
+
+/// The Base64 text of bytes, as in RFC 4648, section 4.
+enum Base64 {
+    /// Returns the text of bytes.
+    static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}

@@ -1,0 +1,279 @@
+import FoundationEssentials
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
+
+/// The content of a live map of a running session.
+///
+///     let session = LiveMapSession(localizer, title: "hall")
+///     async let observation: Void = session.run()
+///     await localizer.start()
+///
+/// The content takes snapshots of the session only while a reader waits for the next update of its stream. Without a
+/// reader, it stores events and positions only. A slow reader skips frames and never delays the session.
+public actor LiveMapSession: LiveMapContent {
+    /// The amount of content.
+    public struct Settings: Hashable, Sendable {
+        /// The shortest time between two frames.
+        public var interval = Duration.milliseconds(100)
+        /// The time between two frames while the session emits nothing; then ages and readings of beacons change only.
+        public var restInterval = Duration.seconds(1)
+        /// The greatest number of particles in a frame.
+        public var particles = 1000
+
+        /// Creates the default settings.
+        public init() {}
+    }
+
+    private let title: String
+    private let settings: Settings
+    private let clock: SessionClock
+    private let outputs: AsyncStream<SessionOutput>
+    private let snapshot: @Sendable (_ particles: Int) async -> SessionSnapshot
+    private let marks: (@Sendable (LiveMapFrame.Place) async -> String?)?
+    private var venues: LiveMapVenues
+    private var history: LiveMapHistory
+    private var sessionEvents = SessionEvents()
+    private var state = LocalizationState.idle
+    private var route: [LiveMapFrame.Place] = []
+    private var isOver = false
+
+    /// The readers that wait for the next update.
+    private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastWaiter = 0
+    /// The clock's time of the latest request of a reader; nil before any.
+    private var lastRequest: Duration?
+    /// The clock's time of the latest frame with all content; nil before any.
+    private var lastFrame: Duration?
+    /// Whether the session has changed since that frame.
+    private var hasChanged = true
+    /// The task that waits for the next frame.
+    private var alarm: (task: Task<Void, Never>, due: Duration)?
+
+    /// The time after a request during which a reader is expected to continue to read.
+    private static let readerTimeout = Duration.seconds(2)
+
+    /// Creates the content of a localizer. Call this before the session starts, so that no event is missed.
+    ///
+    /// - Parameters:
+    ///   - localizer: the session.
+    ///   - title: the name that the page shows.
+    ///   - venues: the venues that the page shows before the session is in one of them.
+    ///   - plans: the source of the plan images; nil for none.
+    ///   - settings: the amount of content.
+    ///   - clock: the clock of the frames' instants.
+    ///   - marks: stores a mark of the ground truth, and returns the reason if it doesn't; nil if marks aren't stored.
+    public init(
+        _ localizer: Localizer, title: String, venues: [Venue] = [], plans: (any LiveMapPlans)? = nil,
+        settings: Settings = Settings(), clock: some Clock<Duration> = ContinuousClock(),
+        marks: (@Sendable (LiveMapFrame.Place) async -> String?)? = nil
+    ) {
+        self.init(
+            outputs: localizer.outputs, title: title, venues: venues, plans: plans, settings: settings, clock: clock,
+            marks: marks
+        ) { [weak localizer] particles in
+            await localizer?.snapshot(particles: particles) ?? SessionSnapshot(instant: .zero, state: .idle)
+        }
+    }
+
+    /// Creates the content of a session that a test scripts.
+    ///
+    /// - Parameter firstID: the number of the first frame or event. The default is the current Unix time in milliseconds:
+    ///   at fewer than 1000 numbers a second, a restarted program continues with higher numbers.
+    package init(
+        outputs: AsyncStream<SessionOutput>, title: String, venues: [Venue] = [], plans: (any LiveMapPlans)? = nil,
+        settings: Settings = Settings(), clock: some Clock<Duration>, firstID: Int? = nil,
+        marks: (@Sendable (LiveMapFrame.Place) async -> String?)? = nil,
+        snapshot: @escaping @Sendable (_ particles: Int) async -> SessionSnapshot
+    ) {
+        self.outputs = outputs
+        self.title = title
+        self.venues = LiveMapVenues(list: venues, plans: plans)
+        self.settings = settings
+        self.clock = SessionClock(clock)
+        self.marks = marks
+        self.snapshot = snapshot
+        history = LiveMapHistory(firstID: firstID ?? Int(Date().timeIntervalSince1970 * 1000))
+    }
+
+    /// Observes the session until the localizer is deallocated, its streams are finished, or the task is cancelled. The
+    /// readers' streams then end.
+    public func run() async {
+        for await output in outputs { note(output) }
+        isOver = true
+        alarm?.task.cancel()
+        resumeWaiters()
+    }
+
+    /// Sets the remaining route in the next frames; empty for none.
+    public func setRoute(_ route: [LiveMapFrame.Place]) {
+        guard route != self.route else { return }
+        self.route = route
+        change()
+    }
+
+    // MARK: - Content
+
+    public func overview() async -> LiveMapOverview {
+        LiveMapOverview(
+            mode: .live, title: title, acceptsMarks: marks != nil, venues: await venues.descriptions())
+    }
+
+    public func plan(venue: Int, map: Int) async -> LiveMapImage? { await venues.plan(venue: venue, map: map) }
+
+    public func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
+        await venues.tile(venue: venue, map: map, level: level, column: column, row: row)
+    }
+
+    /// Returns the kept frames of an interval: those of the last half hour, and only the last 300 with particles and
+    /// beacons.
+    public func frames(from start: Double, to end: Double, limit: Int) async -> [LiveMapFrame] {
+        let first = history.frames.firstIndex(sortedFrom: start)
+        return Array(history.frames[first...].prefix { $0.t <= end }.prefix(max(0, limit)))
+    }
+
+    public func events() async -> [LiveMapEvent] { history.events }
+
+    public func radioMap() async -> LiveMapRadioMap? { nil }
+
+    /// Returns a stream of new frames and events.
+    ///
+    /// - Parameter id: the number of the last frame or event that the reader has. For an unknown number, such as one of
+    ///   an earlier run of the program, the stream begins with the latest frame.
+    public func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> {
+        let known = id.flatMap { (history.firstID - 1...history.latestID).contains($0) ? $0 : nil }
+        let reader = LiveMapReader(LiveMapCursor(after: known ?? history.latestID))
+        if known == nil { change() }
+        return AsyncStream { await self.next(reader) }
+    }
+
+    public func mark(_ place: LiveMapFrame.Place) async -> String? {
+        guard let marks else { return "Marks aren't stored, because the session isn't recorded." }
+        if let reason = await marks(place) { return reason }
+        add(SessionEvents.Content(kind: .mark, text: "Marked the true position", mapId: place.mapId))
+        return nil
+    }
+
+    // MARK: - Outputs
+
+    private func note(_ output: SessionOutput) {
+        for event in sessionEvents.events(of: output.content) { add(event) }
+        switch output.content {
+        case .state(let state):
+            self.state = state
+            if let venue = state.venue, venues.add(venue) {
+                history.changeOverview()
+                resumeWaiters()
+            }
+            change()
+        case .position(let position):
+            if isRead { change() } else { keep(position) }
+        case .event, .interaction, .error: change()
+        case .outdoorPosition, .motion, .downloadedVenue: break
+        }
+    }
+
+    private func add(_ event: SessionEvents.Content) {
+        let t = clock.elapsed().seconds.rounded(decimals: 3)
+        history.append(
+            LiveMapEvent(id: history.takeID(), t: t, kind: event.kind, text: event.text, mapId: event.mapId))
+        resumeWaiters()
+    }
+
+    /// Keeps a frame without particles and beacons, for the trail of a later reader.
+    private func keep(_ position: Position) {
+        hasChanged = true
+        let t = clock.elapsed().seconds
+        history.append(
+            LiveMapFrame(
+                SessionSnapshot(instant: position.instant, state: state, position: position), id: history.takeID(),
+                t: t, route: route))
+    }
+
+    // MARK: - Frames
+
+    /// Whether a reader waits, or has read a moment ago.
+    private var isRead: Bool {
+        if !waiters.isEmpty { return true }
+        return lastRequest.map { clock.elapsed() - $0 < Self.readerTimeout } ?? false
+    }
+
+    /// Notes a change of the session.
+    private func change() {
+        hasChanged = true
+        setAlarm()
+    }
+
+    /// Sets the alarm for the next frame, unless no reader waits or an earlier alarm is set.
+    private func setAlarm() {
+        guard !waiters.isEmpty, !isOver else { return }
+        let pause = hasChanged ? settings.interval : settings.restInterval
+        let due = lastFrame.map { $0 + pause } ?? clock.elapsed()
+        if let alarm, alarm.due <= due { return }
+        alarm?.task.cancel()
+        let task = Task { [weak self, clock] in
+            do { try await clock.sleep(until: due) } catch { return }
+            await self?.takeFrame(due: due)
+        }
+        alarm = (task, due)
+    }
+
+    private func takeFrame(due: Duration) async {
+        guard let alarm, alarm.due == due else { return }  // replaced meanwhile
+        guard !waiters.isEmpty, !isOver else {
+            self.alarm = nil
+            return
+        }
+        hasChanged = false
+        lastFrame = clock.elapsed()
+        let snapshot = await snapshot(settings.particles)
+        // Set until here, so that no second frame begins meanwhile.
+        self.alarm = nil
+        history.append(
+            LiveMapFrame(snapshot, id: history.takeID(), t: clock.elapsed().seconds, route: route))
+        resumeWaiters()
+    }
+
+    // MARK: - Readers
+
+    private func next(_ reader: LiveMapReader) async -> LiveMapUpdate? {
+        while !Task.isCancelled {
+            lastRequest = clock.elapsed()
+            if let update = reader.next(in: history) { return update }
+            if isOver { return nil }
+            await waitForUpdate()
+        }
+        return nil
+    }
+
+    private func waitForUpdate() async {
+        lastWaiter += 1
+        let number = lastWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else { return continuation.resume() }
+                waiters[number] = continuation
+                setAlarm()
+            }
+        } onCancel: {
+            Task { await self.resume(number) }
+        }
+    }
+
+    private func resume(_ number: Int) { waiters.removeValue(forKey: number)?.resume() }
+
+    private func resumeWaiters() {
+        let all = waiters
+        waiters = [:]
+        for waiter in all.values { waiter.resume() }
+    }
+}
+
+/// The reader of a stream. A class, as the requests of the stream share the cursor.
+private final class LiveMapReader: Sendable {
+    private let cursor: Guarded<LiveMapCursor>
+
+    init(_ cursor: LiveMapCursor) { self.cursor = Guarded(cursor) }
+
+    func next(in history: LiveMapHistory) -> LiveMapUpdate? { cursor.withLock { history.next(&$0) } }
+}

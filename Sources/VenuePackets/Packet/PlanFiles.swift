@@ -1,0 +1,88 @@
+import IndoorVocabulary
+import VenueModel
+
+/// The images and Deep Zoom tiles of a venue's plans, in a packet or at absolute paths.
+///
+/// The packet's folder or zip must not change while this value is in use.
+public struct PlanFiles: Sendable {
+    private let storage: VenuePacket.Storage?
+
+    /// Creates the files of a packet's maps, whose paths are relative to the packet.
+    public init(_ packet: VenuePacket) { storage = packet.storage }
+
+    /// Creates the files of venues whose maps have absolute paths, as venue sources return them.
+    public init() { storage = nil }
+
+    /// Returns the image of a map's plan; nil for a map without an image.
+    ///
+    /// - Throws: `VenuePacketError` if the file can't be read or has more than 512 MiB.
+    public func image(of map: VenueMap) throws(VenuePacketError) -> PlanImage? {
+        guard let path = map.imagePath else { return nil }
+        return PlanImage(try bytes(path), named: path)
+    }
+
+    /// Returns the tiles of a map's plan; nil for a map without tiles, or whose image size is unknown.
+    ///
+    /// - Throws: `VenuePacketError` if the file can't be read or isn't a zip with tiles.
+    public func tiles(of map: VenueMap) throws(VenuePacketError) -> PlanTiles? {
+        guard let path = map.tilesPath, let width = map.widthPixels, let height = map.heightPixels else { return nil }
+        return try reading(path) { () throws(PacketFileError) in
+            switch storage {
+            case .zip(let packet) where !path.hasPrefix("/"):
+                let limit = InputLimits.standard.image
+                let copy = try UnnamedFile(try PacketArchive(path: packet).read(path, limit: limit))
+                return try PlanTiles(path: copy.path, copy: copy, width: width, height: height)
+            default:
+                return try PlanTiles(path: absolute(path), copy: nil, width: width, height: height)
+            }
+        }
+    }
+
+    private func bytes(_ path: String) throws(VenuePacketError) -> [UInt8] {
+        try reading(path) { () throws(PacketFileError) in
+            let limit = InputLimits.standard.image
+            if case .zip(let packet) = storage, !path.hasPrefix("/") {
+                return try PacketArchive(path: packet).read(path, limit: limit)
+            }
+            do throws(BoundedFileError) { return try BoundedFile.read(absolute(path), limit: limit) } catch {
+                throw PacketFileError(message: "\(error)")
+            }
+        }
+    }
+
+    private func absolute(_ path: String) -> String {
+        if case .folder(let folder) = storage, !path.hasPrefix("/") { return folder + "/" + path }
+        return path
+    }
+
+    private func reading<Result>(
+        _ path: String, _ body: () throws(PacketFileError) -> Result
+    ) throws(VenuePacketError) -> Result {
+        do throws(PacketFileError) { return try body() } catch {
+            throw VenuePacketError(file: path, message: error.message)
+        }
+    }
+}
+
+/// The image of a plan, or of a part of it.
+public struct PlanImage: Hashable, Sendable {
+    /// The content of the file.
+    public let bytes: [UInt8]
+    /// The media type, such as `image/png`.
+    public let mediaType: String
+
+    /// Creates an image; its content and the file's name determine the media type.
+    init(_ bytes: [UInt8], named name: String) {
+        self.bytes = bytes
+        mediaType =
+            switch bytes {
+            case _ where bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]): "image/png"
+            case _ where bytes.starts(with: [0xFF, 0xD8, 0xFF]): "image/jpeg"
+            case _ where bytes.starts(with: Array("GIF8".utf8)): "image/gif"
+            case _ where bytes.starts(with: Array("RIFF".utf8)) && bytes.dropFirst(8).starts(with: Array("WEBP".utf8)):
+                "image/webp"
+            case _ where name.lowercased().hasSuffix(".svg"): "image/svg+xml"
+            default: "application/octet-stream"
+            }
+    }
+}
