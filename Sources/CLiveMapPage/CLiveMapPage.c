@@ -132,6 +132,10 @@ static const unsigned char view_js[] = {
 #embed "page/view.js"
 };
 
+static const unsigned char openapi_json[] = {
+#embed "openapi.json"
+};
+
 const live_map_file live_map_files[] = {
     { "api.js", api_js, sizeof api_js },
     { "app.js", app_js, sizeof app_js },
@@ -149,6 +153,7 @@ const live_map_file live_map_files[] = {
     { "gestures.js", gestures_js, sizeof gestures_js },
     { "images.js", images_js, sizeof images_js },
     { "index.html", index_html, sizeof index_html },
+<<<<<<< HEAD
     { "inspection.js", inspection_js, sizeof inspection_js },
     { "interpolation.js", interpolation_js, sizeof interpolation_js },
     { "keys.js", keys_js, sizeof keys_js },
@@ -174,5 +179,8 @@ const live_map_file live_map_files[] = {
     { "theme.js", theme_js, sizeof theme_js },
     { "timeline.js", timeline_js, sizeof timeline_js },
     { "view.js", view_js, sizeof view_js },
+=======
+    { "openapi.json", openapi_json, sizeof openapi_json },
+>>>>>>> fc3474d88c822bb12406c0cbe5eb5cca978ad53b
 };
 const size_t live_map_file_count = sizeof live_map_files / sizeof live_map_files[0];

@@ -12,3 +12,6 @@ typedef struct {
 /// The files of the page, and their number.
 extern const live_map_file live_map_files[];
 extern const size_t live_map_file_count;
+
+/// Returns a file by its index in `live_map_files`. Swift doesn't import an array of unknown size.
+static inline const live_map_file *live_map_file_at(size_t index) { return &live_map_files[index]; }

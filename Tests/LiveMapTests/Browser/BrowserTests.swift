@@ -56,10 +56,15 @@ final class BrowserTests: BrowserTestCase {
             try page.setViewport(width: 80, height: 60, scale: scale)
             let pixels = try page.pixels(decoder: decoder)
             XCTAssertEqual([pixels.width, pixels.height], [Int(80 * scale), Int(60 * scale)])
-            let centre = try XCTUnwrap(pixels.centre(of: blue, tolerance: 0))
-            XCTAssertEqual(centre.x, 23 * scale)
-            XCTAssertEqual(centre.y, 12 * scale)
-            XCTAssertEqual(centre.count, Int(24 * scale * scale))
+            let shapes = pixels.shapes(of: blue, tolerance: 0)
+            let (left, top, size) = (Int(20 * scale), Int(10 * scale), Int(scale))
+            XCTAssertEqual(
+                shapes,
+                [
+                    .init(
+                        left: left, top: top, right: left + 6 * size, bottom: top + 4 * size, count: 24 * size * size,
+                        x: 23 * scale, y: 12 * scale)
+                ])
             XCTAssertEqual(pixels.counts.count, 2)
         }
     }

@@ -66,19 +66,64 @@ struct ScreenPixels: Equatable {
         return counts
     }
 
-    /// Returns the centre and the number of the pixels of a colour.
+    /// A connected group of pixels of a colour.
+    struct Shape: Equatable {
+        /// The edges of the smallest rectangle around the pixels; right and bottom lie behind the last pixel.
+        var left: Int
+        var top: Int
+        var right: Int
+        var bottom: Int
+        /// The number of pixels.
+        var count = 0
+        /// The mean place of the pixels.
+        var x = 0.0
+        var y = 0.0
+
+        var width: Int { right - left }
+        var height: Int { bottom - top }
+    }
+
+    /// Returns the connected groups of pixels of a colour, the largest first.
     ///
     /// - Parameter tolerance: the largest difference of a component.
-    func centre(of color: Color, tolerance: Int = 8) -> (x: Double, y: Double, count: Int)? {
-        var (sumX, sumY, count) = (0.0, 0.0, 0)
+    func shapes(of color: Color, tolerance: Int = 8) -> [Shape] {
+        var isOpen = [Bool](repeating: false, count: width * height)
         for y in 0..<height {
-            for x in 0..<width where self[x, y].distance(to: color) <= tolerance {
-                // The centre of a pixel.
-                sumX += Double(x) + 0.5
-                sumY += Double(y) + 0.5
-                count += 1
-            }
+            for x in 0..<width where self[x, y].distance(to: color) <= tolerance { isOpen[y * width + x] = true }
         }
-        return count == 0 ? nil : (sumX / Double(count), sumY / Double(count), count)
+        var shapes: [Shape] = []
+        for start in isOpen.indices where isOpen[start] {
+            var shape = Shape(left: width, top: height, right: 0, bottom: 0)
+            var stack = [start]
+            isOpen[start] = false
+            while let place = stack.popLast() {
+                let (x, y) = (place % width, place / width)
+                shape.left = min(shape.left, x)
+                shape.right = max(shape.right, x + 1)
+                shape.top = min(shape.top, y)
+                shape.bottom = max(shape.bottom, y + 1)
+                shape.count += 1
+                shape.x += Double(x) + 0.5
+                shape.y += Double(y) + 0.5
+                for (nextX, nextY) in [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)] {
+                    guard (0..<width).contains(nextX), (0..<height).contains(nextY) else { continue }
+                    let next = nextY * width + nextX
+                    if isOpen[next] { stack.append(next) }
+                    isOpen[next] = false
+                }
+            }
+            shape.x /= Double(shape.count)
+            shape.y /= Double(shape.count)
+            shapes.append(shape)
+        }
+        return shapes.sorted { $0.count > $1.count }
+    }
+}
+
+extension ScreenPixels.Color {
+    /// Creates a colour from the notation `#rrggbb`; nil for another notation.
+    init?(hex: String) {
+        guard hex.count == 7, hex.hasPrefix("#"), let value = Int(hex.dropFirst(), radix: 16) else { return nil }
+        self.init(red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
     }
 }

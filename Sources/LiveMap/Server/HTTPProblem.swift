@@ -1,0 +1,20 @@
+/// The reason why a request isn't fulfilled.
+struct HTTPProblem: Error, Hashable, Sendable {
+    /// The status of the response, such as 404.
+    let status: Int
+    /// A sentence for the client.
+    let message: String
+    var headers: [HTTPHeader] = []
+
+    init(_ status: Int, _ message: String, _ headers: [HTTPHeader] = []) {
+        (self.status, self.message, self.headers) = (status, message, headers)
+    }
+}
+
+/// A header of a response.
+struct HTTPHeader: Hashable, Sendable {
+    let name: String
+    let value: String
+
+    init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+}

@@ -1,0 +1,57 @@
+/// A complete request.
+struct HTTPRequest: Sendable {
+    /// The maximum size of a body in bytes.
+    static let largestBody = 4_096
+
+    /// The method, such as `GET`.
+    let method: String
+    let target: HTTPTarget
+    /// The headers by their lowercase names; the values of equal names are joined.
+    let headers: [String: String]
+    var body: [UInt8] = []
+
+    var isRead: Bool { method == "GET" || method == "HEAD" }
+
+    /// The value of a cookie; nil without it.
+    func cookie(_ name: String) -> String? {
+        for pair in (headers["cookie"] ?? "").split(separator: ";") {
+            let sides = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if sides.count == 2, sides[0] == name { return String(sides[1]) }
+        }
+        return nil
+    }
+
+    /// Returns an integer parameter; nil without it.
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(HTTPProblem) -> Int? {
+        guard let text = target.query[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            let bounds = range.upperBound == .max ? "of at least \(range.lowerBound)" : "in \(range)"
+            throw HTTPProblem(400, "The parameter '\(name)' must be an integer \(bounds).")
+        }
+        return number
+    }
+
+    /// Returns an integer parameter that the request must have.
+    func requiredInteger(_ name: String, in range: ClosedRange<Int>) throws(HTTPProblem) -> Int {
+        guard let number = try integer(name, in: range) else {
+            throw HTTPProblem(400, "The parameter '\(name)' is missing.")
+        }
+        return number
+    }
+
+    /// Returns a parameter in seconds of the session, finite and at least 0; nil without it.
+    func seconds(_ name: String) throws(HTTPProblem) -> Double? {
+        guard let text = target.query[name] else { return nil }
+        guard let number = Double(text), number.isFinite, number >= 0 else {
+            throw HTTPProblem(400, "The parameter '\(name)' must be a number of seconds of at least 0.")
+        }
+        return number
+    }
+
+    /// Throws if the request has a parameter that the path doesn't have; a misspelled one is not ignored.
+    func allowOnly(_ names: String...) throws(HTTPProblem) {
+        guard let unknown = target.query.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        let known = names.isEmpty ? "This path has no parameters." : "Known are \(names.joined(separator: ", "))."
+        throw HTTPProblem(400, "The parameter '\(unknown)' is unknown. \(known)")
+    }
+}

@@ -1,0 +1,75 @@
+import FoundationEssentials
+
+/// A response to a request.
+struct HTTPResponse: Sendable {
+    /// The body of a response.
+    enum Body: Sendable {
+        case none
+        case bytes([UInt8])
+        /// The server's updates as server-sent events, after the one with this number.
+        case updates(after: Int?)
+    }
+
+    var status: Int
+    var headers: [HTTPHeader]
+    var body: Body
+
+    init(_ status: Int, _ headers: [HTTPHeader] = [], _ body: Body = .none) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+
+    /// Creates the response to a request that isn't fulfilled: `{"error": message}`.
+    init(_ problem: HTTPProblem) {
+        let body = (try? Self.encoder.encode(["error": problem.message])).map { Array($0) } ?? []
+        self.init(problem.status, problem.headers + [Self.type("application/json"), Self.noStore], .bytes(body))
+    }
+
+    /// Creates a response with a value as JSON.
+    ///
+    /// - Throws: `HTTPProblem` if the value has a number that JSON can't represent.
+    static func json(_ value: some Encodable) throws(HTTPProblem) -> HTTPResponse {
+        do {
+            return HTTPResponse(200, [type("application/json"), noStore], .bytes(Array(try encoder.encode(value))))
+        } catch {
+            throw HTTPProblem(500, "The content can't be encoded as JSON.")
+        }
+    }
+
+    /// Creates a response with a file, which a client can keep as long as its tag is the same.
+    static func file(_ bytes: [UInt8], _ mediaType: String, tag: String, for request: HTTPRequest) -> HTTPResponse {
+        let headers = [HTTPHeader("ETag", tag), HTTPHeader("Cache-Control", "private, no-cache")]
+        let known = (request.headers["if-none-match"] ?? "").split(separator: ",").map {
+            $0.drop { $0 == " " }.replacing("W/", with: "")
+        }
+        if known.contains(where: { $0 == tag || $0 == "*" }) { return HTTPResponse(304, headers) }
+        return HTTPResponse(200, headers + [type(mediaType)], .bytes(bytes))
+    }
+
+    /// Returns the entity tag of a file: its FNV-1a hash of 64 bits (Fowler, Noll and Vo, 1991).
+    static func tag(of bytes: some Sequence<UInt8>) -> String {
+        let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return "\"" + String(hash, radix: 16) + "\""
+    }
+
+    static func type(_ mediaType: String) -> HTTPHeader { HTTPHeader("Content-Type", mediaType) }
+    static let noStore = HTTPHeader("Cache-Control", "no-store")
+
+    /// An encoder for the content, with the property names as names.
+    static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    /// The headers of all responses. The page may load only its own files and the server's content.
+    static let securityHeaders = [
+        HTTPHeader(
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+        HTTPHeader("X-Content-Type-Options", "nosniff"),
+        HTTPHeader("X-Frame-Options", "DENY"),
+        HTTPHeader("Referrer-Policy", "no-referrer"),
+        HTTPHeader("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+}

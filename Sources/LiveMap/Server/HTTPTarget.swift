@@ -1,0 +1,69 @@
+/// The path and the query of a request.
+struct HTTPTarget: Hashable, Sendable {
+    /// The maximum length of a target in bytes.
+    static let longest = 2_048
+
+    /// The decoded path, which begins with a slash.
+    let path: String
+    /// The decoded parameters of the query.
+    let query: [String: String]
+
+    /// Decodes the target of a request line (RFC 3986).
+    ///
+    /// - Throws: `HTTPProblem` if the target is too long, isn't a path, has an invalid percent-encoding, a control
+    ///   character, a relative part, or a parameter twice.
+    init(_ text: String) throws(HTTPProblem) {
+        guard text.utf8.count <= Self.longest else {
+            throw HTTPProblem(414, "The URL is longer than \(Self.longest) bytes.")
+        }
+        guard text.hasPrefix("/") else {
+            throw HTTPProblem(400, "The request target must be a path that begins with /.")
+        }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = try Self.decoded(parts[0])
+        guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }), !path.contains("\\") else {
+            throw HTTPProblem(400, "The path must not have the parts . and .., or a backslash.")
+        }
+        var query: [String: String] = [:]
+        for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try Self.decoded(sides[0])
+            let value = sides.count > 1 ? try Self.decoded(sides[1]) : ""
+            guard query.updateValue(value, forKey: name) == nil else {
+                throw HTTPProblem(400, "The parameter '\(name)' occurs twice.")
+            }
+        }
+        self.query = query
+    }
+
+    private static func decoded(_ text: Substring) throws(HTTPProblem) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                throw HTTPProblem(400, "The URL has an invalid percent-encoding: % needs two hexadecimal digits.")
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw HTTPProblem(400, "The URL is not UTF-8.")
+        }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw HTTPProblem(400, "The URL has a control character.")
+        }
+        return decoded
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// A TCP socket that listens for connections.
+struct ListeningSocket {
+    /// The bytes that the kernel holds for a reader which is slower than the session. The data in the kernel can't be
+    /// replaced by newer frames, so a large buffer would show a slow reader an old position.
+    private static let sendBuffer: Int32 = 131_072
+    private static let backlog: Int32 = 512
+
+    /// The owner closes it.
+    let descriptor: Int32
+    /// The address with the port that was bound.
+    let address: LiveMapAddress
+
+    /// Listens at a numeric address; port 0 chooses a free port.
+    ///
+    /// - Throws: `LiveMapError` with the reason of the system.
+    init(_ address: LiveMapAddress) throws(LiveMapError) {
+        var (descriptor, failed, port) = (Int32(-1), "", UInt16(0))
+        let status = address.withSystemAddress { system, length in
+            // MHD polls the socket, so accepting must not block.
+            let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+            descriptor = socket(Int32(system.pointee.sa_family), type, 0)
+            guard descriptor >= 0 else { return failed = "socket" }
+            // The port is free as soon as the server has stopped, although old connections wait in the kernel.
+            Self.set(SO_REUSEADDR, 1, on: descriptor)
+            Self.set(SO_SNDBUF, Self.sendBuffer, on: descriptor)
+            guard bind(descriptor, system, length) == 0 else { return failed = "bind" }
+            guard listen(descriptor, Self.backlog) == 0 else { return failed = "listen" }
+            guard let bound = Self.port(of: descriptor) else { return failed = "getsockname" }
+            port = bound
+        }
+        let number = errno
+        guard status == 0 else {
+            throw .badAddress(text: address.description, reason: String(cString: gai_strerror(status)))
+        }
+        guard failed.isEmpty else {
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            switch number {
+            case EADDRINUSE: throw .addressInUse(address)
+            case EADDRNOTAVAIL, EAFNOSUPPORT: throw .addressNotAvailable(address)
+            case EACCES, EPERM: throw .notPermitted(address)
+            default: throw .system(call: failed, number: number)
+            }
+        }
+        self.descriptor = descriptor
+        self.address = address.withPort(port)
+    }
+
+    func close() { Glibc.close(descriptor) }
+
+    /// Listens at all numeric addresses of an address, with the same port.
+    static func all(at address: LiveMapAddress) throws(LiveMapError) -> [ListeningSocket] {
+        let numeric = address.numericAddresses
+        var attempts = address.port == 0 ? 20 : 1
+        while true {
+            attempts -= 1
+            let first = try ListeningSocket(numeric[0])
+            do throws(LiveMapError) {
+                var sockets = [first]
+                for other in numeric.dropFirst() {
+                    sockets.append(try ListeningSocket(other.withPort(first.address.port)))
+                }
+                return sockets
+            } catch .addressNotAvailable {
+                // A host without IPv6 has only 127.0.0.1.
+                return [first]
+            } catch {
+                first.close()
+                // Another process has the free port that was chosen for the first address.
+                guard case .addressInUse = error, attempts > 0 else { throw error }
+            }
+        }
+    }
+
+    private static func set(_ option: Int32, _ value: Int32, on descriptor: Int32) {
+        var value = value
+        setsockopt(descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func port(of descriptor: Int32) -> UInt16? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard status == 0 else { return nil }
+        // Both kinds of addresses have the port after the two bytes of the family.
+        return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
+    }
+}

@@ -1,0 +1,164 @@
+import FoundationEssentials
+
+/// The paths of a live map's server.
+struct LiveMapRoutes: Sendable {
+    /// The number of frames that a response has at most, and by default.
+    static let mostFrames = 1_000
+    static let usualFrames = 200
+
+    let content: any LiveMapContent
+    let metrics: (@Sendable () async -> String)?
+    private let start = ContinuousClock.now
+
+    init(content: any LiveMapContent, metrics: (@Sendable () async -> String)?) {
+        (self.content, self.metrics) = (content, metrics)
+    }
+
+    /// Checks the method of a request, before its body is received.
+    static func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
+        let allowed = target.path == "/api/v1/marks" ? ["POST"] : ["GET", "HEAD"]
+        guard allowed.contains(method) else {
+            let names = allowed.joined(separator: ", ")
+            throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
+        }
+    }
+
+    /// Returns the response to a request that has access.
+    func response(to request: HTTPRequest) async -> HTTPResponse {
+        do throws(HTTPProblem) { return try await fulfilled(request) } catch { return HTTPResponse(error) }
+    }
+
+    private func fulfilled(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        switch request.target.path {
+        case "/api/v1/venue":
+            try request.allowOnly()
+            return try .json(await content.overview())
+        case "/api/v1/plan", "/api/v1/tile": return try await image(request)
+        case "/api/v1/frames": return try await frames(request)
+        case "/api/v1/events":
+            try request.allowOnly()
+            return try .json(EventsAnswer(events: await content.events()))
+        case "/api/v1/stream": return try updates(request)
+        case "/api/v1/radio-map":
+            try request.allowOnly()
+            guard let radioMap = await content.radioMap() else { throw HTTPProblem(404, "There is no radio map.") }
+            return try .json(radioMap)
+        case "/api/v1/health":
+            try request.allowOnly()
+            let uptime = start.duration(to: .now) / .seconds(1)
+            return try .json(HealthAnswer(status: "ok", mode: await content.overview().mode, uptime: uptime))
+        case "/api/v1/marks": return try await mark(request)
+        case "/metrics":
+            guard let metrics else { throw HTTPProblem(404, "This session has no metrics.") }
+            let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+            return HTTPResponse(
+                200, [.init("Content-Type", type), HTTPResponse.noStore], .bytes(Array(await metrics().utf8)))
+        default: return try file(request)
+        }
+    }
+
+    private func file(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
+        let path = request.target.path
+        var name = path == "/" ? "index.html" : String(path.dropFirst())
+        if path == "/api/v1/" + PageFiles.description { name = PageFiles.description }
+        guard let file = PageFiles.all[name] else { throw HTTPProblem(404, "There is no '\(path)'.") }
+        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.tag, for: request)
+        // The URL has the token, so that no cache may keep it.
+        if request.target.query["token"] != nil {
+            response.headers = response.headers.filter { $0.name != "Cache-Control" } + [HTTPResponse.noStore]
+        }
+        return response
+    }
+
+    private func image(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let venue = try request.requiredInteger("venue", in: .min ... .max)
+        let map = try request.requiredInteger("map", in: .min ... .max)
+        let image: LiveMapImage?
+        if request.target.path == "/api/v1/plan" {
+            try request.allowOnly("venue", "map")
+            image = await content.plan(venue: venue, map: map)
+        } else {
+            try request.allowOnly("venue", "map", "level", "column", "row")
+            let level = try request.requiredInteger("level", in: 0...31)
+            let column = try request.requiredInteger("column", in: 0...1_000_000)
+            let row = try request.requiredInteger("row", in: 0...1_000_000)
+            image = await content.tile(venue: venue, map: map, level: level, column: column, row: row)
+        }
+        guard let image else { throw HTTPProblem(404, "Map \(map) of venue \(venue) has no such image.") }
+        return .file(image.bytes, image.mediaType, tag: HTTPResponse.tag(of: image.bytes), for: request)
+    }
+
+    private func frames(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        try request.allowOnly("from", "to", "limit")
+        let start = try request.seconds("from") ?? 0
+        let end = try request.seconds("to") ?? .greatestFiniteMagnitude
+        guard start <= end else { throw HTTPProblem(400, "The parameter 'from' must not be greater than 'to'.") }
+        let limit = try request.integer("limit", in: 1...Self.mostFrames) ?? Self.usualFrames
+        let frames = await content.frames(from: start, to: end, limit: limit + 1)
+        guard frames.count > limit else { return try .json(FramesAnswer(frames: frames, next: nil)) }
+        // Frames of the same instant are in one response, so that the next one begins after them.
+        let next = frames[limit].t
+        let page = Array(frames.prefix(limit).prefix { $0.t < next })
+        guard page.isEmpty else { return try .json(FramesAnswer(frames: page, next: next)) }
+        return try .json(FramesAnswer(frames: Array(frames.prefix(limit)), next: next.nextUp))
+    }
+
+    private func updates(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
+        try request.allowOnly()
+        var last: Int?
+        if let text = request.headers["last-event-id"], !text.isEmpty {
+            guard let number = Int(text), number >= 0 else {
+                throw HTTPProblem(400, "The header Last-Event-ID must be the number of a frame or an event.")
+            }
+            last = number
+        }
+        // nginx forwards each event at once.
+        let headers = [
+            HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),
+        ]
+        return HTTPResponse(200, headers, request.method == "HEAD" ? .none : .updates(after: last))
+    }
+
+    private func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        try request.allowOnly()
+        let type = request.headers["content-type"]?.split(separator: ";").first?.lowercased()
+        // A form of another site can't have this type.
+        guard type == "application/json" else {
+            throw HTTPProblem(415, "The header Content-Type must be application/json.")
+        }
+        let place: LiveMapFrame.Place
+        do { place = try JSONDecoder().decode(LiveMapFrame.Place.self, from: Data(request.body)) } catch {
+            throw HTTPProblem(400, #"The body must be a place such as {"mapId": 1, "x": 2.5, "y": 4}."#)
+        }
+        if let reason = await content.mark(place) { throw HTTPProblem(409, reason) }
+        return HTTPResponse(204, [HTTPResponse.noStore])
+    }
+}
+
+/// The content of `/api/v1/frames`.
+struct FramesAnswer: Encodable {
+    let frames: [LiveMapFrame]
+    /// The start of the next request in seconds; null after the last frame.
+    let next: Double?
+
+    private enum Key: CodingKey { case frames, next }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(frames, forKey: .frames)
+        try container.encode(next, forKey: .next)
+    }
+}
+
+/// The content of `/api/v1/events`.
+struct EventsAnswer: Encodable {
+    let events: [LiveMapEvent]
+}
+
+/// The content of `/api/v1/health`.
+struct HealthAnswer: Encodable {
+    let status: String
+    let mode: LiveMapOverview.Mode
+    /// Seconds since the start of the server.
+    let uptime: Double
+}

@@ -1,0 +1,79 @@
+import IndoorVocabulary
+
+/// An HTTP server for a live map: the page, the content as JSON and images, and a stream of updates.
+///
+/// The server listens from its creation until `stop()`. Its interface is described by `/api/v1/openapi.json`. Any number
+/// of servers can have the same content. A reader that is slower than the session loses frames, and delays neither the
+/// session nor other readers.
+public final class LiveMapServer: Sendable {
+    /// The limits of a server.
+    public struct Limits: Hashable, Sendable {
+        /// The maximum number of connections; further ones get the status 503. The default is 256.
+        public var connections = 256
+        /// The time without traffic after which a connection is closed, in whole seconds. A connection that waits for
+        /// an update isn't closed. The default is 30 s.
+        public var silence = Duration.seconds(30)
+        /// The interval of comments in streams without updates, which detect closed connections. The default is 15 s.
+        public var keepAlive = Duration.seconds(15)
+        /// The maximum number of bytes that wait for one reader of a stream. The default is 512 KiB.
+        public var waitingBytes = 524_288
+
+        /// Creates the default limits.
+        public init() {}
+    }
+
+    /// The address at which the server listens, with the port that was chosen for port 0.
+    public let address: LiveMapAddress
+    /// The URL of the page.
+    public var url: String { "http://\(address)/" }
+
+    private let serving: LiveMapServing
+    private let daemons: Guarded<[HTTPDaemon]>
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - content: the content of the map.
+    ///   - address: the address at which the server listens.
+    ///   - token: the token that each request needs, of at least 16 characters of A-Z, a-z, 0-9 and -._~+/=. Without a
+    ///     token, all processes of this host have access.
+    ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
+    ///   - limits: the limits of the server.
+    /// - Throws: `LiveMapError.tokenRequired` if an address that other hosts can reach has no token, `.badToken` if the
+    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the address,
+    ///   and `.system` for other errors.
+    public init(
+        content: any LiveMapContent, address: LiveMapAddress = .standard, token: String? = nil,
+        metrics: (@Sendable () async -> String)? = nil, limits: Limits = Limits()
+    ) throws(LiveMapError) {
+        try LiveMapAccess.check(token: token, for: address)
+        let sockets = try ListeningSocket.all(at: address)
+        self.address = address.withPort(sockets[0].address.port)
+        let routes = LiveMapRoutes(content: content, metrics: metrics)
+        serving = LiveMapServing(routes, LiveMapAccess(self.address, token: token), limits)
+        var daemons: [HTTPDaemon] = []
+        do throws(LiveMapError) {
+            for socket in sockets { daemons.append(try HTTPDaemon(socket, serving)) }
+        } catch {
+            for daemon in daemons { daemon.stop() }
+            for socket in sockets.dropFirst(daemons.count) { socket.close() }
+            throw error
+        }
+        self.daemons = Guarded(daemons)
+    }
+
+    deinit { stop() }
+
+    /// Stops the server: closes all connections and frees the port. A second call has no effect.
+    public func stop() {
+        let daemons = daemons.withLock { daemons in
+            defer { daemons = [] }
+            return daemons
+        }
+        serving.stop()
+        for daemon in daemons { daemon.stop() }
+    }
+
+    /// The number of requests that have not ended, including streams.
+    package var requestCount: Int { serving.exchangeCount }
+}
