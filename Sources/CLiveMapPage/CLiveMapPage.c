@@ -136,7 +136,7 @@ static const unsigned char openapi_json[] = {
 #embed "openapi.json"
 };
 
-const live_map_file live_map_files[] = {
+static const live_map_file files[] = {
     { "api.js", api_js, sizeof api_js },
     { "app.js", app_js, sizeof app_js },
     { "base64.js", base64_js, sizeof base64_js },
@@ -153,7 +153,6 @@ const live_map_file live_map_files[] = {
     { "gestures.js", gestures_js, sizeof gestures_js },
     { "images.js", images_js, sizeof images_js },
     { "index.html", index_html, sizeof index_html },
-<<<<<<< HEAD
     { "inspection.js", inspection_js, sizeof inspection_js },
     { "interpolation.js", interpolation_js, sizeof interpolation_js },
     { "keys.js", keys_js, sizeof keys_js },
@@ -167,6 +166,7 @@ const live_map_file live_map_files[] = {
     { "main.js", main_js, sizeof main_js },
     { "marks.js", marks_js, sizeof marks_js },
     { "memory.js", memory_js, sizeof memory_js },
+    { "openapi.json", openapi_json, sizeof openapi_json },
     { "page.css", page_css, sizeof page_css },
     { "palette.js", palette_js, sizeof palette_js },
     { "panels.css", panels_css, sizeof panels_css },
@@ -179,8 +179,8 @@ const live_map_file live_map_files[] = {
     { "theme.js", theme_js, sizeof theme_js },
     { "timeline.js", timeline_js, sizeof timeline_js },
     { "view.js", view_js, sizeof view_js },
-=======
-    { "openapi.json", openapi_json, sizeof openapi_json },
->>>>>>> fc3474d88c822bb12406c0cbe5eb5cca978ad53b
 };
-const size_t live_map_file_count = sizeof live_map_files / sizeof live_map_files[0];
+
+size_t live_map_file_count(void) { return sizeof files / sizeof files[0]; }
+
+live_map_file live_map_file_at(size_t index) { return files[index]; }
