@@ -16,7 +16,8 @@ enum CommandLineTool {
     static let version = PackageVersion.current
 
     private static let commands: [any Command.Type] = [
-        LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self,
+        LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, ViewCommand.self,
+        EvaluateCommand.self,
         SurveyCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,

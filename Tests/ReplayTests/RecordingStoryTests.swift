@@ -15,7 +15,7 @@ final class RecordingStoryTests: XCTestCase {
                 case .state(.localizationRunning(let running)): mapID = running.mapID
                 case .state: mapID = nil
                 case .position(let position): XCTAssertEqual(position.mapID, mapID, "\(name) at \(output.instant)")
-                case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue, .error: break
+                case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue, .error, .diagnosis: break
                 }
             }
         }

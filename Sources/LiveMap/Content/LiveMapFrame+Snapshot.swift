@@ -11,11 +11,9 @@ extension LiveMapFrame {
     ///   - snapshot: the knowledge of the session.
     ///   - id: the number of the frame.
     ///   - t: the instant of the snapshot in seconds of the session; nil for the snapshot's own instant.
-    ///   - diagnosis: the reason for the absence of a position; nil if positions are emitted.
     ///   - route: the remaining route.
     public init(
-        _ snapshot: SessionSnapshot, id: Int, t: Double? = nil, diagnosis: Diagnosis? = nil,
-        route: [Place] = []
+        _ snapshot: SessionSnapshot, id: Int, t: Double? = nil, route: [Place] = []
     ) {
         let now = snapshot.instant
         let t = t ?? now.seconds
@@ -23,7 +21,7 @@ extension LiveMapFrame {
         self.init(
             id: id, t: t.rounded(decimals: 3), state: snapshot.state.name, text: SessionWords.text(of: snapshot.state),
             venueId: snapshot.state.venueID?.rawValue, mapId: snapshot.state.mapID?.rawValue, route: route,
-            diagnosis: diagnosis)
+            diagnosis: snapshot.diagnosis.flatMap(Diagnosis.init))
         estimate = snapshot.position.map { Estimate($0, t: t - $0.instant.duration(to: now).seconds) }
         levels = snapshot.maps.map {
             Level(mapId: $0.mapID.rawValue, probability: $0.probability.rounded(decimals: 4))
@@ -42,6 +40,16 @@ extension LiveMapFrame {
         guard let estimate, let truth = place(estimate.t), truth.mapId == estimate.mapId else { return }
         let point = MapPoint(x: estimate.x, y: estimate.y)
         error = point.distance(to: MapPoint(x: truth.x, y: truth.y)).rounded(decimals: 2)
+    }
+}
+
+extension LiveMapFrame.Diagnosis {
+    /// Creates the diagnosis of a session; nil for a session that emits positions or has just begun to search.
+    public init?(_ diagnosis: SessionDiagnosis) {
+        guard diagnosis.reason.isProblem else { return nil }
+        self.init(
+            reason: diagnosis.reason.rawValue, text: diagnosis.description, help: diagnosis.help,
+            beacons: diagnosis.unknownBeacons.map(\.description))
     }
 }
 

@@ -75,14 +75,43 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         }
     }
 
+    /// A connected part of the walkable area without a survey point nearby.
+    public struct SurveyGap: Codable, Hashable, Sendable {
+        public var mapId: Int
+        /// m².
+        public var area: Double
+        /// The point that is farthest from the survey, in metres.
+        public var x: Double
+        public var y: Double
+        /// The side of a cell in metres.
+        public var cellSize: Double
+        /// The centres of the cells as x, y, x, y, … in metres.
+        public var cells: [Double]
+
+        /// Creates a gap.
+        public init(mapId: Int, area: Double, x: Double, y: Double, cellSize: Double, cells: [Double]) {
+            self.mapId = mapId
+            self.area = area
+            self.x = x
+            self.y = y
+            self.cellSize = cellSize
+            self.cells = cells
+        }
+    }
+
     public var beacons: [Beacon]
     public var survey: [SurveyPoint]
     public var residuals: [Residual]
+    /// The parts of the walkable area that the survey misses, the largest first; nil if unknown.
+    public var surveyGaps: [SurveyGap]?
 
     /// Creates a radio map.
-    public init(beacons: [Beacon] = [], survey: [SurveyPoint] = [], residuals: [Residual] = []) {
+    public init(
+        beacons: [Beacon] = [], survey: [SurveyPoint] = [], residuals: [Residual] = [], surveyGaps: [SurveyGap]? = nil
+    ) {
         self.beacons = beacons
         self.survey = survey
         self.residuals = residuals
+        self.surveyGaps = surveyGaps
     }
 }

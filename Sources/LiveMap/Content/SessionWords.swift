@@ -65,6 +65,7 @@ struct SessionEvents: Sendable {
         case .event(let event): [Content(kind: .area, text: SessionWords.text(of: event), mapId: Self.map(of: event))]
         case .interaction(let event): [Content(kind: .interaction, text: SessionWords.text(of: event))]
         case .error(let error): [Content(kind: .error, text: error.description)]
+        case .diagnosis(let diagnosis): [Content(kind: .diagnosis, text: diagnosis.description)]
         case .position, .outdoorPosition, .motion, .downloadedVenue: []
         }
     }

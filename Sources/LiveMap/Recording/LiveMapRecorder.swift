@@ -67,12 +67,9 @@ public struct LiveMapRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - snapshot: the knowledge of the session.
-    ///   - diagnosis: the reason for the absence of a position.
     ///   - route: the remaining route.
-    public mutating func add(
-        _ snapshot: SessionSnapshot, diagnosis: LiveMapFrame.Diagnosis? = nil, route: [LiveMapFrame.Place] = []
-    ) {
-        var frame = LiveMapFrame(snapshot, id: takeID(), diagnosis: diagnosis, route: route)
+    public mutating func add(_ snapshot: SessionSnapshot, route: [LiveMapFrame.Place] = []) {
+        var frame = LiveMapFrame(snapshot, id: takeID(), route: route)
         for index in frame.beacons.indices { frame.beacons[index].id = shared(frame.beacons[index].id) }
         frames.append(frame)
     }

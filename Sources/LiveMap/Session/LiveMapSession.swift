@@ -168,7 +168,7 @@ public actor LiveMapSession: LiveMapContent {
             change()
         case .position(let position):
             if isRead { change() } else { keep(position) }
-        case .event, .interaction, .error: change()
+        case .event, .interaction, .error, .diagnosis: change()
         case .outdoorPosition, .motion, .downloadedVenue: break
         }
     }

@@ -73,7 +73,7 @@ extension FloorPlanLocalizerMachine {
                 case .publish(.error(let error)): failure = error
                 case .report(let error): directives.append(.report(error))
                 case .publish, .cancelFetch, .prepareBelief, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
-                    .emitInteraction:
+                    .emitInteraction, .diagnose:
                     break  // covered by this machine's own states, already available, or unused
                 }
             }

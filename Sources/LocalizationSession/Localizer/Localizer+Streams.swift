@@ -4,7 +4,7 @@ import VenueModel
 // The outputs of a session as asynchronous streams, for any number of subscribers.
 extension Localizer {
     /// A stream of all outputs of the session, in the order in which it emits them: states, positions, outdoor
-    /// positions, motion, events, interactions, venues and errors.
+    /// positions, motion, events, interactions, venues, errors and diagnoses.
     ///
     /// Each access to this property, and to those below, returns a new stream that starts with the next output.
     ///
@@ -15,7 +15,7 @@ extension Localizer {
     ///         case .state(let state): print(state.name)
     ///         case .position(let position): print(position.x, position.y)
     ///         case .error(let error): print(error)
-    ///         case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue: break
+    ///         case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue, .diagnosis: break
     ///         }
     ///     }
     ///
@@ -32,6 +32,12 @@ extension Localizer {
     public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
     /// A stream of the service status, beginning with the current one.
     public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
+    /// A stream of diagnoses, beginning with the current one: one for each change of its reason.
+    ///
+    /// This stream contains every reason, also those that last only a moment. ``outputs`` contains a reason for the
+    /// absence of positions only if it lasts 5 s, and its end. The details of a diagnosis are those at the change;
+    /// ``diagnosis`` has the current ones.
+    public nonisolated var diagnoses: AsyncStream<SessionDiagnosis> { diagnosisBroadcast.subscribe() }
     /// A stream of positions. It buffers the newest 1024 positions, on a recording all of them.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
     /// Returns a stream of positions that can begin with the latest one of the session; buffered like ``positions``.
@@ -92,6 +98,7 @@ extension Localizer {
         stateBroadcast.finish()
         evaluationBroadcast.finish()
         statusBroadcast.finish()
+        diagnosisBroadcast.finish()
         positionBroadcast.finish()
         outdoorBroadcast.finish()
         venueBroadcast.finish()

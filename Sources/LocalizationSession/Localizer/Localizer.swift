@@ -39,6 +39,8 @@ public actor Localizer {
     private var publishedEvaluation = VenueEvaluation(state: .idle)
     nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
     private var publishedStatus = ServiceStatus.stopped
+    nonisolated let diagnosisBroadcast = Broadcast<SessionDiagnosis>(.bufferingNewest(256), replaysLatest: true)
+    private var publishedReason = SessionDiagnosis.Reason.notRunning
     /// The latest published place, of this or an earlier session, and the clock's time at its publication.
     private(set) var located: (place: LocatedPlace, elapsed: Duration?)?
     nonisolated let positionBroadcast: Broadcast<Position>
@@ -92,7 +94,7 @@ public actor Localizer {
         let gnss = source.pace == .live ? gnss : nil
         let machine = LocalizationMachine(
             settings: settings, seed: seed, pace: source.pace, hasReceiver: gnss != nil, reportsMotion: true,
-            preparesApart: true
+            reportsDiagnosis: true, preparesApart: true
         ) {
             PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)
         }
@@ -100,10 +102,14 @@ public actor Localizer {
         stateBroadcast.send(.idle)
         evaluationBroadcast.send(publishedEvaluation)
         statusBroadcast.send(publishedStatus)
+        diagnosisBroadcast.send(SessionDiagnosis(state: .idle, reason: .notRunning))
     }
 
     /// The current state of the session.
     public var state: LocalizationState { runtime.driver.machine.state }
+
+    /// The current reason for the presence or absence of positions; see ``diagnoses``.
+    public var diagnosis: SessionDiagnosis { runtime.driver.machine.diagnosis(at: runtime.timeline.now) }
 
     /// Returns the position of the device at an instant of the source's time; nil while no floor is known.
     ///
@@ -214,6 +220,7 @@ extension Localizer: SessionShell {
 
     package func settle() {
         publishStatus()
+        publishDiagnosis()
         publishEvaluation(of: publishedEvaluation.state)
     }
 
@@ -235,6 +242,7 @@ extension Localizer: SessionShell {
         case .interaction(let event): interactionBroadcast.send(event)
         case .downloadedVenue(let venue): venueBroadcast.send(venue)
         case .error(let error): errorBroadcast.send(error)
+        case .diagnosis: break  // sent with each change of the reason
         }
         outputBroadcast.send(SessionOutput(instant: instant, content: content))
     }
@@ -263,6 +271,14 @@ extension Localizer {
         guard let clock = runtime.timeline.clock else { return nil }
         let due = clock.elapsed() + timeout
         return { try await clock.sleep(until: due) }
+    }
+
+    /// Emits the diagnosis if its reason has changed.
+    private func publishDiagnosis() {
+        let reason = runtime.driver.machine.reason
+        guard reason != publishedReason else { return }
+        publishedReason = reason
+        diagnosisBroadcast.send(diagnosis)
     }
 
     private func publishStatus() {

@@ -22,6 +22,8 @@ public struct SessionOutput: Hashable, Sendable {
         case downloadedVenue(Venue)
         /// An error occurred; the state shows whether the session continues.
         case error(LocalizationError)
+        /// A reason for the absence of positions has lasted 5 s, has changed, or has ended; see ``SessionDiagnosis``.
+        indirect case diagnosis(SessionDiagnosis)
     }
 
     /// The instant at which the session emitted the output.
@@ -49,6 +51,7 @@ extension SessionOutput.Content {
         case .emitInteraction(let event): self = .interaction(event)
         case .announceVenue(let venue): self = .downloadedVenue(venue)
         case .report(let error): self = .error(error)
+        case .diagnose(let diagnosis): self = .diagnosis(diagnosis)
         case .emitMotion(.heading), .emitMotion(.attitude): return nil
         case .startScanning, .startReceiving, .stopScanning, .fetchCatalogue, .fetchPacket, .prepareBelief,
             .cancelFetch,
@@ -64,7 +67,7 @@ extension SessionOutput.Content {
         switch self {
         case .event(let event): .event(event.timed(by: clock(), at: source(event.instant)))
         case .interaction(let event): .interaction(event.timed(by: clock(), at: source(event.instant)))
-        case .state, .position, .outdoorPosition, .motion, .downloadedVenue, .error: self
+        case .state, .position, .outdoorPosition, .motion, .downloadedVenue, .error, .diagnosis: self
         }
     }
 }

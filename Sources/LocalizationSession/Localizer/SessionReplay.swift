@@ -49,8 +49,9 @@ public struct SessionReplay: Sendable {
     ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, reportsMotion: tellsMotion) {
-                venue, positioning in
+            LocalizationMachine(
+                settings: settings, seed: seed, pace: .recorded, reportsMotion: tellsMotion, reportsDiagnosis: true
+            ) { venue, positioning in
                 PositioningEngine(
                     venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),
                     settings: positioning, seed: seed)
@@ -62,6 +63,12 @@ public struct SessionReplay: Sendable {
 
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     public var detection: VenueDetection? { driver.machine.detection }
+
+    /// The reason for the presence or absence of positions at the latest reading.
+    public var diagnosis: SessionDiagnosis { driver.machine.diagnosis(at: now ?? .zero) }
+    /// The diagnosis of a session without a venue from all its readings, as of the end of the recording; nil before
+    /// ``finish(at:)``.
+    package private(set) var conclusion: SessionDiagnosis?
 
     /// The current session memory, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
@@ -128,6 +135,7 @@ public struct SessionReplay: Sendable {
         while let steps = driver.wake(before: end) { outputs += perform(steps) }
         var ending = SessionEnding(at: end)
         while let steps = driver.wake(for: &ending) { outputs += perform(steps) }
+        conclusion = driver.machine.diagnosis(at: end, ofSearch: true)
         return outputs + perform(driver.handle(.sourceEnded, at: end))
     }
 

@@ -79,10 +79,13 @@ public struct SessionSnapshot: Hashable, Sendable {
     /// threshold are included.
     public var beacons: [Beacon]
 
+    /// The reason for the presence or absence of positions; nil if it is unknown.
+    public var diagnosis: SessionDiagnosis?
+
     /// Creates a snapshot.
     public init(
         instant: Instant, state: LocalizationState, position: Position? = nil, maps: [MapProbability] = [],
-        particles: [Particle] = [], beacons: [Beacon] = []
+        particles: [Particle] = [], beacons: [Beacon] = [], diagnosis: SessionDiagnosis? = nil
     ) {
         self.instant = instant
         self.state = state
@@ -90,6 +93,7 @@ public struct SessionSnapshot: Hashable, Sendable {
         self.maps = maps
         self.particles = particles
         self.beacons = beacons
+        self.diagnosis = diagnosis
     }
 }
 
@@ -109,7 +113,8 @@ extension LocalizationMachine {
     ///
     /// - Parameter limit: the greatest number of particles in the snapshot.
     package func snapshot(at now: Instant, particles limit: Int) -> SessionSnapshot {
-        var snapshot = SessionSnapshot(instant: now, state: state, position: visit?.history.latest)
+        var snapshot = SessionSnapshot(
+            instant: now, state: state, position: visit?.history.latest, diagnosis: diagnosis(at: now))
         if let visit {
             let probabilities = visit.belief.mapProbabilities
             if !probabilities.isEmpty {

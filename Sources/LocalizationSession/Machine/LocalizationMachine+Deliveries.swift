@@ -43,6 +43,7 @@ extension LocalizationMachine {
         scan.fail(at: now)
         // Like a radio that is off: it receives nothing until it reports so or delivers a reading.
         isDeaf = true
+        diagnosing.scanFailure = error
         listened.pause(at: now)
         return Transition(state: state, directives: [.report(error)])
     }

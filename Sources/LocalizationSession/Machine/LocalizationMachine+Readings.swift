@@ -33,6 +33,7 @@ extension LocalizationMachine {
         if case .radio(let event) = decoded.reading { return hear(event, at: now) }
         noteDelivery(of: decoded.reading)
         noteListening(by: decoded.reading)
+        noteEvidence(of: decoded, at: now)
         guard let reading = accepted(decoded) else { return Transition(state: state) }
         guard let remark = remark(on: reading) else { return use(reading, at: now) }
         var transition = use(reading, at: now)
@@ -128,6 +129,8 @@ extension LocalizationMachine {
     /// Handles a radio event. A failure is reported as an error, so that the user learns why there are no positions.
     private mutating func hear(_ event: RadioEvent, at now: Instant) -> Transition {
         isDeaf = event.status.isFailure
+        diagnosing.radio = event
+        diagnosing.scanFailure = nil
         if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
         guard event.status.isFailure else { return Transition(state: state) }
         return Transition(state: state, directives: [.report(LocalizationError(event))])
@@ -157,6 +160,7 @@ extension LocalizationMachine {
         }
         guard let sighting else { return nil }
         recentBeacons.note(sighting)
+        noteEvidence(of: sighting)
         guard sighting.rssi >= settings.rssiThreshold else { return nil }
         return .sighting(sighting)
     }

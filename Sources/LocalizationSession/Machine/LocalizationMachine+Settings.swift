@@ -45,11 +45,11 @@ extension LocalizationMachine {
     /// Creates an idle machine whose belief needs no settings.
     package init(
         settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false, reportsMotion: Bool = false,
-        preparesApart: Bool = false, makeBelief: @escaping @Sendable (Venue) -> Belief
+        reportsDiagnosis: Bool = false, preparesApart: Bool = false, makeBelief: @escaping @Sendable (Venue) -> Belief
     ) {
         self.init(
             settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver,
-            reportsMotion: reportsMotion, preparesApart: preparesApart
+            reportsMotion: reportsMotion, reportsDiagnosis: reportsDiagnosis, preparesApart: preparesApart
         ) { venue, _ in makeBelief(venue) }
     }
 }

@@ -16,6 +16,9 @@ extension LocalizationMachine {
         unknownBeacons = UnknownBeaconWatch()
         recentBeacons.removeAll()
         instants = InstantWatch()
+        let watch = diagnosing.watch
+        diagnosing = DiagnosisRecord()
+        diagnosing.watch = watch
         backoff.reset()
         scan.begin()
         isDeaf = false
@@ -40,6 +43,8 @@ extension LocalizationMachine {
     mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
         search.learn(venues)
         addresses.learn(venues)
+        diagnosing.requestFailure = nil
+        diagnosing.evidence.begin(since: listened.instant(at: now))
         backoff.reset()
         wakeAt = nil
         retryAt = nil
@@ -104,6 +109,7 @@ extension LocalizationMachine {
     /// Handles a failed request: reports the error and retries after a pause, unless the error ends the session.
     mutating func fail(_ error: LocalizationError, at now: Instant) -> Transition {
         guard !error.endsSession else { return end(with: .error(error), at: now) }
+        diagnosing.requestFailure = error
         let due = now.advanced(by: backoff.next())
         retryAt = due
         wakeAt = min(due, wakeAt ?? due)
@@ -136,6 +142,8 @@ extension LocalizationMachine {
         if visit != nil { restored = nil }
         forgetVenue()
         gate.open()
+        let present = listened.instant(at: now)
+        diagnosing.evidence.begin(since: min(search.latestSighting ?? present, present))
         search.restart()
         return Transition(
             state: .searchVenue,
@@ -162,6 +170,7 @@ extension LocalizationMachine {
         isFoundByGNSS = false
         detectedBy = nil
         recent.clear()
+        diagnosing.requestFailure = nil
         _ = useSettings(of: nil)
     }
 
@@ -169,6 +178,7 @@ extension LocalizationMachine {
         let next = LocalizationState.getPacket(venueID: id, progress: 0)
         isPreparing = false
         retryAt = nil
+        diagnosing.requestFailure = nil
         wakeAt = now.advanced(by: settings.venueLostTimeout)
         return Transition(state: next, directives: [.publish(next), .fetchPacket(id)])
     }
@@ -202,6 +212,7 @@ extension LocalizationMachine {
         }
         backoff.reset()
         retryAt = nil
+        diagnosing.requestFailure = nil
         let settings = stack.resolved(in: venue).localization.positioning
         let preparation = BeliefPreparation(
             venue: venue, settings: settings, readings: recent.readings, mapID: initialFix?.mapID)

@@ -84,6 +84,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// Emit a venue that was found by its coordinate, or a newer version than the session uses.
         case announceVenue(Venue)
         case report(LocalizationError)
+        /// Emit a reason for the absence of positions that has lasted, or its end. Indirect, as motion.
+        indirect case diagnose(SessionDiagnosis)
         /// Set the duty cycle of the radio.
         case schedule(ScanSchedule)
     }
@@ -161,6 +163,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// Whether the machine emits motion.
     let reportsMotion: Bool
     var motion: MotionReporter
+    /// Whether the machine emits diagnoses.
+    let reportsDiagnosis: Bool
+    var diagnosing = DiagnosisRecord()
 
     /// Creates an idle machine.
     ///
@@ -170,11 +175,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     ///   - pace: the pace of the source.
     ///   - hasReceiver: whether there is a satellite receiver in addition to the source.
     ///   - reportsMotion: whether the machine emits motion.
+    ///   - reportsDiagnosis: whether the machine emits diagnoses.
     ///   - preparesApart: whether the shell prepares beliefs outside the actor, on a `prepareBelief` directive.
     ///   - makeBelief: creates the belief for a venue, with the settings that apply there.
     package init(
         settings stack: SettingsStack, seed: UInt64, pace: ScanPace = .live, hasReceiver: Bool = false,
-        reportsMotion: Bool = false, preparesApart: Bool = false,
+        reportsMotion: Bool = false, reportsDiagnosis: Bool = false, preparesApart: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
@@ -182,6 +188,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         self.makeBelief = makeBelief
         self.pace = pace
         self.reportsMotion = reportsMotion
+        self.reportsDiagnosis = reportsDiagnosis
         self.preparesApart = preparesApart
         motion = MotionReporter(settings.motion, model: settings.positioning.motion, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
@@ -197,7 +204,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
     /// The instant of the next `tick`; nil if the machine waits for other events only. An earlier tick does nothing.
     package var nextWake: Instant? {
-        [wakeAt, scan.resumeAt, receiver?.resumeAt].compactMap(\.self).min()
+        [wakeAt, scan.resumeAt, receiver?.resumeAt, diagnosing.watch.wakeAt].compactMap(\.self).min()
     }
 
     /// Moves all due instants to a timeline with another origin.
@@ -207,6 +214,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         lastPosition = lastPosition?.advanced(by: duration)
         listened.shift(by: duration)
         recentBeacons.shift(by: duration)
+        diagnosing.watch.shift(by: duration)
         shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)
@@ -216,7 +224,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         let transition = transition(on: event, at: now)
         state = transition.state
-        return transition.directives
+        guard let diagnosis = diagnose(after: event, at: now) else { return transition.directives }
+        return transition.directives + [diagnosis]
     }
 
     private mutating func transition(on event: Event, at now: Instant) -> Transition {
@@ -287,6 +296,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (.getPacket(let wanted, let known), .progress(let id, let fraction)):
             // The comparison also rejects NaN.
             guard id == wanted, known < 1, fraction > known else { return Transition(state: state) }
+            diagnosing.requestFailure = nil
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
         case (.getPacket(let wanted, _), .packet(let id, let venue)) where id == wanted:
@@ -347,7 +357,9 @@ extension LocalizationMachine: SessionMachine {
             .prepare { [makeBelief] in .prepared(preparation, preparation.run(makeBelief)) }
         case .cancelFetch: .cancelFetch
         case .schedule(let schedule): .keep(schedule)
-        case .publish, .emit, .emitOutdoor, .emitMotion, .emitEvent, .emitInteraction, .announceVenue, .report: nil
+        case .publish, .emit, .emitOutdoor, .emitMotion, .emitEvent, .emitInteraction, .announceVenue, .report,
+            .diagnose:
+            nil
         }
     }
 }
@@ -363,7 +375,7 @@ extension ActivityCounts {
         case .report: errors += 1
         case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .prepareBelief, .publish,
             .emitMotion,
-            .emitInteraction, .announceVenue, .schedule:
+            .emitInteraction, .announceVenue, .schedule, .diagnose:
             break
         }
     }

@@ -16,7 +16,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// The map that the floor is locked to; nil without a lock.
     private(set) var lockedMap: MapID?
     /// The probability of each map at the latest floor decision.
-    private var probabilities: [MapID: Double] = [:]
+    private(set) var probabilities: [MapID: Double] = [:]
     private var speedometer = Speedometer()
     private let settings: LocalizationSettings
     /// The monitored geofences of the application at a revision; their numbers follow those of the venue's fences.

@@ -97,6 +97,17 @@ package struct VenueSearchMachine: Hashable, Sendable {
     /// Returns whether a venue is among the known ones.
     package func knows(_ venue: VenueID) -> Bool { summaries[venue] != nil }
 
+    /// The number of known venues.
+    package var venueCount: Int { summaries.count }
+    /// Whether a known venue has beacons.
+    package var hasBeacons: Bool { !owners.isEmpty }
+    /// The name of the only known venue; nil if there are none or several.
+    package var onlyName: String? { summaries.count == 1 ? summaries.first?.value.name : nil }
+    /// Returns the name of a venue; its number if it isn't known.
+    package func name(of venue: VenueID) -> String { summaries[venue]?.name ?? "\(venue)" }
+    /// The instant of the latest sighting of a known venue's beacon; nil before any. Linear in the number of venues.
+    package var latestSighting: Instant? { lastHeard.values.max() }
+
     /// Returns the instant of the latest sighting of a venue's beacon; nil before any.
     package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
 

@@ -12,7 +12,7 @@ struct ReplayCommand: Command {
             is standard input.
 
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, outdoorPosition,
-            event, interaction, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's
+            event, interaction, downloadedVenue, error or diagnosis. Positions have venueId, mapId, x and y (metres from the plan's
             top left corner, y down), radius (metres; the true position lies within it 68 % of the time), and if known
             label, latitude, longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0
             to 1). Outdoor positions have latitude, longitude, radius, and if known altitude, speed and course (degrees
@@ -91,7 +91,9 @@ struct ReplayCommand: Command {
         let progress = ProgressLine()
         var lines = LineOutput()
         var hasFoundVenue = false
-        var heard = HeardBeacons(of: packet.venue)
+        /// Whether the recording has steps or inertial samples.
+        var hasMotion = false
+        var conclusion: SessionDiagnosis?
         var positions: [Position] = []
         var outdoorPositions: [OutdoorPosition] = []
         var truth: [GeoJSONPlace] = []
@@ -102,9 +104,13 @@ struct ReplayCommand: Command {
                     guard track != nil, let map = place.mapID, let point = place.point else { return }
                     truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
                 },
+                concluding: { conclusion = $0 },
                 passing: { reading in
                     progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
-                    if !hasFoundVenue { heard.note(reading) }
+                    switch reading {
+                    case .motion, .step: hasMotion = true
+                    default: break
+                    }
                     return reading
                 }
             ) { output in
@@ -118,9 +124,8 @@ struct ReplayCommand: Command {
             try lines.flush()
             progress.clear()
             tally.warning(for: recording).map(StandardError.write)
-            if !hasFoundVenue {
-                let reason = heard.reasonForNoPosition(with: settings.resolved.localization)
-                StandardError.line("\(recording): no position, as \(reason)")
+            if !hasFoundVenue, let conclusion {
+                StandardError.line("\(recording): \(Self.summary(conclusion, hasMotion: hasMotion))")
             }
         } catch {
             progress.clear()
@@ -129,6 +134,13 @@ struct ReplayCommand: Command {
             throw error
         }
         if let track { try write(positions, outdoorPositions, truth, in: packet.venue, to: track) }
+    }
+
+    /// The reason why a recording gives no position, in words.
+    private static func summary(_ diagnosis: SessionDiagnosis, hasMotion: Bool) -> String {
+        let motion = "use --fix MAP,X,Y,RADIUS to follow it by motion alone"
+        let advice = diagnosis.reason == .noBeacons && hasMotion ? motion : diagnosis.help
+        return PrintableText.line("no position, as \(diagnosis.clause)" + (advice.map { ". \($0)" } ?? ""))
     }
 
     private func write(

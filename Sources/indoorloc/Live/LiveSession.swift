@@ -66,7 +66,8 @@ struct LiveSession: Sendable {
                     final = final ?? state
                     // The stream ends after the elements emitted so far, which come before the last state.
                     await end(localizer)
-                case .state, .position, .outdoorPosition, .event, .interaction, .downloadedVenue, .error:
+                case .state, .position, .outdoorPosition, .event, .interaction, .downloadedVenue, .error,
+                    .diagnosis:
                     emitContent(output.content)
                 }
             }

@@ -41,6 +41,11 @@ struct JSONText {
         members.append("\"\(name)\":[" + objects.map(\.text).joined(separator: ",") + "]")
     }
 
+    /// Adds an array of strings.
+    mutating func add(_ name: String, _ strings: [String]) {
+        members.append("\"\(name)\":[" + strings.map(Self.quoted).joined(separator: ",") + "]")
+    }
+
     /// Adds any JSON value, unless it is nil.
     mutating func add(_ name: String, content: JSONValue?) {
         if let content { members.append("\"\(name)\":" + Self.text(of: content)) }

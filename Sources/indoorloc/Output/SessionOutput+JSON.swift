@@ -21,8 +21,19 @@ extension SessionReplay.Output {
             error.write(to: &json)
             json.add("message", error.message)
             json.add("cause", error.cause)
+        case .diagnosis(let diagnosis): diagnosis.write(to: &json)
         }
         return json.text
+    }
+}
+
+extension SessionDiagnosis {
+    fileprivate func write(to json: inout JSONText) {
+        json.add("type", "diagnosis")
+        json.add("reason", reason.rawValue)
+        json.add("text", description)
+        json.add("help", help)
+        if !unknownBeacons.isEmpty { json.add("beacons", unknownBeacons.map(\.description)) }
     }
 }
 

@@ -25,15 +25,16 @@ struct RecordedSession: Sendable {
     /// The file is opened once and read in order, so that it may be a pipe.
     /// - Parameters:
     ///   - truth: receives each ground truth, with the session before the next reading.
+    ///   - concluding: receives the diagnosis of the whole recording at its end.
     ///   - passing: receives each reading before the session; returns the reading, a changed one, or nil to remove it.
     ///   - before: receives the instant of each reading and the session before it, and may advance the session until
-    ///     then; returns the outputs.
+    ///     then; `body` doesn't receive the outputs of that.
     /// - Returns: the counts of skipped and dropped data.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
-        passing: (SensorReading) -> SensorReading? = { $0 },
-        before: (Instant, inout SessionReplay) throws -> [SessionReplay.Output] = { _, _ in [] },
+        concluding: (SessionDiagnosis) -> Void = { _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
+        before: (Instant, inout SessionReplay) throws -> Void = { _, _ in },
         _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
         let readings = try RecordedReadings(path: path, strictness: strictness)
@@ -61,7 +62,7 @@ struct RecordedSession: Sendable {
                 }
             }
             hasStarted = true
-            try before(recorded.instant, &replay).forEach(body)
+            try before(recorded.instant, &replay)
             if case .radio(let event) = reading, event.status == .resting { cut = nil }  // recorded with a duty cycle
             let heard = reading.map { cut?.handle($0) ?? [$0] } ?? []
             for reading in heard {
@@ -72,6 +73,7 @@ struct RecordedSession: Sendable {
         }
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish(at: end).forEach(body)
+        replay.conclusion.map(concluding)
         return readings.tally
     }
 

@@ -115,6 +115,7 @@ struct ServiceRun {
         await beat()
         guard memory?.isDue == true else { return }
         await saveMemory()
+        status.renew(await localizer.diagnosis)
         manager.notify(.status(status.text))
     }
 

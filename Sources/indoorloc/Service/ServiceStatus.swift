@@ -9,6 +9,8 @@ struct ServiceStatus {
     private var hasEnded = false
     private var positions = 0
     private var trouble: String?
+    /// The reason for the absence of positions; nil while there is none.
+    private var diagnosis: SessionDiagnosis?
 
     /// Updates the status with an output of the session; returns the messages for the manager.
     mutating func observe(_ content: SessionReplay.Output.Content) -> [ServiceManager.Message] {
@@ -17,6 +19,7 @@ struct ServiceStatus {
             hasEnded = state == .idle
             self.state = state
             trouble = nil
+            diagnosis = nil
             return becomeReady(if: Self.isUp(state)) + [.status(text)]
         case .position:
             positions += 1
@@ -25,6 +28,11 @@ struct ServiceStatus {
             // A service whose venue server can't be reached is ready: it tries again.
             trouble = PrintableText.line(error.message)
             return becomeReady(if: !error.endsSession) + [.status(text)]
+        case .diagnosis(let diagnosis):
+            // The diagnosis explains the error.
+            trouble = nil
+            self.diagnosis = diagnosis.reason.isProblem ? diagnosis : nil
+            return [.status(text)]
         case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue: return []
         }
     }
@@ -43,7 +51,13 @@ struct ServiceStatus {
                 "in \(running.venue.name), on \(running.venue.map(running.mapID)?.name ?? "map \(running.mapID)")"
             case .error(let error): error.message
             }
-        return "\(what); \(count)" + (trouble.map { "; \($0)" } ?? "")
+        let reasons = [diagnosis.map { PrintableText.line($0.clause) }, trouble].compactMap(\.self)
+        return (["\(what); \(count)"] + reasons).joined(separator: "; ")
+    }
+
+    /// Renews the details of the emitted reason, such as its duration.
+    mutating func renew(_ current: SessionDiagnosis) {
+        if current.reason == diagnosis?.reason { diagnosis = current }
     }
 
     private mutating func becomeReady(if isUp: Bool) -> [ServiceManager.Message] {

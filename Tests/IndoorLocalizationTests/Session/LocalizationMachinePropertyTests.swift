@@ -25,6 +25,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
         var positions = 0
         var outdoors = 0
         var isScanning = false
+        var diagnoses: Set<SessionDiagnosis.Reason> = []
         var complaints: [String] = []
 
         mutating func see(_ step: SessionDriver<Machine>.Step) {
@@ -55,6 +56,9 @@ final class LocalizationMachinePropertyTests: XCTestCase {
             case .report(let error):
                 if isOver, published != .error(error) { complaints.append("\(error) in \(published.name)") }
             case .emitMotion: complaints.append("motion that nobody asked for")
+            case .diagnose(let diagnosis):
+                diagnoses.insert(diagnosis.reason)
+                if isOver || diagnosis.state != published { complaints.append("\(diagnosis) in \(published.name)") }
             case .cancelFetch, .schedule: break
             }
         }
@@ -113,7 +117,8 @@ final class LocalizationMachinePropertyTests: XCTestCase {
     func testTransitionsFollowTheStateTableForRandomEvents() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             var generator = SeededGenerator(seed: seed)
-            var driver = SessionDriver(SessionStage.machine(seed: seed, hasReceiver: seed.isMultiple(of: 2)))
+            var driver = SessionDriver(
+                SessionStage.machine(seed: seed, hasReceiver: seed.isMultiple(of: 2), reportsDiagnosis: true))
             var witness = Witness()
             var seconds = 0.0
             for number in 0..<Self.eventCount {
@@ -140,6 +145,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
             for state in Self.allowed.keys {
                 XCTAssertGreaterThan(witness.visited[state] ?? 0, 10, "seed \(seed): hardly ever \(state)")
             }
+            XCTAssertGreaterThan(witness.diagnoses.count, 4, "seed \(seed): \(witness.diagnoses)")
             XCTAssertGreaterThan(witness.positions, 500, "seed \(seed): hardly any position")
             XCTAssertGreaterThan(witness.outdoors, 100, "seed \(seed): hardly any outdoor position")
         }

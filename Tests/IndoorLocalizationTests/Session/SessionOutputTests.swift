@@ -22,6 +22,7 @@ final class SessionOutputTests: XCTestCase {
         case .interaction: "interaction"
         case .downloadedVenue: "downloadedVenue"
         case .error(let error): "error \(error.message)"
+        case .diagnosis(let diagnosis): "diagnosis \(diagnosis.reason)"
         }
     }
 

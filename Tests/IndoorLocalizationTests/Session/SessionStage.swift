@@ -81,17 +81,19 @@ enum SessionStage {
 
     static func machine(
         _ settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 1, hasReceiver: Bool = false,
-        log: WatchedBelief? = nil
+        reportsDiagnosis: Bool = false, log: WatchedBelief? = nil
     ) -> Machine {
-        Machine(settings: settings, seed: seed, hasReceiver: hasReceiver) { _ in FixBelief(log: log) }
+        Machine(settings: settings, seed: seed, hasReceiver: hasReceiver, reportsDiagnosis: reportsDiagnosis) { _ in
+            FixBelief(log: log)
+        }
     }
 
     /// A machine that was led into a state; the last event was at second 10, the office's beacon was heard then.
     static func machine(
         in stage: Stage, _ settings: LocalizationSettings = LocalizationSettings(), hasReceiver: Bool = false,
-        log: WatchedBelief? = nil
+        reportsDiagnosis: Bool = false, log: WatchedBelief? = nil
     ) -> Machine {
-        var machine = machine(settings, hasReceiver: hasReceiver, log: log)
+        var machine = machine(settings, hasReceiver: hasReceiver, reportsDiagnosis: reportsDiagnosis, log: log)
         for (reached, events) in Stage.way {
             if stage == .idle { break }
             for event in events { _ = machine.handle(event, at: Instant(seconds: 10)) }

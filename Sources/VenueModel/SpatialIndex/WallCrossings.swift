@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A counter of the walls of a map that a straight line crosses.
 package struct WallCrossings: Hashable, Sendable {
@@ -18,13 +18,28 @@ package struct WallCrossings: Hashable, Sendable {
     ///
     /// A line through the joint of two segments of one polyline is counted once.
     package func count(from: MapPoint, to: MapPoint) -> Int {
-        segments.reduce(0) { count, wall in
+        let (left, right) = (min(from.x, to.x), max(from.x, to.x))
+        let (top, bottom) = (min(from.y, to.y), max(from.y, to.y))
+        return segments.reduce(0) { count, wall in
+            guard max(wall.start.x, wall.end.x) >= left, min(wall.start.x, wall.end.x) <= right,
+                max(wall.start.y, wall.end.y) >= top, min(wall.start.y, wall.end.y) <= bottom
+            else { return count }
             let starts = Self.side(of: wall.start, from, to) >= 0
             let ends = Self.side(of: wall.end, from, to) >= 0
             guard starts != ends else { return count }
             let near = Self.side(of: from, wall.start, wall.end)
             let far = Self.side(of: to, wall.start, wall.end)
             return near * far < 0 ? count + 1 : count
+        }
+    }
+
+    /// Returns the distance in metres from a point to the nearest wall; infinity without walls.
+    package func distance(to point: MapPoint) -> Double {
+        segments.reduce(.infinity) { nearest, wall in
+            let (way, offset) = (wall.end - wall.start, point - wall.start)
+            let length = way.x * way.x + way.y * way.y
+            let share = length > 0 ? min(max((offset.x * way.x + offset.y * way.y) / length, 0), 1) : 0
+            return min(nearest, point.distance(to: wall.start + way * share))
         }
     }
 

@@ -1,0 +1,101 @@
+import IndoorVocabulary
+import VenueModel
+
+/// The settings of a survey's review.
+public struct SurveyReviewSettings: Hashable, Sendable {
+    /// The parameters of the signal.
+    public var signal = SignalModel()
+    /// The distance in metres from a survey place within which a walkable place is covered, above 0.
+    public var coverDistance = 5.0
+    /// The smallest area in m² of a reported gap.
+    public var leastGap = 4.0
+    /// The number of places below which a beacon has few readings.
+    public var fewestPlaces = 5
+    /// The logarithm of the likelihood ratio above which the readings contradict a beacon's place. The default, 8,
+    /// corresponds to a probability of 0.03 % for a correct place.
+    public var moveEvidence = 8.0
+    /// The smallest reported displacement of a beacon in metres.
+    public var leastMove = 5.0
+    /// The smallest difference in dB of a weak beacon from the other beacons.
+    public var weakDifference = 8.0
+    /// The root mean square of a place's residuals, relative to those of the whole survey, above which the place contradicts
+    /// its neighbours.
+    public var contradiction = 2.5
+
+    /// Creates the default settings.
+    public init() {}
+}
+
+/// A review of a radio survey: missing places, suspicious beacons, and readings that contradict each other.
+///
+/// The review needs only the radio map that `RadioMapLearner` returns. ``HeldOutSurvey`` measures the error of positions.
+public struct SurveyReview: Hashable, Sendable {
+    /// A place whose readings contradict those of its neighbours.
+    public struct Contradiction: Hashable, Sendable {
+        /// The index of the place in the radio map's fingerprints.
+        public var place: Int
+        /// The map of the place.
+        public var mapID: MapID
+        /// The point on the map.
+        public var point: MapPoint
+        /// The root mean square of the residuals, relative to those of the whole survey: 1 for a typical place.
+        public var ratio: Double
+        /// The mean difference of the readings from the prediction in dB.
+        public var offset: Double
+    }
+
+    /// The number of surveyed places.
+    public let places: Int
+    /// The number of beacons that the survey detected.
+    public let beacons: Int
+    /// The parts of the walkable area without a survey place nearby, the largest first.
+    public let gaps: [SurveyGap]
+    /// The suspicious beacons, ordered by identity.
+    public let findings: [BeaconFinding]
+    /// The places whose readings contradict their neighbours, the worst first.
+    public let contradictions: [Contradiction]
+    /// The leave-one-out residuals of the readings, ordered by place and beacon.
+    public let residuals: [SurveyResidual]
+    /// The distance in metres that the gaps are farther from a survey place.
+    public let coverDistance: Double
+
+    /// The least number of readings of a place that is compared with its neighbours.
+    private static let fewestReadings = 4
+
+    /// Reviews a radio map of a venue; the venue's own radio map isn't used.
+    ///
+    /// The time is cubic in the number of readings of a beacon, which are thinned out beyond 400 per map.
+    public init(of radioMap: RadioMap, in venue: Venue, settings: SurveyReviewSettings = SurveyReviewSettings()) {
+        places = radioMap.fingerprints.count
+        beacons = radioMap.beacons.count
+        coverDistance = settings.coverDistance
+        gaps = radioMap.surveyGaps(in: venue, distance: settings.coverDistance, leastArea: settings.leastGap)
+        residuals = radioMap.residuals(in: venue, model: settings.signal)
+        let ratios = residuals.map { abs($0.value) / $0.deviation }.sorted()
+        // 0.6745 is the median of the absolute value of a standard normal variable.
+        let stretch = ratios.isEmpty ? 1 : max(ratios[ratios.count / 2] / 0.6745, 0.1)
+        contradictions = Self.contradictions(residuals, radioMap, stretch: stretch, limit: settings.contradiction)
+        findings = BeaconInspection(
+            venue: venue, radioMap: radioMap, settings: settings, model: settings.signal.fitted(to: radioMap),
+            stretch: max(1, stretch)
+        ).findings()
+    }
+
+    private static func contradictions(
+        _ residuals: [SurveyResidual], _ radioMap: RadioMap, stretch: Double, limit: Double
+    ) -> [Contradiction] {
+        Dictionary(grouping: residuals, by: \.place).compactMap { index, residuals -> Contradiction? in
+            guard residuals.count >= fewestReadings else { return nil }
+            let count = Double(residuals.count)
+            let square = residuals.reduce(0) { sum, residual in
+                let ratio = residual.value / (residual.deviation * stretch)
+                return sum + ratio * ratio / count
+            }
+            guard square > limit * limit else { return nil }
+            let place = radioMap.fingerprints[index]
+            return Contradiction(
+                place: index, mapID: place.mapID, point: place.point, ratio: square.squareRoot(),
+                offset: residuals.reduce(0) { $0 + $1.value } / count)
+        }.sorted { ($1.ratio, $0.place) < ($0.ratio, $1.place) }
+    }
+}

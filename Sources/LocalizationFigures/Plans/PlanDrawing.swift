@@ -1,0 +1,176 @@
+import IndoorVocabulary
+import VenueModel
+
+/// The drawing of a plan in a rectangle.
+struct PlanDrawing {
+    private let plan: PlanView
+    private let frame: Rectangle
+    /// Pixels per metre.
+    private let scale: Double
+    /// The part of the plan that is drawn, in metres and in pixels.
+    private let low: MapPoint
+    private let area: Rectangle
+
+    /// The space above the plan for the title, and below it for the metre bar.
+    private static let (above, below) = (24.0, 26.0)
+    /// The maximum height of a plan in pixels.
+    private static let tallest = 620.0
+
+    /// Returns the height in pixels of a plan that is drawn with a width.
+    static func height(of plan: PlanView, width: Double) -> Double {
+        let (low, high) = plan.extent
+        return scale(of: plan, width: width) * (high.y - low.y) + above(of: plan) + below
+    }
+
+    private static func above(of plan: PlanView) -> Double { plan.title.isEmpty ? 4 : above }
+
+    private static func scale(of plan: PlanView, width: Double) -> Double {
+        let (low, high) = plan.extent
+        let free = width - (plan.heatMap == nil ? 0 : HeatMap.legendWidth)
+        return min(free / (high.x - low.x), tallest / (high.y - low.y))
+    }
+
+    init(_ plan: PlanView, frame: Rectangle) {
+        self.plan = plan
+        self.frame = frame
+        let (low, high) = plan.extent
+        self.low = low
+        scale = Self.scale(of: plan, width: frame.width)
+        area = Rectangle(
+            x: frame.x, y: frame.y + Self.above(of: plan), width: scale * (high.x - low.x),
+            height: scale * (high.y - low.y))
+    }
+
+    private func pixel(_ point: MapPoint) -> (x: Double, y: Double) {
+        (area.x + (point.x - low.x) * scale, area.y + (point.y - low.y) * scale)
+    }
+
+    func draw(_ svg: inout SVGWriter) {
+        if !plan.title.isEmpty {
+            svg.label(
+                SVGText.shortened(plan.title, width: frame.width, size: 13), x: frame.x, y: frame.y + 15, size: 13)
+        }
+        svg.group(
+            "svg",
+            [
+                "x": .number(area.x), "y": .number(area.y), "width": .number(area.width),
+                "height": .number(area.height),
+                "viewBox": "\(SVGPath.pair(area.x, area.y)) \(SVGPath.pair(area.width, area.height))",
+            ]
+        ) { svg in
+            drawFloor(&svg)
+            plan.heatMap?.draw(&svg, pixel: pixel)
+            drawWalls(&svg)
+            drawFences(&svg)
+            if plan.showsRoomNames { drawRoomNames(&svg) }
+            drawBeacons(&svg)
+            for layer in plan.layers { layer.draw(&svg, scale: scale, right: area.maxX, pixel: pixel) }
+        }
+        svg.add(
+            "rect",
+            [
+                "class": "f-axis", "x": .number(area.x), "y": .number(area.y), "width": .number(area.width),
+                "height": .number(area.height), "fill": "none", "stroke-opacity": 0.5,
+            ])
+        drawMetreBar(&svg)
+        plan.heatMap?.drawLegend(
+            in: Rectangle(x: area.maxX, y: area.y, width: HeatMap.legendWidth, height: area.height), &svg)
+    }
+
+    private func polygon(_ corners: [MapPoint]) -> SVGPath {
+        var path = SVGPath()
+        for (index, corner) in corners.filter(\.isFinite).enumerated() {
+            let (x, y) = pixel(corner)
+            if index == 0 { path.move(x, y) } else { path.line(x, y) }
+        }
+        if !path.isEmpty { path.close() }
+        return path
+    }
+
+    private func draw(_ shape: Area, _ attributes: SVGWriter.Attributes, _ svg: inout SVGWriter) {
+        svg.group("g", attributes) { svg in
+            switch shape {
+            case .circle(let center, let radius):
+                let (x, y) = pixel(center)
+                svg.add("circle", ["cx": .number(x), "cy": .number(y), "r": .number(radius * scale)])
+            case .polygon(let corners):
+                svg.add("path", ["d": .text(polygon(corners).data)])
+            }
+        }
+    }
+
+    private func drawFloor(_ svg: inout SVGWriter) {
+        for walkable in plan.map.walkable { draw(.polygon(walkable), ["class": "f-room"], &svg) }
+        for room in plan.rooms {
+            if let shape = room.area { draw(shape, ["class": "f-room"], &svg) }
+        }
+    }
+
+    private func drawWalls(_ svg: inout SVGWriter) {
+        var path = SVGPath()
+        for wall in plan.map.walls {
+            for (index, corner) in wall.enumerated() {
+                let (x, y) = pixel(corner)
+                if index == 0 { path.move(x, y) } else { path.line(x, y) }
+            }
+        }
+        guard !path.isEmpty else { return }
+        let width = min(3, max(1, 0.15 * scale))
+        for (style, width) in [(plan.heatMap == nil ? nil : "f-halo", width + 1.5), ("f-wall", width)] {
+            guard let style else { continue }
+            svg.add(
+                "path",
+                [
+                    "class": .text(style), "d": .text(path.data), "fill": "none", "stroke-width": .number(width),
+                    "stroke-linecap": "round",
+                ])
+        }
+    }
+
+    private func drawFences(_ svg: inout SVGWriter) {
+        for fence in plan.fences {
+            draw(
+                fence.area,
+                [
+                    "class": .text(FigureColor.purple.style), "fill": "none", "stroke": "currentColor",
+                    "stroke-width": 1.5, "stroke-dasharray": "5 4",
+                ], &svg)
+        }
+    }
+
+    /// Draws the names of the rooms that have space for them: first at a normal size, then at a small one.
+    private func drawRoomNames(_ svg: inout SVGWriter) {
+        for room in plan.rooms {
+            guard case .polygon(let corners) = room.area, !corners.isEmpty else { continue }
+            let xs = corners.map { pixel($0).x }
+            let ys = corners.map { pixel($0).y }
+            guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else { continue }
+            let sizes = [11.0, 9.0].filter { size in
+                SVGText.width(room.name, size: size) < right - left - 4 && bottom - top > size + 4
+            }
+            guard let size = sizes.first else { continue }
+            svg.label(
+                room.name, x: (left + right) / 2, y: (top + bottom) / 2 + size * 0.35, anchor: .middle,
+                style: "f-name", size: size)
+        }
+    }
+
+    private func drawBeacons(_ svg: inout SVGWriter) {
+        PlanLayer("", .squares(plan.beacons), color: .blue, size: plan.beacons.count > 60 ? 4 : 6).draw(
+            &svg, scale: scale, right: area.maxX, pixel: pixel)
+    }
+
+    private func drawMetreBar(_ svg: inout SVGWriter) {
+        let metres = AxisScale(0...area.width / scale * 0.2, count: 1).ticks
+        let shown = metres.last { $0 * scale <= area.width * 0.5 } ?? metres.last ?? 1
+        let (x, y) = (area.x, area.maxY + 12)
+        svg.add(
+            "path",
+            [
+                "class": "f-wall", "fill": "none", "stroke-width": 1.5,
+                "d": .text("M\(SVGPath.pair(x, y - 4))v8m0-4H\(SVGText.number(x + shown * scale))m0-4v8"),
+            ])
+        svg.label(
+            "\(SVGText.number(shown, decimals: 2)) m", x: x + shown * scale + 6, y: y + 4, style: "f-soft", size: 11)
+    }
+}

@@ -1,0 +1,220 @@
+import BeaconScanning
+import IndoorPositioning
+import IndoorVocabulary
+import VenueModel
+
+/// The observations of a session that only its diagnosis needs.
+struct DiagnosisRecord: Hashable, Sendable {
+    var watch = DiagnosisWatch()
+    var evidence = SearchEvidence()
+    /// The latest failure of the pending request; nil if it hasn't failed.
+    var requestFailure: LocalizationError?
+    /// The latest event of the radio, or the failure of the scan after it; nil before any.
+    var radio: RadioEvent?
+    var scanFailure: LocalizationError?
+
+    /// Creates the record of a session that begins.
+    init() {}
+}
+
+// The reason for the presence or absence of positions.
+extension LocalizationMachine {
+    /// How long a satellite position shows that the device is outdoors: longer than the interval of `lowAccuracy`.
+    private static var outdoorMemory: Duration { .seconds(15) }
+
+    /// The reason as of the latest look; ``diagnosis(at:ofSearch:)`` has the details.
+    package var reason: SessionDiagnosis.Reason { diagnosing.watch.reason }
+
+    /// Returns the reason for the presence or absence of positions.
+    ///
+    /// - Parameter isWhole: whether all readings of the search for a venue count, not only the recent ones. A recording
+    ///   at its end has such a diagnosis.
+    package func diagnosis(at now: Instant, ofSearch isWhole: Bool = false) -> SessionDiagnosis {
+        let reason = isWhole ? wholeReason(at: now) : reason(at: now)
+        var diagnosis = SessionDiagnosis(state: state, reason: reason)
+        let present = listened.instant(at: now)
+        let evidence = diagnosing.evidence
+        if case .started = state {} else { diagnosis.knownVenues = search.venueCount }
+        diagnosis.venueName = visit?.venue.name ?? state.venueID.map(search.name) ?? search.onlyName
+        switch reason {
+        case .located, .outdoors, .searching, .notRunning, .loadingCatalogue, .radioResting, .downloadingPacket,
+            .preparingVenue:
+            break
+        case .failed: if case .error(let error) = state { diagnosis.error = error }
+        case .catalogueFailed, .packetFailed:
+            diagnosis.error = diagnosing.requestFailure
+            diagnosis.retryAfter = retryAt.map { max(.zero, now.duration(to: $0)) }
+        case .noUsableVenue: if !isForcedVenueKnown { diagnosis.forcedVenue = settings.forcedVenue }
+        case .radioFailed:
+            diagnosis.radio = diagnosing.scanFailure == nil ? diagnosing.radio : nil
+            diagnosis.error = diagnosing.scanFailure
+            diagnosis.retryAfter = scan.resumeAt.map { max(.zero, now.duration(to: $0)) }
+        case .noReadings:
+            let last = max(evidence.latestReading ?? evidence.since, evidence.since)
+            diagnosis.duration = isWhole ? nil : last.duration(to: present)
+        case .noBeacons:
+            diagnosis.duration = isWhole ? nil : evidence.silence(at: present)
+            diagnosis.receivesOtherDevices =
+                isWhole ? evidence.latestReception != nil : evidence.isRecent(evidence.latestReception, at: present)
+        case .unknownBeacons:
+            diagnosis.unknownBeacons = evidence.unknownBeacons(at: present, ofSearch: isWhole)
+        case .weakBeacons:
+            diagnosis.heardVenues = evidence.venues.sorted()
+            diagnosis.strongestRSSI = evidence.strongestWeak
+            diagnosis.rssiThreshold = settings.rssiThreshold
+        case .otherVenue, .undecidedVenue:
+            diagnosis.heardVenues = evidence.venues.sorted()
+            diagnosis.forcedVenue = settings.forcedVenue
+        case .undecidedFloor: diagnosis.floors = visit?.floors ?? []
+        case .silentBeacons: diagnosis.duration = latestSign?.duration(to: present)
+        }
+        return diagnosis
+    }
+
+    /// Looks for a change of the reason after an event; returns the diagnosis if it is an output.
+    mutating func diagnose(after event: Event, at now: Instant) -> Directive? {
+        guard reportsDiagnosis, !isRoutine(event) else { return nil }
+        let (before, current) = (diagnosing.watch.reason, reason(at: now))
+        let isEmitted = diagnosing.watch.follow(current, at: now)
+        // The instant stays while it is in the future: each reading would postpone it.
+        let isDue = diagnosing.watch.wakeAt.map { $0 <= now } ?? true
+        if isDue || current != before { diagnosing.watch.wakeAt = nextLook(after: now) }
+        return isEmitted ? .diagnose(diagnosis(at: now)) : nil
+    }
+
+    /// Returns whether an event is a reading that changes no reason: the next tick considers it.
+    private func isRoutine(_ event: Event) -> Bool {
+        guard diagnosing.watch.isCalm, !isDeaf, case .localizationRunning = state, case .reading(let decoded) = event
+        else { return false }
+        if case .radio = decoded.reading { return false }
+        return true
+    }
+
+    private func nextLook(after now: Instant) -> Instant? {
+        var due = [diagnosing.watch.emissionDue].compactMap(\.self)
+        switch state {
+        case .idle, .error: return nil
+        case .started, .getPacket: break
+        case .searchVenue:
+            let turn = diagnosing.evidence.nextTurn(after: listened.instant(at: now))
+            due += [turn.flatMap(listened.wake), lastOutdoor?.advanced(by: Self.outdoorMemory)].compactMap(\.self)
+        case .findFloor, .localizationRunning:
+            let turn = latestSign?.advanced(by: DiagnosisWatch.patience)
+            due += [turn.flatMap(listened.wake), lastOutdoor?.advanced(by: Self.outdoorMemory)].compactMap(\.self)
+        }
+        return due.filter { $0 > now }.min()
+    }
+}
+
+// MARK: - Reasons
+
+extension LocalizationMachine {
+    private func reason(at now: Instant) -> SessionDiagnosis.Reason {
+        switch state {
+        case .idle: return .notRunning
+        case .error: return .failed
+        case .started: return diagnosing.requestFailure == nil ? .loadingCatalogue : .catalogueFailed
+        case .searchVenue:
+            if isDeaf { return .radioFailed }
+            let reason = searchReason(at: now)
+            return reason == .searching && !listened.isListening ? .radioResting : reason
+        case .getPacket:
+            if isPreparing { return .preparingVenue }
+            return diagnosing.requestFailure == nil ? .downloadingPacket : .packetFailed
+        case .findFloor:
+            if isDeaf { return .radioFailed }
+            guard isSilent(at: now) else { return .undecidedFloor }
+            return isOutdoors(at: now) ? .outdoors : .silentBeacons
+        case .localizationRunning:
+            return isDeaf ? .radioFailed : isSilent(at: now) ? .silentBeacons : .located
+        }
+    }
+
+    /// Returns the reason for which the search finds no venue, from the recent readings.
+    private func searchReason(at now: Instant) -> SessionDiagnosis.Reason {
+        let (present, evidence) = (listened.instant(at: now), diagnosing.evidence)
+        if isUnusable { return isOutdoors(at: now) ? .outdoors : .noUsableVenue }
+        if evidence.known.isProven(at: present) { return isForcedElsewhere ? .otherVenue : .undecidedVenue }
+        if evidence.known.isRecent(at: present) { return .searching }
+        if evidence.weak.isProven(at: present) { return .weakBeacons }
+        if evidence.unknown.isProven(at: present) { return .unknownBeacons }
+        if evidence.silence(at: present) < DiagnosisWatch.patience { return .searching }
+        if isOutdoors(at: now) { return .outdoors }
+        return evidence.isRecent(evidence.latestReading, at: present) || isRadioHearing ? .noBeacons : .noReadings
+    }
+
+    /// Returns the reason for which a search has found no venue, from all its readings.
+    private func wholeReason(at now: Instant) -> SessionDiagnosis.Reason {
+        guard case .searchVenue = state else { return reason(at: now) }
+        let evidence = diagnosing.evidence
+        if isUnusable { return .noUsableVenue }
+        if evidence.known.latest != nil { return isForcedElsewhere ? .otherVenue : .undecidedVenue }
+        if evidence.weak.latest != nil { return .weakBeacons }
+        if evidence.unknown.latest != nil { return .unknownBeacons }
+        if isDeaf { return .radioFailed }
+        return evidence.latestReading != nil || isRadioHearing ? .noBeacons : .noReadings
+    }
+
+    private var isForcedVenueKnown: Bool { settings.forcedVenue.map(search.knows) ?? true }
+    private var isUnusable: Bool { !search.hasBeacons || !isForcedVenueKnown }
+    private var isRadioHearing: Bool { diagnosing.radio?.status.isHearing ?? false }
+
+    /// Whether the received beacons belong to other venues than the forced one.
+    private var isForcedElsewhere: Bool {
+        settings.forcedVenue.map { !diagnosing.evidence.venues.contains($0) } ?? false
+    }
+
+    private func isOutdoors(at now: Instant) -> Bool {
+        lastOutdoor.map { $0.duration(to: now) < Self.outdoorMemory } ?? false
+    }
+
+    /// The latest evidence for the position in the venue, in listening time; nil without a venue.
+    private var latestSign: Instant? {
+        guard let visit else { return nil }
+        let heard = search.lastHeard(of: visit.venue.id)
+        let signs = [heard, carried(in: visit.venue.id, heard: heard), visit.placedAt]
+        return signs.reduce(visit.since) { max($0, $1 ?? $0) }
+    }
+
+    private func isSilent(at now: Instant) -> Bool {
+        latestSign.map { $0.duration(to: listened.instant(at: now)) >= DiagnosisWatch.patience } ?? false
+    }
+}
+
+// MARK: - Observations
+
+extension LocalizationMachine {
+    /// Notes a reading, whether the session uses it or not.
+    mutating func noteEvidence(of reading: DecodedReading, at now: Instant) {
+        let present = listened.instant(at: now)
+        diagnosing.evidence.latestReading = present
+        switch reading.content {
+        case .sighting:
+            diagnosing.evidence.latestReception = present
+            diagnosing.evidence.latestBeacon = present
+        case .advertisement: diagnosing.evidence.latestReception = present
+        case .rejected, .other: break
+        }
+    }
+
+    /// Notes a beacon during the search for a venue, before the RSSI threshold.
+    mutating func noteEvidence(of sighting: Sighting) {
+        guard case .searchVenue = state else { return }
+        let present = listened.instant(at: sighting.instant)
+        if let venue = search.owner(of: sighting.beacon) {
+            diagnosing.evidence.noteBeacon(
+                of: venue, rssi: sighting.rssi, isWeak: sighting.rssi < settings.rssiThreshold, at: present)
+        } else {
+            diagnosing.evidence.noteUnknown(sighting.beacon, rssi: sighting.rssi, at: present)
+        }
+    }
+}
+
+extension VenueVisit {
+    /// The probabilities of the floors at the latest floor decision, the most probable first.
+    var floors: [SessionDiagnosis.Floor] {
+        venue.maps.compactMap { map in
+            probabilities[map.id].map { SessionDiagnosis.Floor(mapID: map.id, name: map.name, probability: $0) }
+        }.sorted { ($0.probability, $1.mapID.rawValue) > ($1.probability, $0.mapID.rawValue) }
+    }
+}

@@ -1,0 +1,42 @@
+import IndoorLocalization
+import LiveMap
+import ScanRecording
+
+/// A recording that is played for a live map.
+struct ViewedRecording {
+    let path: String
+    let session: RecordedSession
+    /// The route to show; nil without a goal.
+    var route: RemainingRoute?
+
+    /// Plays the recording; reports progress and warnings on standard error.
+    ///
+    /// - Throws: the error of the recording.
+    func play() throws -> LiveMapRecorder {
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        var (recorder, route) = (LiveMapRecorder(), route)
+        func note(_ output: SessionOutput) {
+            if case .position(let position) = output.content { route?.handle(position) }
+            recorder.note([output])
+        }
+        func takeFrames(_ instant: Instant, _ replay: inout SessionReplay) {
+            while let due = recorder.nextFrame(before: instant) {
+                replay.advance(to: due).forEach(note)
+                recorder.add(replay.snapshot(particles: recorder.particles), route: route?.places ?? [])
+            }
+        }
+        let tally = try session.play(
+            path,
+            truth: { truth, _ in
+                if let waypoint = truth.waypoint { recorder.add(waypoint) }
+            },
+            passing: { reading in
+                progress.show("view: \(Int(reading.instant.seconds)) s of the recording")
+                return reading
+            }, before: takeFrames, note)
+        progress.clear()
+        tally.warning(for: path).map(StandardError.write)
+        return recorder
+    }
+}

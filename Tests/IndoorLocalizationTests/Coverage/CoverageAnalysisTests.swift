@@ -1,0 +1,149 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+final class CoverageAnalysisTests: XCTestCase {
+    private func grid(_ venue: Venue, _ settings: CoverageSettings = CoverageSettings()) throws -> CoverageGrid {
+        try XCTUnwrap(CoverageAnalysis(venue: venue, settings: settings).expectedErrors(on: CoverageHall.map))
+    }
+
+    func testMoreBeaconsReduceTheExpectedError() throws {
+        let layouts = [(2, 1), (2, 2), (3, 2), (4, 3), (6, 4)]
+        let errors = try layouts.map { columns, rows in
+            try XCTUnwrap(
+                grid(CoverageHall.venue(beacons: CoverageHall.lattice(columns: columns, rows: rows))).meanError)
+        }
+        XCTAssertEqual(errors, errors.sorted(by: >))
+        XCTAssertLessThan(errors[4], errors[0] / 2)
+    }
+
+    func testTheExpectedErrorAgreesWithThePublishedBound() throws {
+        // Positioning notes, table of the bound: 25 m² per beacon, 4 dB, exponent 2.5, 1 m height, all within 25 m:
+        // 0.92 m RMS, which is 0.98 m at 68 %. The hall's edge raises it.
+        var settings = CoverageSettings()
+        settings.signal.pathLossExponent = 2.5
+        settings.signal.heightDifference = 1
+        settings.signal.readingDeviation = 4
+        settings.signal.unseenDeviation = 0
+        settings.signal.unsurveyedDeviation = 0
+        settings.signal.fastFading = 0
+        settings.signal.sensitivity = -120
+        settings.receiverDeviation = 0
+        let grid = try grid(CoverageHall.venue(beacons: CoverageHall.lattice(columns: 6, rows: 4)), settings)
+        let middle = try XCTUnwrap(grid.error(at: MapPoint(x: 15, y: 10)))
+        XCTAssertEqual(middle, 1.51 * 0.92 / 2.0.squareRoot(), accuracy: 0.2)
+    }
+
+    func testAHallWithoutBeaconsHasTheErrorOfItsSize() throws {
+        let grid = try grid(CoverageHall.venue(beacons: []))
+        // The standard deviations of a uniform distribution over 30 × 20 m.
+        let expected = 1.51 * ((900.0 + 400) / 12 / 2).squareRoot()
+        XCTAssertEqual(try XCTUnwrap(grid.meanError), expected, accuracy: 0.1)
+        XCTAssertEqual(grid.detectedBeacons.max(), 0)
+    }
+
+    func testAWallRaisesTheExpectedErrorBehindIt() throws {
+        // All beacons are in the left half; walls divide the hall.
+        let beacons = CoverageHall.lattice(columns: 6, rows: 3).filter { $0.x < 15 }
+        let open = try grid(CoverageHall.venue(beacons: beacons))
+        let walls = [15.5, 15.7, 15.9].map { [MapPoint(x: $0, y: 0), MapPoint(x: $0, y: 20)] }
+        let divided = try grid(CoverageHall.venue(beacons: beacons, walls: walls))
+        let (behind, before) = (MapPoint(x: 22, y: 10), MapPoint(x: 7, y: 10))
+        XCTAssertGreaterThan(
+            try XCTUnwrap(divided.error(at: behind)), 1.1 * (try XCTUnwrap(open.error(at: behind))))
+        XCTAssertEqual(
+            try XCTUnwrap(divided.error(at: before)), try XCTUnwrap(open.error(at: before)), accuracy: 1e-9)
+    }
+
+    func testTheErrorIsUnknownOutsideTheWalkableArea() throws {
+        let left = [
+            MapPoint(x: 0, y: 0), MapPoint(x: 15, y: 0), MapPoint(x: 15, y: 20), MapPoint(x: 0, y: 20),
+        ]
+        let grid = try grid(
+            CoverageHall.venue(beacons: CoverageHall.lattice(columns: 3, rows: 2), walkable: [left]))
+        XCTAssertNotNil(grid.error(at: MapPoint(x: 5, y: 5)))
+        XCTAssertNil(grid.error(at: MapPoint(x: 25, y: 5)))
+        XCTAssertNil(grid.error(at: MapPoint(x: -1, y: 5)))
+    }
+
+    /// Draws readings with the analysis's own noise and locates each place by least squares.
+    private func simulatedErrors(_ beacons: [MapPoint], settings: CoverageSettings, seed: UInt64) -> [Double] {
+        let venue = CoverageHall.venue(beacons: beacons)
+        var positioning = PositioningSettings()
+        positioning.method = .trilateration
+        positioning.signal = settings.signal
+        var generator = SeededGenerator(seed: seed)
+        return (0..<150).compactMap { _ in
+            let place = MapPoint(x: generator.uniform() * 30, y: generator.uniform() * 20)
+            var engine = PositioningEngine(venue: venue, settings: positioning, seed: 0)
+            for (index, beacon) in beacons.enumerated() {
+                let rssi =
+                    CoverageHall.rssi(of: beacon, at: place) + settings.signal.readingDeviation * generator.normal()
+                engine.observe(
+                    .sighting(
+                        Sighting(instant: Instant(seconds: 1), beacon: CoverageHall.identity(index), rssi: rssi)))
+            }
+            engine.advance(to: Instant(seconds: 1))
+            return engine.estimate(on: CoverageHall.map)?.point.distance(to: place)
+        }.sorted()
+    }
+
+    func testLeastSquaresIsNotBetterThanTheBoundAndFollowsItOverLayouts() throws {
+        var settings = CoverageSettings()
+        settings.signal.readingDeviation = 4
+        settings.signal.unseenDeviation = 0
+        settings.signal.unsurveyedDeviation = 0
+        settings.signal.fastFading = 0
+        settings.signal.sensitivity = -120
+        settings.receiverDeviation = 0
+        var pairs: [(expected: Double, measured: Double)] = []
+        for (columns, rows) in [(2, 2), (3, 2), (4, 3), (6, 4)] {
+            let beacons = CoverageHall.lattice(columns: columns, rows: rows)
+            let expected = try XCTUnwrap(grid(CoverageHall.venue(beacons: beacons), settings).meanError)
+            let measured = simulatedErrors(beacons, settings: settings, seed: 5)
+            XCTAssertEqual(measured.count, 150)
+            pairs.append((expected, measured[102]))
+        }
+        for pair in pairs { XCTAssertGreaterThan(pair.measured, 0.9 * pair.expected) }
+        XCTAssertEqual(pairs.map(\.measured), pairs.map(\.measured).sorted(by: >))
+        // In the densest layout, least squares is near the bound.
+        XCTAssertLessThan(pairs[3].measured, 1.8 * pairs[3].expected)
+    }
+
+    func testASimulatedWalkHasLargerErrorsWhereTheExpectedErrorIsLarger() throws {
+        var settings = SimulationSettings()
+        settings.radio.exponent = 2.4
+        settings.radio.beaconHeight = 1.7
+        let path = WalkPath(
+            speed: 1,
+            points: [(3, 3), (27, 3), (27, 10), (3, 10), (3, 17), (27, 17)].map {
+                WalkPath.Point(mapID: CoverageHall.map, point: MapPoint(x: $0.0, y: $0.1))
+            })
+        var pairs: [(expected: Double, measured: Double)] = []
+        for (columns, rows) in [(2, 1), (3, 2), (6, 4)] {
+            let venue = CoverageHall.venue(beacons: CoverageHall.lattice(columns: columns, rows: rows))
+            let expected = try XCTUnwrap(grid(venue).meanError)
+            let simulator = try WalkSimulator(venue: venue, path: path, settings: settings, seed: 3)
+            var positioning = PositioningSettings()
+            positioning.method = .trilateration
+            var engine = PositioningEngine(venue: venue, settings: positioning, seed: 0)
+            var errors: [Double] = []
+            for entry in simulator.entries() {
+                switch entry {
+                case .measurement(let reading):
+                    if case .sighting = reading { engine.observe(reading) }
+                case .truth(let truth):
+                    engine.advance(to: truth.instant)
+                    guard let point = truth.point, truth.instant.seconds > 5,
+                        let estimate = engine.estimate(on: CoverageHall.map)
+                    else { continue }
+                    errors.append(estimate.point.distance(to: point))
+                case .header: break
+                }
+            }
+            XCTAssertGreaterThan(errors.count, 5)
+            pairs.append((expected, errors.reduce(0, +) / Double(errors.count)))
+        }
+        XCTAssertEqual(pairs.map(\.measured), pairs.map(\.measured).sorted(by: >))
+    }
+}
