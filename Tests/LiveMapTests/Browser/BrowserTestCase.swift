@@ -12,9 +12,13 @@ class BrowserTestCase: XCTestCase {
     }
 
     /// The browser of this class, which the first call starts.
+    ///
+    /// The environment variable `BROWSER_LAUNCHER` can have the words of a command that starts it, such as
+    /// `taskset -c 0`.
     func browser() throws -> Browser {
         try Self.shared.withLock { shared in
-            let browser = try shared ?? Browser()
+            let launcher = ProcessInfo.processInfo.environment["BROWSER_LAUNCHER"] ?? ""
+            let browser = try shared ?? Browser(launcher: launcher.split(separator: " ").map(String.init))
             shared = browser
             return browser
         }

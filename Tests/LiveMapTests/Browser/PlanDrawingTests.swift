@@ -6,13 +6,14 @@ import XCTest
 final class PlanDrawingTests: ShownMapCase {
     /// Returns the disc of the estimate: the only round shape of its colour and size.
     private func disc(in pixels: ScreenPixels, color: ScreenPixels.Color, scale: Double) throws -> ScreenPixels.Shape {
-        let discs = pixels.shapes(of: color).filter { shape in
+        let shapes = try pixels.shapes(of: color)
+        let discs = shapes.filter { shape in
             // The disc has a radius of 7 CSS pixels; its edge is a mixture with the white ring.
             let share = Double(shape.count) / Double(shape.width * shape.height)
             return abs(shape.width - shape.height) <= 1 && abs(Double(shape.width) - 14 * scale) <= 3 * scale
                 && abs(share - .pi / 4) < 0.08
         }
-        XCTAssertEqual(discs.count, 1, "\(discs)")
+        XCTAssertEqual(discs.count, 1, "\(discs) of \(shapes.prefix(6))")
         return try XCTUnwrap(discs.first)
     }
 
@@ -40,7 +41,7 @@ final class PlanDrawingTests: ShownMapCase {
             try map.seek(to: t)
             let pixels = try map.page.pixels(decoder: decoder)
             // The outer wall is the largest shape of its colour. Its middle is that of the map.
-            let wall = try XCTUnwrap(pixels.shapes(of: try color("--wall", of: map), tolerance: 40).first)
+            let wall = try XCTUnwrap(try pixels.shapes(of: try color("--wall", of: map), tolerance: 40).first)
             let bar = try map.box(of: "#scale-bar")
             let text = try map.text(of: "#scale-text")
             let metres = try XCTUnwrap(text.split(separator: " ").first.flatMap { Double($0) }, text)
@@ -116,12 +117,13 @@ final class PlanDrawingTests: ShownMapCase {
         try checkDisc(of: map, at: 118, decoder: decoder, "dark")
         // A corner of the header, and one of the stage.
         for (x, y) in [(700, 20), (30, 400)] {
-            XCTAssertGreaterThan(light[x, y].distance(to: dark[x, y]), 150, "\(light[x, y]) and \(dark[x, y])")
+            let colors = (try light[x, y], try dark[x, y])
+            XCTAssertGreaterThan(colors.0.distance(to: colors.1), 150, "\(colors)")
         }
         // The user's choice outweighs the system's.
         try map.click("#theme")
         try map.wait(until: "state.theme === 'light'")
         try map.waitForDrawing()
-        XCTAssertEqual(try map.page.pixels(decoder: decoder)[700, 20], light[700, 20])
+        XCTAssertEqual(try map.page.pixels(decoder: decoder)[700, 20], try light[700, 20])
     }
 }

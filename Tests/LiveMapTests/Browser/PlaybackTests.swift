@@ -20,7 +20,8 @@ final class PlaybackTests: ShownMapCase {
         for (key, speed) in [(">", 2.0), (">", 4), ("<", 2)] {
             try map.page.press(.character(Character(key)))
             XCTAssertEqual(try map.state.speed, speed)
-            XCTAssertEqual(try map.page.evaluate("document.getElementById('speed').value", as: String.self), "\(Int(speed))")
+            let chosen = try map.page.evaluate("document.getElementById('speed').value", as: String.self)
+            XCTAssertEqual(chosen, "\(Int(speed))")
         }
     }
 

@@ -91,8 +91,10 @@ struct SampleSession {
             truth: .init(mapId: place.mapId, x: place.x + 3, y: place.y + 4), error: 5)
     }
 
-    /// Returns a square of particles with sides of 4 m, as base64.
-    private func particles(around place: LiveMapFrame.Place, seed: UInt64) -> String {
+    /// Returns a square of particles as base64.
+    ///
+    /// - Parameter spread: the side of the square in metres.
+    func particles(around place: LiveMapFrame.Place, seed: UInt64, spread: Double = 4) -> String {
         // The linear congruential generator of D. Knuth, MMIX: the same points on each run.
         var state = seed
         func next() -> Double {
@@ -101,7 +103,9 @@ struct SampleSession {
         }
         var bytes = Data(capacity: 4 * particleCount)
         for _ in 0..<particleCount {
-            let point = [(place.x + 4 * (next() - 0.5)) / Self.width, (place.y + 4 * (next() - 0.5)) / Self.height]
+            let point = [
+                (place.x + spread * (next() - 0.5)) / Self.width, (place.y + spread * (next() - 0.5)) / Self.height,
+            ]
             for part in point {
                 let value = UInt16(65_535 * min(1, max(0, part)))
                 bytes.append(contentsOf: [UInt8(value & 255), UInt8(value >> 8)])
