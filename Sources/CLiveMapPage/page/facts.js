@@ -50,7 +50,7 @@ export class Facts {
     this.lastState = frame.text;
     this.spokenAt = now;
     const sentence = facts.map(([name, value]) => `${name}: ${value}`).join(". ");
-    setText(this.spoken, `${frame.text}. ${sentence}.`);
+    setText(this.spoken, `${frame.text.replace(/\.$/, "")}. ${sentence}.`);
   }
 
   /**
