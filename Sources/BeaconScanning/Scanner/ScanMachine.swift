@@ -275,7 +275,7 @@ extension ActivityCounts {
         case .startSource: passes += 1
         case .emitBeacon: sightings += 1
         case .emitRegionEvent, .emitRoomEvent: events += 1
-        case .report: errors += 1
+        case .report(let error): note(error)
         case .stopSource, .publish, .emitAdvertisement, .emitRanging, .passOn: break
         }
     }

@@ -16,11 +16,19 @@ public struct ActivityCounts: Hashable, Sendable {
     public package(set) var events = 0
     /// The number of reported errors, including those after which the session continued.
     public package(set) var errors = 0
+    /// The number of reported errors by their effect on the session; codes without an error are absent.
+    public package(set) var errorsByCode: [LocalizationError.Code: Int] = [:]
     /// Whether the radio rests between two passes.
     private var isResting = false
 
     /// Creates counts of zero.
     public init() {}
+
+    /// Counts a reported error.
+    package mutating func note(_ error: LocalizationError) {
+        errors += 1
+        errorsByCode[error.code, default: 0] += 1
+    }
 
     /// Counts a reading that a source delivers to a scanner, which counts the beacons among them itself.
     package mutating func noteReading(_ reading: SensorReading) {

@@ -36,6 +36,9 @@ package struct ConsistencyTest: Hashable, Sendable {
         weight = weight * keep + 1
     }
 
+    /// Whether there was a comparison.
+    package var hasComparison: Bool { weight > 0 }
+
     /// The ratio of the mean squared difference to its expected value over the last half minute; 0 before any
     /// comparison.
     package var ratio: Double { weight > 0 ? ratios / weight : 0 }

@@ -14,6 +14,8 @@ package protocol PositioningBelief: Sendable {
     var mapProbabilities: [MapID: Double] { get }
     /// Returns the position estimate given that the device is on a map; nil without evidence for the map.
     func estimate(on map: MapID) -> PositioningEngine.Estimate?
+    /// The ratio of the belief's squared difference from the latest evidence to its expected value; nil if unknown.
+    var consistencyRatio: Double? { get }
     /// Returns the probability of each room given that the device is on a map, by room index, for rooms with a
     /// probability above 0; empty without evidence.
     func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)]
@@ -42,6 +44,7 @@ package protocol PositioningBelief: Sendable {
 
 extension PositioningBelief {
     package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {}
+    package var consistencyRatio: Double? { nil }
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] { [] }
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }

@@ -328,6 +328,14 @@ public struct PositioningEngine: Sendable {
         return probabilities
     }
 
+    /// The ratio of the squared distance between the belief and the position from the last seconds' evidence alone to
+    /// its expected value, averaged over half a minute; nil before any comparison, and with a method other than
+    /// ``PositioningMethod/particle``.
+    ///
+    /// The expected value is 1. A ratio that stays above 3 indicates that the model doesn't hold: the radio map is
+    /// outdated, beacons were moved, or the device is outside the surveyed area. ``Estimate/radius`` grows with it.
+    public var consistencyRatio: Double? { check.hasComparison ? check.ratio : nil }
+
     /// Returns the position estimate given that the device is on a map; nil without evidence for the map.
     public func estimate(on map: MapID) -> Estimate? {
         guard let mapIndex = field.maps.firstIndex(where: { $0.mapID == map }) else { return nil }

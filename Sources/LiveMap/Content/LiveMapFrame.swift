@@ -174,7 +174,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
 /// An event on the time line.
 public struct LiveMapEvent: Codable, Hashable, Sendable {
     /// The kinds of events.
-    public enum Kind: String, Codable, Hashable, Sendable {
+    public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         case state
         /// The device changed its floor.
         case floor

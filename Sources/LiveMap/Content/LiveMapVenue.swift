@@ -1,7 +1,7 @@
 /// The venues of a live map and the kind of its session. The property names are the names in JSON.
 public struct LiveMapOverview: Codable, Hashable, Sendable {
     /// The kinds of sessions.
-    public enum Mode: String, Codable, Hashable, Sendable {
+    public enum Mode: String, Codable, Hashable, Sendable, CaseIterable {
         /// A running session.
         case live
         /// A recording that was played.

@@ -48,8 +48,8 @@ struct HTTPRequest: Sendable {
         return number
     }
 
-    /// Throws if the request has a parameter that the path doesn't have; a misspelled one is not ignored.
-    func allowOnly(_ names: String...) throws(HTTPProblem) {
+    /// Throws if the request has a parameter that isn't one of these.
+    func allowOnly(_ names: [String]) throws(HTTPProblem) {
         guard let unknown = target.query.keys.sorted().first(where: { !names.contains($0) }) else { return }
         let known = names.isEmpty ? "This path has no parameters." : "Known are \(names.joined(separator: ", "))."
         throw HTTPProblem(400, "The parameter '\(unknown)' is unknown. \(known)")

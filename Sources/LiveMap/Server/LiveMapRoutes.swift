@@ -1,10 +1,25 @@
 import FoundationEssentials
 
 /// The paths of a live map's server.
-struct LiveMapRoutes: Sendable {
+package struct LiveMapRoutes: Sendable {
     /// The number of frames that a response has at most, and by default.
     static let mostFrames = 1_000
     static let usualFrames = 200
+
+    /// The paths beside the page's files.
+    package enum Path: String, CaseIterable, Sendable {
+        case venue = "/api/v1/venue"
+        case plan = "/api/v1/plan"
+        case tile = "/api/v1/tile"
+        case frames = "/api/v1/frames"
+        case events = "/api/v1/events"
+        case stream = "/api/v1/stream"
+        case radioMap = "/api/v1/radio-map"
+        case health = "/api/v1/health"
+        case marks = "/api/v1/marks"
+        case description = "/api/v1/openapi.json"
+        case metrics = "/metrics"
+    }
 
     let content: any LiveMapContent
     let metrics: (@Sendable () async -> String)?
@@ -16,7 +31,7 @@ struct LiveMapRoutes: Sendable {
 
     /// Checks the method of a request, before its body is received.
     static func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        let allowed = target.path == "/api/v1/marks" ? ["POST"] : ["GET", "HEAD"]
+        let allowed = target.path == Path.marks.rawValue ? ["POST"] : ["GET", "HEAD"]
         guard allowed.contains(method) else {
             let names = allowed.joined(separator: ", ")
             throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
@@ -29,39 +44,50 @@ struct LiveMapRoutes: Sendable {
     }
 
     private func fulfilled(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        switch request.target.path {
-        case "/api/v1/venue":
-            try request.allowOnly()
+        let path = Path(rawValue: request.target.path)
+        // A misspelled parameter is not ignored.
+        try request.allowOnly(Self.parameters(of: path))
+        switch path {
+        case .venue:
             return try .json(await content.overview())
-        case "/api/v1/plan", "/api/v1/tile": return try await image(request)
-        case "/api/v1/frames": return try await frames(request)
-        case "/api/v1/events":
-            try request.allowOnly()
+        case .plan, .tile: return try await image(request)
+        case .frames: return try await frames(request)
+        case .events:
             return try .json(EventsAnswer(events: await content.events()))
-        case "/api/v1/stream": return try updates(request)
-        case "/api/v1/radio-map":
-            try request.allowOnly()
+        case .stream: return try updates(request)
+        case .radioMap:
             guard let radioMap = await content.radioMap() else { throw HTTPProblem(404, "There is no radio map.") }
             return try .json(radioMap)
-        case "/api/v1/health":
-            try request.allowOnly()
+        case .health:
             let uptime = start.duration(to: .now) / .seconds(1)
             return try .json(HealthAnswer(status: "ok", mode: await content.overview().mode, uptime: uptime))
-        case "/api/v1/marks": return try await mark(request)
-        case "/metrics":
+        case .marks: return try await mark(request)
+        case .metrics:
             guard let metrics else { throw HTTPProblem(404, "This session has no metrics.") }
             let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
             return HTTPResponse(
                 200, [.init("Content-Type", type), HTTPResponse.noStore], .bytes(Array(await metrics().utf8)))
-        default: return try file(request)
+        case .description: return try file(PageFiles.description, request)
+        case nil:
+            let path = request.target.path
+            return try file(path == "/" ? "index.html" : String(path.dropFirst()), request)
         }
     }
 
-    private func file(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
-        let path = request.target.path
-        var name = path == "/" ? "index.html" : String(path.dropFirst())
-        if path == "/api/v1/" + PageFiles.description { name = PageFiles.description }
-        guard let file = PageFiles.all[name] else { throw HTTPProblem(404, "There is no '\(path)'.") }
+    private static func parameters(of path: Path?) -> [String] {
+        switch path {
+        case .plan: ["venue", "map"]
+        case .tile: ["venue", "map", "level", "column", "row"]
+        case .frames: ["from", "to", "limit"]
+        case nil: ["token"]
+        case .venue, .events, .stream, .radioMap, .health, .marks, .description, .metrics: []
+        }
+    }
+
+    private func file(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
+        guard let file = PageFiles.all[name] else {
+            throw HTTPProblem(404, "There is no '\(request.target.path)'.")
+        }
         var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.tag, for: request)
         // The URL has the token, so that no cache may keep it.
         if request.target.query["token"] != nil {
@@ -74,11 +100,9 @@ struct LiveMapRoutes: Sendable {
         let venue = try request.requiredInteger("venue", in: .min ... .max)
         let map = try request.requiredInteger("map", in: .min ... .max)
         let image: LiveMapImage?
-        if request.target.path == "/api/v1/plan" {
-            try request.allowOnly("venue", "map")
+        if request.target.path == Path.plan.rawValue {
             image = await content.plan(venue: venue, map: map)
         } else {
-            try request.allowOnly("venue", "map", "level", "column", "row")
             let level = try request.requiredInteger("level", in: 0...31)
             let column = try request.requiredInteger("column", in: 0...1_000_000)
             let row = try request.requiredInteger("row", in: 0...1_000_000)
@@ -89,7 +113,6 @@ struct LiveMapRoutes: Sendable {
     }
 
     private func frames(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        try request.allowOnly("from", "to", "limit")
         let start = try request.seconds("from") ?? 0
         let end = try request.seconds("to") ?? .greatestFiniteMagnitude
         guard start <= end else { throw HTTPProblem(400, "The parameter 'from' must not be greater than 'to'.") }
@@ -104,7 +127,6 @@ struct LiveMapRoutes: Sendable {
     }
 
     private func updates(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
-        try request.allowOnly()
         var last: Int?
         if let text = request.headers["last-event-id"], !text.isEmpty {
             guard let number = Int(text), number >= 0 else {
@@ -120,7 +142,6 @@ struct LiveMapRoutes: Sendable {
     }
 
     private func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        try request.allowOnly()
         let type = request.headers["content-type"]?.split(separator: ";").first?.lowercased()
         // A form of another site can't have this type.
         guard type == "application/json" else {

@@ -214,7 +214,7 @@ extension Localizer: SessionShell {
     }
 
     package func emit(_ error: LocalizationError) {
-        activityCounts.errors += 1
+        activityCounts.note(error)
         emit(.error(error), at: runtime.timeline.now)
     }
 

@@ -372,7 +372,7 @@ extension ActivityCounts {
         case .emit: positions += 1
         case .emitOutdoor: outdoorPositions += 1
         case .emitEvent: events += 1
-        case .report: errors += 1
+        case .report(let error): note(error)
         case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .prepareBelief, .publish,
             .emitMotion,
             .emitInteraction, .announceVenue, .schedule, .diagnose:

@@ -23,6 +23,8 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     private(set) var preparation = CurrentTask()
     var updates = CurrentTask()
     var alarm = SessionAlarm()
+    /// The measurement of the session's work; nil while it isn't measured.
+    var meter: CycleMeter?
 
     /// Creates the runtime of a machine without a session.
     package init(
@@ -39,6 +41,30 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     /// Passes an event to the machine at the current instant.
     mutating func handle(_ event: Machine.Event) -> [SessionDriver<Machine>.Step] {
         driver.handle(event, at: timeline.now)
+    }
+
+    /// Passes a decoded reading to the machine.
+    mutating func deliver(_ reading: DecodedReading, delay: Duration) -> [SessionDriver<Machine>.Step] {
+        let begun = meter?.clock()
+        let steps = driver.handle(Machine.delivered(reading, delay: delay), at: reading.reading.instant)
+        if let begun { meter?.endReading(begun: begun) }
+        return steps
+    }
+
+    /// Delivers the next wake-up if it is due before `instant`; nil if none is.
+    mutating func wake(before instant: Instant) -> [SessionDriver<Machine>.Step]? {
+        let begun = meter?.clock()
+        guard let steps = driver.wake(before: instant) else { return nil }
+        if let begun { meter?.endUpdate(begun: begun) }
+        return steps
+    }
+
+    /// Delivers the next wake-up if it is due at or before `instant`; nil if none is.
+    mutating func wake(upTo instant: Instant) -> [SessionDriver<Machine>.Step]? {
+        let begun = meter?.clock()
+        guard let steps = driver.wake(upTo: instant) else { return nil }
+        if let begun { meter?.endUpdate(begun: begun) }
+        return steps
     }
 
     /// Returns whether the task of a sender was neither replaced nor cancelled.

@@ -44,11 +44,11 @@ extension SessionShell {
         let (decoded, delay) = runtime.receive(reading, of: sender)
         note(decoded)
         let instant = decoded.reading.instant
-        while runtime.isCurrent(sender, number), let steps = runtime.driver.wake(before: instant) {
+        while runtime.isCurrent(sender, number), let steps = runtime.wake(before: instant) {
             await perform(steps)
         }
         guard runtime.isCurrent(sender, number) else { return }
-        await perform(runtime.driver.handle(Machine.delivered(decoded, delay: delay), at: instant))
+        await perform(runtime.deliver(decoded, delay: delay))
     }
 
     /// Handles the end of a sender. An end without an error follows all wake-ups that are due until then.
@@ -86,7 +86,7 @@ extension SessionShell {
 
     func wakeUp(_ number: Int) async {
         guard let wake = runtime.alarm.ring(number) else { return }
-        await perform(runtime.driver.wake(upTo: wake) ?? [])
+        await perform(runtime.wake(upTo: wake) ?? [])
     }
 
     private func perform(_ steps: [SessionDriver<Machine>.Step]) async {

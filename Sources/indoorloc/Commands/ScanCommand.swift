@@ -26,12 +26,18 @@ struct ScanCommand: Command {
             --upload-url, sightings are uploaded in batches, as by 'serve'; without a network they wait in a file. DIR is
             ~/.local/state/indoorloc.
 
+            A survey needs the true position (ground truth) in the recording. With --at, the device stays at one point;
+            with --room, in one room. With --marks, walk through the points of FILE in their order, straight and at
+            constant speed between two points, and press Enter or space at each of them. 'u' undoes the last mark within
+            30 s. The recording can be used by 'survey' and, with --room, by 'rooms train'.
+
             example: indoorloc scan --seconds 60 --imu iio --record walk.jsonl.gz
+                     indoorloc scan --record east.jsonl --marks points.txt --venue Fixtures/office
             """,
         options: [
             .adapter, .route, .imu, .record, .append, .overwrite, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this device and exit"),
-        ] + UploadOptions.options)
+        ] + TruthOptions.options + UploadOptions.options)
 
     private let adapter: AdapterChoice
     private let route: ScanRoute?
@@ -40,6 +46,7 @@ struct ScanCommand: Command {
     private let limit: Duration?
     private let isList: Bool
     private let upload: UploadOptions?
+    private let truth: TruthOptions?
 
     init(_ arguments: ParsedArguments) throws {
         adapter = try arguments.adapter()
@@ -49,11 +56,14 @@ struct ScanCommand: Command {
         limit = try arguments.limit()
         isList = arguments.has("list")
         upload = try UploadOptions(arguments)
+        truth = try TruthOptions(arguments)
     }
 
     func run() async throws {
         if isList { return try list() }
         try record?.output.check()
+        // Before the radio is used.
+        if try truth?.markList() != nil { try TerminalKeys.check(STDIN_FILENO) }
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
         StandardError.line("\(source.choice)")
         // The adapter's earlier state is restored even after an error.
@@ -76,18 +86,27 @@ struct ScanCommand: Command {
     }
 
     /// Shows and records the readings of a source until it ends or is interrupted.
-    func listen(to source: some ScanSource) async throws {
+    ///
+    /// - Parameters:
+    ///   - terminal: the terminal of the keys for `--marks`.
+    ///   - prompt: writes what the user has to do; nil uses the table or standard error.
+    func listen(
+        to source: some ScanSource, terminal: Int32 = STDIN_FILENO, prompt: (@Sendable (String) -> Void)? = nil
+    ) async throws {
         var settings = UploadSettings()
         settings.beacons = true
         let upload = try upload?.work(settings)
-        var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record) { source.wallClock }
-        let scan = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
+        let marks = try truth?.markList()
+        var output = try ScanOutput(
+            isTerminal: TerminalScreen.isThere, record: record, truth: truth, marks: marks, prompt: prompt
+        ) { source.wallClock }
+        let scan = LiveWork<ScanElement>(tick: .milliseconds(500), limit: limit) { give in
             let uploading = upload.map { upload in Task { await upload.run() } }
             let result: Result<Void, any Error>
             do {
                 for try await reading in source.beginReadings(reporting: { StandardError.line("\($0)") }) {
                     upload?.receive(reading, by: source.wallClock)
-                    give(reading)
+                    give(.reading(reading))
                 }
                 result = .success(())
             } catch { result = .failure(error) }
@@ -96,6 +115,12 @@ struct ScanCommand: Command {
             await uploading?.value
             try result.get()
         }
+        let keys = marks.flatMap { _ in
+            TerminalKeys(of: terminal) { [occurrences = scan.occurrences] key, time in
+                occurrences.put(.element(.key(key, time)))
+            }
+        }
+        defer { keys?.close() }
         var failure: (any Error)?
         do {
             try output.begin()

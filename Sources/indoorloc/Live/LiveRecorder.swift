@@ -15,16 +15,31 @@ struct LiveRecorder: ~Copyable {
     private var prologue: [SensorReading] = []
     /// The most radio events kept; the latest ones matter.
     private static let longestPrologue = 100
+    /// The ground truth from the first reading on; nil without one.
+    private let stay: Stay?
+    /// The entries of the last seconds, for marks; nil without marks.
+    private var marks: MarkBuffer?
 
     /// Checks that the file may be written, and finds the end of an existing recording; creates nothing.
     ///
-    /// - Parameter wallClock: the source's wall clock, for the start time; nil uses the machine's clock.
-    init(_ target: RecordTarget, wallClock: @escaping @Sendable () -> WallClock? = { nil }) throws {
+    /// - Parameters:
+    ///   - stay: the place and the room in which the device stays.
+    ///   - acceptsMarks: whether `mark(_:at:)` will be called. The file then lags behind by half a minute.
+    ///   - wallClock: the source's wall clock, for the start time; nil uses the machine's clock.
+    init(
+        _ target: RecordTarget, stay: Stay? = nil, acceptsMarks: Bool = false,
+        wallClock: @escaping @Sendable () -> WallClock? = { nil }
+    ) throws {
         self.target = target
+        self.stay = stay
+        if acceptsMarks { marks = MarkBuffer() }
         start = RecordingBeginning(wallClock: wallClock)
         try target.output.check()
         earlier = try EarlierRecording(target)
     }
+
+    /// Whether a reading of a sensor was written.
+    var hasBegun: Bool { file != nil }
 
     /// Writes a reading.
     mutating func write(_ reading: SensorReading) throws {
@@ -32,8 +47,28 @@ struct LiveRecorder: ~Copyable {
         let rebased = timeline.rebase(reading)
         guard file != nil else { return try begin(with: rebased) }
         let late = late(rebased)
-        try file?.write(.measurement(late))
+        guard let entries = marks?.add(late) else {
+            try file?.write(.measurement(late))
+            return
+        }
+        for entry in entries { try file?.write(entry) }
     }
+
+    /// Stores that the device is at a place; returns the reason if that isn't possible.
+    ///
+    /// - Parameter time: the time at which the device was there.
+    mutating func mark(_ place: MarkedPlace, at time: ContinuousClock.Instant = .now) -> String? {
+        guard marks != nil else { return "the recording accepts no marks" }
+        guard file != nil, let instant = timeline.instant(at: time) else {
+            return "no reading was received yet; mark the place again later"
+        }
+        let truth = Truth(instant: late(instant), mapID: place.mapID, point: place.point, room: stay?.room)
+        marks?.insert(truth)
+        return nil
+    }
+
+    /// Removes the latest mark; returns whether one was young enough.
+    mutating func undoMark() -> Bool { marks?.removeLastMark() != nil }
 
     private mutating func begin(with reading: SensorReading) throws {
         prologue.append(reading)
@@ -50,6 +85,7 @@ struct LiveRecorder: ~Copyable {
                     target.output, format: target.format, header: header,
                     startMicroseconds: start.microseconds, adapter: 0, strictness: .lenient)
             }
+        if let stay, let first = prologue.first { try file.write(.truth(stay.truth(at: late(first.instant)))) }
         for reading in prologue { try file.write(.measurement(late(reading))) }
         prologue = []
         try file.appear()
@@ -64,11 +100,16 @@ struct LiveRecorder: ~Copyable {
 
     /// The reading with its instant in the continued recording.
     private func late(_ reading: SensorReading) -> SensorReading {
-        guard let earlier else { return reading }
         var late = reading
-        let pause = earlier.pause(until: start.microseconds)
-        late.instant = earlier.end.advanced(by: pause + Instant.zero.duration(to: reading.instant))
+        late.instant = self.late(reading.instant)
         return late
+    }
+
+    /// An instant in the continued recording.
+    private func late(_ instant: Instant) -> Instant {
+        guard let earlier else { return instant }
+        let pause = earlier.pause(until: start.microseconds)
+        return earlier.end.advanced(by: pause + Instant.zero.duration(to: instant))
     }
 
     /// Completes the file, and reports what it could not store.
@@ -77,8 +118,29 @@ struct LiveRecorder: ~Copyable {
             StandardError.line("\(target.path): not written, as nothing was received")
             return
         }
+        for entry in marks?.drain() ?? [] { try file?.write(entry) }
         try file?.close()
         file?.notes.forEach(StandardError.write)
+    }
+}
+
+extension LiveRecorder {
+    /// The ground truth of a device that stays where it is.
+    struct Stay: Hashable, Sendable {
+        var place: MarkedPlace?
+        var room: String?
+
+        /// Returns nil if neither the place nor the room is known.
+        init?(place: MarkedPlace?, room: String?) {
+            guard place != nil || room != nil else { return nil }
+            self.place = place
+            self.room = room
+        }
+
+        /// The ground truth from an instant until the end of the recording.
+        func truth(at instant: Instant) -> Truth {
+            Truth(instant: instant, mapID: place?.mapID, point: place?.point, room: room, isHold: true)
+        }
     }
 }
 

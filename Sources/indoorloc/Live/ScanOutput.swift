@@ -12,11 +12,28 @@ struct ScanOutput: ~Copyable {
     private var recorder: LiveRecorder?
     private var start: RecordingBeginning
     private var hasHeader = false
+    /// The places to mark; nil without marks.
+    private var marks: MarkList?
+    /// Writes what the user has to do; nil shows it below the table.
+    private let prompt: (@Sendable (String) -> Void)?
+    /// The line below the table.
+    private var footer: String?
 
-    /// - Parameter wallClock: the source's wall clock.
-    init(isTerminal: Bool, record: RecordTarget?, wallClock: @escaping @Sendable () -> WallClock? = { nil }) throws {
+    /// - Parameters:
+    ///   - truth: the ground truth that the user supplies; nil for none.
+    ///   - marks: the places to mark.
+    ///   - prompt: writes what the user has to do; nil shows it below the table on a terminal.
+    ///   - wallClock: the source's wall clock.
+    init(
+        isTerminal: Bool, record: RecordTarget?, truth: TruthOptions? = nil, marks: MarkList? = nil,
+        prompt: (@Sendable (String) -> Void)? = nil, wallClock: @escaping @Sendable () -> WallClock? = { nil }
+    ) throws {
         self.isTerminal = isTerminal
-        recorder = try record.map { try LiveRecorder($0, wallClock: wallClock) }
+        self.marks = marks
+        self.prompt = prompt ?? (isTerminal ? nil : { @Sendable in StandardError.line($0) })
+        recorder = try record.map {
+            try LiveRecorder($0, stay: truth?.stay, acceptsMarks: marks != nil, wallClock: wallClock)
+        }
         start = RecordingBeginning(wallClock: wallClock)
     }
 
@@ -33,31 +50,71 @@ struct ScanOutput: ~Copyable {
     }
 
     /// Handles an occurrence; returns whether all output is written.
-    mutating func receive(_ occurrence: LiveOccurrence<SensorReading>) throws -> Bool {
+    mutating func receive(_ occurrence: LiveOccurrence<ScanElement>) throws -> Bool {
         switch occurrence {
-        case .element(let reading):
+        case .element(.reading(let reading)):
+            let isFirst = recorder?.hasBegun == false
             start.note(reading)
             try recorder?.write(reading)
             try writeHeader()
             let rebased = timeline.rebase(reading)
             if isTerminal { table.observe(rebased) } else { try output.line(lines.line(of: rebased)) }
+            if isFirst, recorder?.hasBegun == true, let marks { try show(marks.prompt) }
+        case .element(.key(let key, let time)): try press(key, at: time)
         case .tick, .ended, .limitReached, .interrupted:
             if isTerminal { try draw() } else { try output.write() }
         }
         return output.isWritten
     }
 
+    /// Marks the next place, or undoes the last mark.
+    private mutating func press(_ key: MarkKey, at time: ContinuousClock.Instant) throws {
+        guard var list = marks else { return }
+        switch key {
+        case .mark:
+            guard let place = list.next else { break }
+            if let problem = recorder?.mark(place, at: time) { return try show(problem) }
+            list.advance()
+        case .undo:
+            guard list.marked > 0 else { break }
+            guard recorder?.undoMark() == true else {
+                return try show("the last mark is older than \(Int(MarkBuffer.span.seconds)) s and can't be undone")
+            }
+            list.goBack()
+        }
+        marks = list
+        try show(list.prompt)
+    }
+
+    private mutating func show(_ text: String) throws {
+        if let prompt { return prompt(text) }
+        footer = text
+        try draw()
+    }
+
     /// Completes the recording and the output.
     mutating func close() throws {
         try recorder?.close()
+        if let marks, marks.marked < marks.places.count {
+            StandardError.line("\(marks.marked) of \(marks.places.count) places were marked")
+        }
         try writeHeader()
         if isTerminal { try draw() } else { try output.end() }
     }
 
     private mutating func draw() throws {
         let size = screen.size
-        try screen.draw(table.lines(at: timeline.now, width: size.width, height: size.height))
+        let lines = table.lines(
+            at: timeline.now, width: size.width, height: size.height - (footer == nil ? 0 : 1))
+        try screen.draw(lines + (footer.map { [String($0.prefix(size.width))] } ?? []))
     }
+}
+
+/// An element of a live scan.
+enum ScanElement: Sendable {
+    case reading(SensorReading)
+    /// A key that the user pressed, and its time.
+    case key(MarkKey, ContinuousClock.Instant)
 }
 
 /// The lines that `scan` prints to a file or pipe: a recording whose beacon lines also have smoothed RSSI and distance.

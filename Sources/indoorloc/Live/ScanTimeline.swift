@@ -22,9 +22,12 @@ struct ScanTimeline {
     var last: Instant { latest?.instant ?? .zero }
 
     /// The present instant; zero before the first reading.
-    var now: Instant {
-        guard let latest else { return .zero }
-        return latest.instant.advanced(by: latest.read.duration(to: clock.now))
+    var now: Instant { instant(at: clock.now) ?? .zero }
+
+    /// Returns the instant at a time of the clock; nil before the first reading.
+    func instant(at time: ContinuousClock.Instant) -> Instant? {
+        guard let latest else { return nil }
+        return max(.zero, latest.instant.advanced(by: latest.read.duration(to: time)))
     }
 }
 

@@ -235,7 +235,7 @@ final class LiveMapServerTests: XCTestCase {
         }
         XCTAssertEqual(try RawClient.get("/api/v1/health", port: port).status, 200)
         // The polling thread ends an exchange after the client has its response.
-        while server.requestCount > 0 { sched_yield() }
+        try RawClient.wait(for: "the end of all requests") { server.requestCount == 0 }
     }
 
     func testTheSystemClientReceivesTheContent() async throws {

@@ -101,6 +101,15 @@ final class RawClient {
             status: status, headers: Dictionary(pairs) { $0 + ", " + $1 }, body: Array(received[end.upperBound...]))
     }
 
+    /// Waits until a condition holds.
+    static func wait(for awaited: String, until isMet: () throws -> Bool) throws {
+        let deadline = ContinuousClock.now + patience
+        while try !isMet() {
+            guard ContinuousClock.now < deadline else { throw Failure(description: "\(awaited): timeout") }
+            poll(nil, 0, 1)
+        }
+    }
+
     /// Sends one request on a new connection, and returns its response.
     static func request(
         _ method: String, _ target: String, port: UInt16, host: String? = nil, headers: [String] = [],

@@ -10,6 +10,8 @@ final class StagedContent: LiveMapContent {
         var started = 0
         var marks: [LiveMapFrame.Place] = []
         var refusal: String?
+        var isBroken = false
+        var hasRadioMap = true
     }
 
     private let state = Guarded(State())
@@ -23,6 +25,17 @@ final class StagedContent: LiveMapContent {
 
     /// Refuses marks with a reason.
     func refuse(_ reason: String) { state.withLock { $0.refusal = reason } }
+
+    /// Gives all parts of the content a number that JSON can't represent.
+    func breakNumbers() { state.withLock { $0.isBroken = true } }
+
+    func removeRadioMap() { state.withLock { $0.hasRadioMap = false } }
+
+    private func broken<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+        var value = value
+        if state.withLock({ $0.isBroken }) { change(&value) }
+        return value
+    }
 
     /// Emits an update to all readers.
     func emit(_ update: LiveMapUpdate) {
@@ -65,7 +78,7 @@ final class StagedContent: LiveMapContent {
     }
 
     func overview() async -> LiveMapOverview {
-        Self.decoded(
+        let overview: LiveMapOverview = Self.decoded(
             """
             {"mode": "recording", "title": "walk", "start": 0, "end": 10, "acceptsMarks": true, "venues": [
             {"id": 7, "name": "Office", "version": 3, "maps": [{"id": 1, "name": "Ground", "level": 0, "width": 20,
@@ -76,6 +89,7 @@ final class StagedContent: LiveMapContent {
             "pointsOfInterest": [{"id": 3, "name": "Exit", "mapId": 1, "x": 1, "y": 2}],
             "beacons": [{"id": "f7826da6/1/2", "mapId": 1, "x": 4, "y": 5}]}]}
             """)
+        return broken(overview) { $0.start = .nan }
     }
 
     func plan(venue: Int, map: Int) async -> LiveMapImage? { venue == 7 && map == 1 ? image : nil }
@@ -88,21 +102,27 @@ final class StagedContent: LiveMapContent {
         let frames = state.withLock { $0.updates }.compactMap { update in
             if case .frame(let frame) = update { frame } else { nil }
         }
-        return Array(frames.filter { $0.t >= start && $0.t <= end }.prefix(limit))
+        let kept = frames.filter { $0.t >= start && $0.t <= end }.prefix(limit)
+        return kept.map { broken($0) { $0.error = .infinity } }
     }
 
     func events() async -> [LiveMapEvent] {
-        state.withLock { $0.updates }.compactMap { if case .event(let event) = $0 { event } else { nil } }
+        let events = state.withLock { $0.updates }.compactMap { update in
+            if case .event(let event) = update { event } else { nil }
+        }
+        return events.map { broken($0) { $0.t = .nan } }
     }
 
     func radioMap() async -> LiveMapRadioMap? {
-        Self.decoded(
+        guard state.withLock({ $0.hasRadioMap }) else { return nil }
+        let radioMap: LiveMapRadioMap = Self.decoded(
             """
             {"beacons": [{"id": "f7826da6/1/2", "grids": [{"mapId": 1, "columns": 2, "rows": 1, "cellSize": 1,
             "expected": "xMQ=", "deviation": "HiA="}]}],
             "survey": [{"mapId": 1, "x": 1, "y": 2, "readings": 30, "duration": 12}],
             "residuals": [{"point": 0, "beacon": 0, "rssi": -60, "predicted": -62}]}
             """)
+        return broken(radioMap) { $0.survey[0].x = .nan }
     }
 
     func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> {

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A key of the terminal that has a meaning while recording.
+enum MarkKey: Hashable, Sendable {
+    /// Enter or space: the user is at the next place.
+    case mark
+    /// `u`: the last mark was wrong.
+    case undo
+
+    /// Returns nil for a key without a meaning.
+    init?(byte: UInt8) {
+        switch byte {
+        case 0x0A, 0x0D, 0x20: self = .mark
+        case UInt8(ascii: "u"), UInt8(ascii: "U"): self = .undo
+        default: return nil
+        }
+    }
+}
+
+/// A terminal in a mode that delivers each key at once and echoes none, until it is closed.
+///
+/// Ctrl-C and Ctrl-Z have their usual effect. A class, as its end restores the mode.
+final class TerminalKeys {
+    private let terminal: Int32
+    /// The mode before; nil after `close()`.
+    private var earlier: termios?
+    private let source: any DispatchSourceRead
+
+    /// Begins to read keys; returns nil if the descriptor is not a terminal.
+    ///
+    /// - Parameter press: receives each key with the time at which it was pressed.
+    init?(of terminal: Int32, _ press: @escaping @Sendable (MarkKey, ContinuousClock.Instant) -> Void) {
+        var mode = termios()
+        guard tcgetattr(terminal, &mode) == 0 else { return nil }
+        self.terminal = terminal
+        earlier = mode
+        mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        tcsetattr(terminal, TCSANOW, &mode)
+        let source = DispatchSource.makeReadSource(fileDescriptor: terminal)
+        self.source = source
+        source.setEventHandler { [source] in
+            let time = ContinuousClock.now
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = bytes.withUnsafeMutableBytes { read(terminal, $0.baseAddress, $0.count) }
+            // After the end of the terminal, the handler would be called for ever.
+            guard count > 0 else {
+                source.cancel()
+                return
+            }
+            for byte in bytes[..<count] { if let key = MarkKey(byte: byte) { press(key, time) } }
+        }
+        source.activate()
+    }
+
+    /// Throws `CommandError` if the descriptor is not a terminal.
+    static func check(_ terminal: Int32) throws(CommandError) {
+        guard isatty(terminal) == 1 else {
+            throw CommandError(
+                description: "--marks requires a terminal on standard input, as the marks are set with its keys")
+        }
+    }
+
+    /// Ends reading, and restores the terminal's mode.
+    func close() {
+        source.cancel()
+        guard var mode = earlier.take() else { return }
+        tcsetattr(terminal, TCSANOW, &mode)
+    }
+
+    deinit { close() }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
+import XCTest
+
+@testable import indoorloc
+
+/// A pseudo terminal: the test types at `keyboard`, and a command reads from `terminal`.
+final class PseudoTerminal {
+    let keyboard: Int32
+    let terminal: Int32
+
+    init() throws {
+        var (keyboard, terminal): (Int32, Int32) = (-1, -1)
+        guard openpty(&keyboard, &terminal, nil, nil, nil) == 0 else { throw POSIXError(.EIO) }
+        (self.keyboard, self.terminal) = (keyboard, terminal)
+    }
+
+    deinit {
+        close(keyboard)
+        close(terminal)
+    }
+
+    var mode: termios {
+        var mode = termios()
+        tcgetattr(terminal, &mode)
+        return mode
+    }
+}
+
+/// Readings of a walk through places; at each place, a test does something before the walk goes on.
+private struct GuidedWalk: ScanSource {
+    /// The readings at each place.
+    let places: [[SensorReading]]
+    /// Called when all readings at a place have arrived.
+    let arrived: @Sendable (_ place: Int) async throws -> Void
+
+    var pace: ScanPace { .live }
+
+    func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+        let cursor = Guarded((place: 0, reading: 0))
+        // The next reading is requested after the previous one was passed on.
+        return AsyncThrowingStream {
+            while true {
+                let (place, reading) = cursor.withLock { $0 }
+                guard places.indices.contains(place) else { return nil }
+                if places[place].indices.contains(reading) {
+                    cursor.withLock { $0.reading += 1 }
+                    return places[place][reading]
+                }
+                try await arrived(place)
+                cursor.withLock { $0 = ($0.place + 1, 0) }
+            }
+        }
+    }
+}
+
+/// The ground truth that a user supplies while recording.
+final class MarkTests: XCTestCase {
+    /// Points on the ground floor of the office.
+    private static let points = ["1,2,10", "1,8,10", "1,14,10", "1,20,10", "1,26,10"]
+
+    /// Two seconds of readings of all beacons at each point, 100 s apart: far longer than the time of a key press.
+    private func walk(_ arrived: @escaping @Sendable (Int) async throws -> Void) throws -> GuidedWalk {
+        let venue = try VenuePacketReader().read(try FixtureFolder("office").path).venue
+        let places = Self.points.indices.map { place in
+            (0..<20).flatMap { tick in
+                venue.beacons.filter { $0.mapID == 1 }.map { beacon -> SensorReading in
+                    let x = 2 + 6 * Double(place)
+                    let distance = max(1, MapPoint(x: x, y: 10).distance(to: beacon.point))
+                    let instant = Instant(seconds: 7000 + 100 * Double(place) + Double(tick) / 10)
+                    return .sighting(
+                        Sighting(instant: instant, beacon: beacon.identity, rssi: max(-95, -59 - 3 * distance).rounded()))
+                }
+            }
+        }
+        return GuidedWalk(places: places, arrived: arrived)
+    }
+
+    private func truths(_ path: String) throws -> [Truth] {
+        var reader = try RecordingReader(path: path)
+        return try reader.readAll().compactMap { if case .truth(let truth) = $0 { truth } else { nil } }
+    }
+
+    private func command(_ words: [String]) throws -> ScanCommand {
+        try ScanCommand(ParsedArguments(words, syntax: ScanCommand.syntax))
+    }
+
+    /// The whole way of a survey: walk with a list of points, press a key at each, learn the radio map, and replay.
+    func testASurveyIsMadeFromMarksWithoutEditing() async throws {
+        let folder = try temporaryFolder()
+        let (list, recording) = (folder + "/points.txt", folder + "/walk.jsonl.gz")
+        try ("# the corridor\n\n" + Self.points.joined(separator: "\n") + "\n").write(
+            toFile: list, atomically: true, encoding: .utf8)
+        let terminal = try PseudoTerminal()
+        let before = terminal.mode.c_lflag
+        let (prompts, continuation) = AsyncStream.makeStream(of: String.self)
+        let keyboard = terminal.keyboard
+        let walk = try walk { place in
+            if place == 0 { _ = try await Bounded.first(1, of: prompts) }
+            // At the second point, the user presses too early, undoes, and presses again.
+            for key in place == 1 ? ["\n", "x", "u", " "] : ["\n"] {
+                _ = key.withCString { write(keyboard, $0, 1) }
+                guard key != "x" else { continue }
+                let told = try await Bounded.first(1, of: prompts)[0]
+                guard key != "u" else {
+                    XCTAssertEqual(told, "mark 2 of 5: map 1, 8.00, 10.00; press Enter there, or u to undo")
+                    continue
+                }
+                let next = place == 4 ? "all 5 marks are set" : "mark \(place + 2) of 5: map 1, "
+                XCTAssertTrue(told.hasPrefix(next), told)
+            }
+        }
+        let venue = try FixtureFolder("office").path
+        let command = try command(["--record", recording, "--marks", list, "--venue", venue])
+        try await command.listen(to: walk, terminal: terminal.terminal) { continuation.yield($0) }
+        XCTAssertEqual(terminal.mode.c_lflag, before, "the terminal's mode is restored")
+
+        let truths = try truths(recording)
+        XCTAssertEqual(
+            truths.map { MarkedPlace(mapID: $0.mapID ?? 0, point: $0.point ?? MapPoint(x: 0, y: 0)) },
+            Self.points.compactMap { MarkedPlace($0) })
+        for (place, truth) in truths.enumerated() {
+            // The next place is 100 s later.
+            XCTAssertEqual(truth.instant.seconds, 100 * Double(place) + 2, accuracy: 50)
+            XCTAssertFalse(truth.isHold)
+        }
+        let map = folder + "/map.json"
+        let survey = try Tool.run(["survey", "--venue", venue, "--output", map, recording])
+        XCTAssertEqual(survey.status, 0, survey.errors)
+        XCTAssertEqual(survey.errors, "")
+        XCTAssertTrue(survey.output.hasPrefix("\(map): "), survey.output)
+        let replay = try Tool.run(["replay", "--venue", venue, "--radio-map", map, recording])
+        XCTAssertEqual(replay.status, 0, replay.errors)
+        XCTAssertTrue(replay.output.contains("\"position\""), replay.output)
+    }
+
+    func testAStayHasItsGroundTruthFromTheFirstReading() async throws {
+        let recording = try temporaryFolder() + "/kitchen.jsonl"
+        let walk = GuidedWalk(places: [try walk { _ in }.places[0]]) { _ in }
+        try await command(["--record", recording, "--at", "1, 2.5,10", "--room", "Kitchen"]).listen(to: walk)
+        XCTAssertEqual(
+            try truths(recording),
+            [Truth(instant: .zero, mapID: 1, point: MapPoint(x: 2.5, y: 10), room: "Kitchen", isHold: true)])
+        let folder = try temporaryFolder()
+        let venue = try FixtureFolder("office").path
+        let survey = try Tool.run(["survey", "--venue", venue, "--output", folder + "/map.json", recording])
+        XCTAssertEqual(survey.status, 0, survey.errors)
+        let rooms = try RoomRecording(path: recording)
+        XCTAssertEqual(rooms.stays.map(\.room), ["Kitchen"])
+    }
+
+    func testALateUndoIsRefused() {
+        var buffer = MarkBuffer()
+        let pressure = { (seconds: Double) in
+            SensorReading.pressure(PressureSample(instant: Instant(seconds: seconds), hectopascals: 1000))
+        }
+        XCTAssertEqual(buffer.add(pressure(0)).count, 0)
+        buffer.insert(Truth(instant: Instant(seconds: 0.5), mapID: 1, point: MapPoint(x: 1, y: 1)))
+        XCTAssertEqual(buffer.add(pressure(0.2)).count, 0, "a late reading precedes the mark")
+        var written: [RecordingEntry] = []
+        for second in 1...200 { written += buffer.add(pressure(Double(second))) }
+        XCTAssertNil(buffer.removeLastMark())
+        written += buffer.drain()
+        XCTAssertEqual(written.count, 203)
+        XCTAssertEqual(written.compactMap(\.instant), written.compactMap(\.instant).sorted())
+        guard case .truth? = written.dropFirst(2).first else { return XCTFail("\(written.prefix(4))") }
+    }
+
+    func testALargeBufferLeavesTheOldestEntries() {
+        var buffer = MarkBuffer()
+        var written = 0
+        for index in 0..<70_000 {
+            let sample = PressureSample(instant: Instant(seconds: Double(index) / 10_000), hectopascals: 1000)
+            written += buffer.add(.pressure(sample)).count
+        }
+        XCTAssertGreaterThan(written, 30_000)
+        XCTAssertEqual(written + buffer.drain().count, 70_000)
+    }
+
+    func testWrongOptionsOfGroundTruthAreRefused() throws {
+        for (words, message) in [
+            (["--at", "1,2,3"], "--at requires --record"),
+            (["--marks", "a"], "--marks requires --record"),
+            (["--room", "a"], "--room requires --record"),
+            (["--venue", "a"], "--venue requires --at or --marks"),
+            (["--record", "a.jsonl", "--at", "1,2,3", "--marks", "b"], "--at and --marks can't be combined"),
+            (
+                ["--record", "a.jsonl", "--at", "1,2,north"],
+                "--at must be MAP,X,Y in metres, such as 1,4.5,2, not '1,2,north'"
+            ),
+            (
+                ["--record", "a.jsonl", "--at", "1,2,nan"],
+                "--at must be MAP,X,Y in metres, such as 1,4.5,2, not '1,2,nan'"
+            ),
+            (
+                ["--record", "a.snoop", "--at", "1,2,3"],
+                "--at requires a recording, .jsonl or .jsonl.gz; a capture can't store ground truth"
+            ),
+            (
+                ["--record", "a.jsonl", "--append", "--at", "1,2,3"],
+                "--at can't be combined with --append; record to another file, as 'survey' reads several"
+            ),
+        ] {
+            let result = try Tool.run(["scan"] + words)
+            XCTAssertEqual(result.status, 2)
+            XCTAssertEqual(result.errors, "indoorloc scan: \(message)\nTry 'indoorloc scan --help'.\n")
+        }
+    }
+
+    func testAPlaceOutsideOfTheVenueIsRefusedBeforeTheRadioIsUsed() throws {
+        let folder = try temporaryFolder()
+        let (venue, list, recording) = (try FixtureFolder("office").path, folder + "/list.txt", folder + "/a.jsonl")
+        let maps = "has no map 9; its maps are 1 (Ground floor), 2 (Upper floor)"
+        let outside = "the point is outside of map 1, which is 36.00 m wide and 20.00 m high"
+        for (place, problem) in [("9,1,1", maps), ("1,40,1", outside)] {
+            let at = try Tool.run(["scan", "--record", recording, "--venue", venue, "--at", place])
+            XCTAssertEqual(at.status, 1)
+            XCTAssertTrue(at.errors.contains("--at: ") && at.errors.contains(problem), at.errors)
+            try "1,1,1\n\(place)\n".write(toFile: list, atomically: true, encoding: .utf8)
+            let marks = try Tool.run(["scan", "--record", recording, "--venue", venue, "--marks", list])
+            XCTAssertEqual(marks.status, 1)
+            XCTAssertTrue(marks.errors.contains("\(list), line 2: ") && marks.errors.contains(problem), marks.errors)
+        }
+        for (text, problem) in [
+            ("1,1,1\n1,a,1\n", ", line 2: expected MAP,X,Y, such as 1,4.5,2, not '1,a,1'"),
+            ("# nothing\n", ": no place; write one MAP,X,Y a line, in the order of the walk"),
+        ] {
+            try text.write(toFile: list, atomically: true, encoding: .utf8)
+            let marks = try Tool.run(["scan", "--record", recording, "--marks", list])
+            XCTAssertEqual(marks.errors, "indoorloc: \(list)\(problem)\n")
+        }
+        try "1,1,1\n".write(toFile: list, atomically: true, encoding: .utf8)
+        let marks = try Tool.run(["scan", "--record", recording, "--marks", list])
+        XCTAssertEqual(
+            marks.errors,
+            "indoorloc: --marks requires a terminal on standard input, as the marks are set with its keys\n")
+        XCTAssertFalse(FileManager.default.fileExists(atPath: recording))
+    }
+}

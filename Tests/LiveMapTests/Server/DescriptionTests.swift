@@ -1,0 +1,217 @@
+import Foundation
+import LiveMap
+import XCTest
+
+/// The document that describes the server's interface, compared with the server's responses in both directions.
+final class DescriptionTests: XCTestCase {
+    private typealias JSON = SchemaValidator.JSON
+
+    private let content = StagedContent(frames: 3)
+    private static let token = "0123456789abcdef"
+
+    private func server(token: String? = nil, connections: Int = 256) throws -> UInt16 {
+        var limits = LiveMapServer.Limits()
+        limits.connections = connections
+        let server = try LiveMapServer(
+            content: content, address: try LiveMapAddress("127.0.0.1:0"), token: token, metrics: { "# EOF\n" },
+            limits: limits)
+        addTeardownBlock { server.stop() }
+        return server.address.port
+    }
+
+    private func document(_ port: UInt16) throws -> JSON {
+        try JSONDecoder().decode(JSON.self, from: Data(RawClient.get("/api/v1/openapi.json", port: port).body))
+    }
+
+    /// The valid request of each path.
+    private static let requests = [
+        "/": "/", "/{file}": "/index.html", "/api/v1/plan": "/api/v1/plan?venue=7&map=1",
+        "/api/v1/tile": "/api/v1/tile?venue=7&map=1&level=8&column=1&row=0",
+        "/api/v1/frames": "/api/v1/frames?from=0&to=9&limit=2",
+    ]
+
+    func testTheDocumentHasAllPathsAndParametersOfTheServer() throws {
+        let port = try server()
+        let document = try document(port)
+        XCTAssertEqual(document["openapi"]?.string, "3.1.0")
+        let paths = try XCTUnwrap(document["paths"]?.object)
+        XCTAssertEqual(Set(paths.keys), Set(LiveMapRoutes.Path.allCases.map(\.rawValue) + ["/", "/{file}"]))
+        for (path, item) in paths {
+            let method = path == "/api/v1/marks" ? "post" : "get"
+            XCTAssertEqual(item.object.map { Array($0.keys) }, [method], path)
+            guard path != "/{file}" else { continue }
+            let parameters = item[method, "parameters"]?.array ?? []
+            let names = parameters.filter { $0["in"]?.string == "query" }.compactMap { $0["name"]?.string }
+            // The server lists its parameters in the error of an unknown one.
+            let reply = try RawClient.request(
+                method.uppercased(), path + "?no-parameter", port: port, headers: ["Content-Type: application/json"])
+            let list = names.isEmpty ? "This path has no parameters." : "Known are \(names.joined(separator: ", "))."
+            XCTAssertTrue(reply.text.contains(list), "\(path): \(reply.text)")
+            for parameter in parameters where parameter["in"]?.string == "query" {
+                try checkRange(parameter, of: path, port)
+            }
+        }
+    }
+
+    func testTheDocumentHasAllCasesOfEnumerations() throws {
+        let schemas = try document(try server())["components", "schemas"]
+        let kinds = schemas?["Event", "properties", "kind", "enum"]?.array?.compactMap(\.string)
+        XCTAssertEqual(kinds, LiveMapEvent.Kind.allCases.map(\.rawValue))
+        let modes = schemas?["Mode", "enum"]?.array?.compactMap(\.string)
+        XCTAssertEqual(modes, LiveMapOverview.Mode.allCases.map(\.rawValue))
+    }
+
+    /// Checks that the server refuses a missing parameter and values beyond the documented range.
+    private func checkRange(_ parameter: JSON, of path: String, _ port: UInt16) throws {
+        let name = try XCTUnwrap(parameter["name"]?.string)
+        var parts = (Self.requests[path] ?? path).split(separator: "?")[...]
+        let base = parts.removeFirst()
+        let others = (parts.first ?? "").split(separator: "&").filter { !$0.hasPrefix(name + "=") }
+        func status(_ value: String?) throws -> Int {
+            let query = (others.map(String.init) + (value.map { ["\(name)=\($0)"] } ?? [])).joined(separator: "&")
+            return try RawClient.get(base + (query.isEmpty ? "" : "?" + query), port: port).status
+        }
+        let isRequired = parameter["required"] == .bool(true)
+        XCTAssertEqual(try status(nil), isRequired ? 400 : 200, "\(path) \(name)")
+        for (bound, step) in [("minimum", -1.0), ("maximum", 1)] {
+            guard let limit = parameter["schema", bound]?.number else { continue }
+            XCTAssertNotEqual(try status("\(Int(limit))"), 400, "\(path) \(name)")
+            XCTAssertEqual(try status("\(Int(limit + step))"), 400, "\(path) \(name)")
+        }
+        if parameter["schema", "type"]?.string != "string" { XCTAssertEqual(try status("x"), 400, "\(path) \(name)") }
+    }
+
+    func testAllResponsesMatchTheDocument() throws {
+        let port = try server()
+        let locked = try server(token: Self.token)
+        let full = try server(connections: 0)
+        content.emit(.event(StagedContent.event(4)))
+        content.emit(.frame(StagedContent.bareFrame(11)))
+        var check = ResponseCheck(try document(port))
+        for (path, item) in try XCTUnwrap(check.validator.document["paths"]?.object) {
+            let target = Self.requests[path] ?? path
+            let mark = path == "/api/v1/marks" ? #"{"mapId": 1, "x": 1, "y": 2}"# : nil
+            let method = mark == nil ? "GET" : "POST"
+            func ask(
+                _ target: String, _ port: UInt16, host: String? = nil, _ headers: [String] = [], body: String? = nil
+            ) throws {
+                let headers = headers + (mark == nil || headers.contains { $0.hasPrefix("Content-Type") } ? [] : json)
+                let reply = try RawClient.request(
+                    method, target, port: port, host: host, headers: headers, body: body ?? mark)
+                check.check(reply, path, item)
+            }
+            let json = ["Content-Type: application/json"]
+            if path == "/api/v1/stream" {
+                check.check(try streamed(port), path, item)
+                check.check(try RawClient.request("HEAD", target, port: port), path, item)
+            } else {
+                let first = try RawClient.request(
+                    method, target, port: port, headers: mark == nil ? [] : json, body: mark)
+                check.check(first, path, item)
+                if let tag = first.headers["etag"] { try ask(target, port, ["If-None-Match: \(tag)"]) }
+            }
+            try ask(target.contains("?") ? target + "&x=1" : target + "?x=1", port)
+            try ask(target, locked)
+            try ask(target, port, host: "example.org")
+            try ask(target + "?x=" + String(repeating: "x", count: 3_000), port)
+            try ask(target, full)
+            switch path {
+            case "/{file}": try ask("/none.js", port)
+            case "/api/v1/plan": try ask("/api/v1/plan?venue=7&map=9", port)
+            case "/api/v1/tile": try ask("/api/v1/tile?venue=7&map=1&level=1&column=1&row=0", port)
+            case "/api/v1/frames": try ask("/api/v1/frames", port)
+            case "/api/v1/marks":
+                try ask(target, port, body: String(repeating: " ", count: 9_000))
+                try ask(target, port, ["Content-Type: text/plain"])
+                content.refuse("The session has no recording.")
+                try ask(target, port)
+            default: break
+            }
+        }
+        try checkFailures(&check)
+        XCTAssertEqual(check.validator.problems, [])
+        XCTAssertEqual(check.problems, [])
+        XCTAssertEqual(check.documented.subtracting(check.seen), [], "documented, but not observed")
+        XCTAssertEqual(
+            check.validator.allProperties.subtracting(check.validator.seen), [], "documented, but not observed")
+    }
+
+    /// Checks the responses without content, and those with content that JSON can't represent.
+    private func checkFailures(_ check: inout ResponseCheck) throws {
+        let empty = try LiveMapServer(content: content, address: try LiveMapAddress("127.0.0.1:0"))
+        addTeardownBlock { empty.stop() }
+        content.breakNumbers()
+        for path in ["/api/v1/venue", "/api/v1/frames", "/api/v1/events", "/api/v1/radio-map", "/metrics"] {
+            let item = try XCTUnwrap(check.validator.document["paths", path])
+            check.check(try RawClient.get(path, port: empty.address.port), path, item)
+        }
+        content.removeRadioMap()
+        let item = try XCTUnwrap(check.validator.document["paths", "/api/v1/radio-map"])
+        check.check(try RawClient.get("/api/v1/radio-map", port: empty.address.port), "/api/v1/radio-map", item)
+    }
+
+    private func streamed(_ port: UInt16) throws -> RawClient.Reply {
+        let client = try RawClient.stream(port: port, after: 0)
+        try client.receive { $0.contains("id: 11\n") && $0.hasSuffix("\n\n") }
+        return try client.reply()
+    }
+
+    /// The comparison of responses with the document.
+    private struct ResponseCheck {
+        var validator: SchemaValidator
+        var problems: [String] = []
+        /// The paths with a status that have occurred.
+        var seen: Set<String> = []
+
+        init(_ document: JSON) { validator = SchemaValidator(document) }
+
+        /// The paths with each documented status.
+        var documented: Set<String> {
+            var all: Set<String> = []
+            for (path, item) in validator.document["paths"]?.object ?? [:] {
+                for operation in item.object?.values ?? [:].values {
+                    for status in operation["responses"]?.object?.keys ?? [:].keys { all.insert("\(path) \(status)") }
+                }
+            }
+            return all
+        }
+
+        mutating func check(_ reply: RawClient.Reply, _ path: String, _ item: JSON) {
+            let name = "\(path) \(reply.status)"
+            seen.insert(name)
+            guard let operation = item.object?.values.first,
+                var response = operation["responses", "\(reply.status)"]
+            else { return problems.append("\(name): \(reply.text.prefix(200)) is not documented") }
+            if let reference = response["$ref"]?.string { response = validator.resolved(reference) ?? .null }
+            guard let content = response["content"]?.object?.first else {
+                if !reply.body.isEmpty { problems.append("\(name): has a body") }
+                return
+            }
+            let type = reply.headers["content-type"] ?? "none"
+            let isMatch =
+                content.key == type || content.key == "*/*" || content.key == "image/*" && type.hasPrefix("image/")
+            if !isMatch { problems.append("\(name): \(type) is not \(content.key)") }
+            guard type == "application/json", let schema = content.value["schema"] else {
+                if type == "text/event-stream" { checkEvents(reply.text) }
+                return
+            }
+            validate(Data(reply.body), schema, name)
+        }
+
+        private mutating func validate(_ data: Data, _ schema: JSON, _ name: String) {
+            do { validator.validate(try JSONDecoder().decode(JSON.self, from: data), schema, at: name) } catch {
+                problems.append("\(name): \(error)")
+            }
+        }
+
+        /// Checks the data of server-sent events, which has the schema of its kind.
+        private mutating func checkEvents(_ text: String) {
+            for event in text.components(separatedBy: "\n\n") where event.hasPrefix("id:") {
+                let lines = event.components(separatedBy: "\n")
+                let schema = lines[1] == "event: frame" ? "Frame" : "Event"
+                let data = Data(lines[2].dropFirst("data: ".count).utf8)
+                validate(data, .object(["$ref": .string("#/components/schemas/\(schema)")]), lines[0])
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import LiveMap
+import XCTest
+
+/// The stream of updates, and many connections.
+final class LiveMapStreamTests: XCTestCase {
+    private let content = StagedContent(frames: 3)
+
+    private func server(_ change: (inout LiveMapServer.Limits) -> Void = { _ in }) throws -> LiveMapServer {
+        var limits = LiveMapServer.Limits()
+        change(&limits)
+        let server = try LiveMapServer(content: content, address: try LiveMapAddress("127.0.0.1:0"), limits: limits)
+        addTeardownBlock { server.stop() }
+        return server
+    }
+
+    func testAStreamHasTheFormOfServerSentEvents() throws {
+        let client = try RawClient.stream(port: try server().address.port)
+        try client.receive { $0.contains("id: 3\n") && $0.hasSuffix("\n\n") }
+        content.emit(.event(StagedContent.event(4)))
+        content.emit(.overview(id: 5))
+        try client.receive { $0.contains("id: 5\n") && $0.hasSuffix("\n\n") }
+        let reply = try client.reply()
+        XCTAssertEqual(reply.headers["content-type"], "text/event-stream")
+        XCTAssertEqual(reply.headers["cache-control"], "no-store")
+        XCTAssertEqual(reply.headers["x-accel-buffering"], "no")
+        let events = reply.text.components(separatedBy: "\n\n").dropLast().map { $0.components(separatedBy: "\n") }
+        XCTAssertEqual(events.map { $0[0] }, ["retry: 2000", "id: 3", "id: 4", "id: 5"])
+        XCTAssertEqual(events.dropFirst().map { $0[1] }, ["event: frame", "event: event", "event: overview"])
+        let data = events.dropFirst().map { Data($0[2].dropFirst("data: ".count).utf8) }
+        XCTAssertEqual(try JSONDecoder().decode(LiveMapFrame.self, from: data[0]), StagedContent.frame(3))
+        XCTAssertEqual(try JSONDecoder().decode(LiveMapEvent.self, from: data[1]), StagedContent.event(4))
+    }
+
+    func testAReaderThatConnectsAgainLosesAndRepeatsNothing() throws {
+        let port = try server().address.port
+        var numbers: [Int] = []
+        var next = 4
+        for round in 0..<20 {
+            let client = try RawClient.stream(port: port, after: numbers.last ?? 0)
+            for _ in 0..<3 {
+                content.emit(next % 2 == 0 ? .event(StagedContent.event(next)) : .frame(StagedContent.frame(next)))
+                next += 1
+            }
+            let last = next - 1
+            // The connection breaks at any time.
+            try client.receive {
+                $0.contains("id: \((numbers.last ?? 0) + 1 + round % (last - (numbers.last ?? 0)))\n")
+            }
+            numbers += client.eventNumbers
+            // Updates while nothing is connected.
+            content.emit(.frame(StagedContent.frame(next)))
+            next += 1
+        }
+        XCTAssertEqual(numbers, Array(1...(numbers.last ?? 0)))
+        XCTAssertGreaterThan(numbers.count, 15)
+    }
+
+    func testAHundredReadersReceiveEachUpdate() throws {
+        let port = try server().address.port
+        let clients = try (0..<100).map { _ in try RawClient.stream(port: port) }
+        for client in clients { try client.receive { $0.contains("id: 3\n") } }
+        for id in 4..<104 { content.emit(.frame(StagedContent.frame(id))) }
+        for client in clients {
+            try client.receive { $0.contains("id: 103\n") && $0.hasSuffix("\n\n") }
+            XCTAssertEqual(client.eventNumbers, Array(3...103))
+        }
+    }
+
+    func testAReaderThatNeverReadsDelaysNeitherOthersNorTheSession() throws {
+        let server = try server { $0.waitingBytes = 65_536 }
+        let port = server.address.port
+        let stuck = try RawClient.stream(port: port, receiveBuffer: 4_096)
+        let client = try RawClient.stream(port: port)
+        try client.receive { $0.contains("id: 3\n") }
+        try RawClient.wait(for: "both streams") { content.readers == 2 }
+        let particles = String(repeating: "A", count: 20_000)
+        for id in 4..<104 {
+            let isEvent = id % 10 == 0
+            content.emit(
+                isEvent ? .event(StagedContent.event(id)) : .frame(StagedContent.frame(id, particles: particles)))
+            // The other reader has each update before the next one.
+            try client.receive { $0.suffix(25_000).contains("id: \(id)\n") && $0.hasSuffix("\n\n") }
+        }
+        XCTAssertEqual(client.eventNumbers, Array(3...103))
+        // As soon as the slow reader reads, it receives all events and the newest frame, but not each frame.
+        try stuck.receive { $0.contains("id: 103\n") && $0.hasSuffix("\n\n") }
+        let numbers = stuck.eventNumbers
+        XCTAssertEqual(numbers.filter { $0 % 10 == 0 }, Array(stride(from: 10, to: 104, by: 10)))
+        XCTAssertEqual(numbers, numbers.sorted())
+        XCTAssertLessThan(numbers.count, 60)
+    }
+
+    func testASilentStreamSendsComments() throws {
+        let client = try RawClient.stream(port: try server { $0.keepAlive = .milliseconds(20) }.address.port)
+        try client.receive { $0.components(separatedBy: "\n:\n").count > 3 }
+        XCTAssertEqual(client.eventNumbers, [3])
+    }
+
+    func testAClosedReaderIsForgotten() throws {
+        let server = try server { $0.keepAlive = .milliseconds(20) }
+        var client: RawClient? = try RawClient.stream(port: server.address.port)
+        try client?.receive { $0.contains("id: 3\n") }
+        XCTAssertEqual(content.readers, 1)
+        client = nil
+        try RawClient.wait(for: "the end of the stream") { content.readers == 0 && server.requestCount == 0 }
+    }
+
+    func testAConnectionBeyondTheLimitIsRefused() throws {
+        let server = try server { $0.connections = 10 }
+        let port = server.address.port
+        var clients = try (0..<10).map { _ in try RawClient.stream(port: port) }
+        for client in clients { try client.receive { $0.contains("id: 3\n") } }
+        for _ in 0..<50 {
+            let reply = try RawClient.get("/api/v1/health", port: port)
+            XCTAssertEqual(reply.status, 503)
+            XCTAssertEqual(reply.headers["connection"], "close")
+            XCTAssertTrue(reply.text.contains("maximum of 10 connections"), reply.text)
+        }
+        clients.removeLast(5)
+        // The closed connections are detected at the next update.
+        var id = 4
+        while try RawClient.get("/api/v1/health", port: port).status != 200 {
+            content.emit(.frame(StagedContent.frame(id)))
+            id += 1
+        }
+        for client in clients { try client.receive { $0.contains("id: 4\n") } }
+    }
+
+    func testAThousandConnectionsLeaveNothingBehind() throws {
+        let server = try server()
+        let port = server.address.port
+        func visit(_ count: Int) throws {
+            for index in 0..<count {
+                switch index % 4 {
+                case 0: XCTAssertEqual(try RawClient.get("/api/v1/frames", port: port).status, 200)
+                case 1:
+                    let client = try RawClient.stream(port: port)
+                    try client.receive { $0.contains("id: ") }
+                case 2: try RawClient(port: port).send("GET /api/v1/ven")
+                default: XCTAssertEqual(try RawClient.get("/%zz", port: port).status, 400)
+                }
+                if index % 20 == 0 { content.emit(.overview(id: 3)) }
+            }
+            content.emit(.frame(StagedContent.frame(4)))
+            try RawClient.wait(for: "the end of all requests") {
+                content.emit(.overview(id: 4))
+                return server.requestCount == 0
+            }
+        }
+        try visit(200)
+        let before = try Usage()
+        try visit(1_000)
+        let after = try Usage()
+        XCTAssertEqual(content.readers, 0)
+        XCTAssertLessThanOrEqual(after.threads, before.threads + 2)
+        XCTAssertLessThanOrEqual(after.files, before.files + 4)
+        // 1,000 leaked requests would need several times more.
+        XCTAssertLessThan(after.kilobytes - before.kilobytes, 4_096)
+    }
+
+    /// The resources that this process uses.
+    private struct Usage {
+        let threads, kilobytes, files: Int
+
+        init() throws {
+            let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            func number(_ name: String) -> Int {
+                let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
+                return Int(line.filter(\.isNumber)) ?? 0
+            }
+            threads = number("Threads")
+            kilobytes = number("RssAnon")
+            files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        }
+    }
+}
