@@ -95,9 +95,6 @@ static const unsigned char marks_js[] = {
 static const unsigned char memory_js[] = {
 #embed "page/memory.js"
 };
-static const unsigned char openapi_json[] = {
-#embed "openapi.json"
-};
 static const unsigned char page_css[] = {
 #embed "page/page.css"
 };
@@ -133,6 +130,10 @@ static const unsigned char timeline_js[] = {
 };
 static const unsigned char view_js[] = {
 #embed "page/view.js"
+};
+
+static const unsigned char openapi_json[] = {
+#embed "openapi.json"
 };
 
 static const live_map_file files[] = {

@@ -95,11 +95,22 @@ export class App {
   startRadioMap() {
     const radioMap = this.source.radioMap;
     this.plan.scene.radioMap = radioMap;
-    this.radioPanel = new RadioPanel(radioMap, this.plan.scene, () => this.plan.invalidate());
+    this.radioPanel = new RadioPanel(radioMap, this.plan.scene, () => this.showRadioMap());
     const readings = radioMap.survey.reduce((/** @type {number} */ sum, /** @type {any} */ point) => sum + point.readings, 0);
     this.facts.showOther("Radio map", [
       ["Beacons", String(radioMap.beacons.length)], ["Survey points", String(radioMap.survey.length)], ["Readings", String(readings)],
     ]);
+  }
+
+  /** Shows a map that has the chosen beacon of the radio map. */
+  showRadioMap() {
+    const grids = this.source.radioMap.beacons[this.plan.scene.beacon]?.grids ?? [];
+    const shown = this.plan.scene.map?.id;
+    if (grids.length > 0 && !grids.some((/** @type {any} */ grid) => grid.mapId === shown)) {
+      const venue = this.source.overview.venues.find((/** @type {any} */ one) => one.maps.some((/** @type {any} */ map) => map.id === grids[0].mapId));
+      if (venue) this.showVenue(venue, grids[0].mapId);
+    }
+    this.plan.invalidate();
   }
 
   /** @param {any} overview */
@@ -214,6 +225,7 @@ export class App {
     setText(byId("play"), clock.playing ? "Pause" : "Play");
     byId("play").setAttribute("aria-label", clock.playing ? "Pause" : "Play");
     byId("live-edge").hidden = !clock.isLive || clock.atEdge;
+    byId("speed-choice").hidden = clock.atEdge;
     byId("speed").value = String(clock.speed);
     if (!clock.isRunning) this.tablesAt = 0;
     this.source.want(clock.t);
@@ -295,7 +307,7 @@ export class App {
     if (this.isSession && isDue) {
       this.tablesAt = now;
       if (frame) {
-        this.facts.show(frame, this.venue, this.origin);
+        this.facts.show(frame, this.venue, this.origin, !clock.playing);
         this.diagnosis.show(frame.diagnosis ?? null);
         if (frame !== this.tableFrame) this.beaconTable.show(frame.beacons);
         this.tableFrame = frame;

@@ -21,8 +21,9 @@ export class Facts {
    * @param {any} frame
    * @param {any} venue
    * @param {number} start the instant that is shown as 0:00
+   * @param {boolean} isStill whether the page stays at this instant
    */
-  show(frame, venue, start) {
+  show(frame, venue, start, isStill) {
     setText(byId("state-text"), frame.text);
     byId("state-dot").hidden = false;
     byId("state-dot").dataset.kind = stateKind(frame.state);
@@ -34,21 +35,22 @@ export class Facts {
     }
     const values = this.list.querySelectorAll("dd");
     facts.forEach(([, value], index) => setText(values[index], value));
-    this.speak(frame, facts);
+    this.speak(frame, facts, isStill);
   }
 
   /**
-   * Announces a new state at once, and a new position from time to time.
+   * Announces a new state and the place where the user has stopped at once, and a new position from time to time.
    * @param {any} frame
    * @param {[string, string][]} facts
+   * @param {boolean} isStill
    */
-  speak(frame, facts) {
+  speak(frame, facts, isStill) {
     const now = performance.now() / 1000;
-    if (frame.text === this.lastState && now - this.spokenAt < quietSeconds) return;
+    if (!isStill && frame.text === this.lastState && now - this.spokenAt < quietSeconds) return;
     this.lastState = frame.text;
     this.spokenAt = now;
     const sentence = facts.map(([name, value]) => `${name}: ${value}`).join(". ");
-    setText(this.spoken, `${frame.text}. ${sentence}.`);
+    setText(this.spoken, `${frame.text.replace(/\.$/, "")}. ${sentence}.`);
   }
 
   /**

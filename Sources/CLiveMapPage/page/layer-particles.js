@@ -78,7 +78,7 @@ export class ParticleLayer {
         let place = (y + row) * image.width + x;
         for (let column = 0; column < size; column++, place++) {
           const alpha = (pixels[place] >>> 24) + density;
-          pixels[place] = ((alpha > 225 ? 225 : alpha) << 24) | color;
+          pixels[place] = ((alpha > 176 ? 176 : alpha) << 24) | color;
         }
       }
       this.count++;

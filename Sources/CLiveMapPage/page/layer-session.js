@@ -12,8 +12,8 @@ export function drawSession(pass) {
   if (scene.layers.has("trail")) drawTrails(pass);
   if (scene.layers.has("route")) drawRoute(pass);
   if (scene.layers.has("beacons")) drawHeardBeacons(pass);
-  if (scene.layers.has("truth")) drawTruth(pass);
   if (scene.layers.has("estimate")) drawEstimate(pass);
+  if (scene.layers.has("truth")) drawTruth(pass);
 }
 
 /** @param {import("./plan.js").Pass} pass */
@@ -138,23 +138,18 @@ function drawTruth(pass) {
       drawLabel(pass, metres(scene.frame.error), (x + ex) / 2, (y + ey) / 2, { color: palette.truth, weight: 600 });
     }
   }
-  // A cross in a ring, which differs from the estimate's disc by its shape.
-  context.beginPath();
-  context.arc(x, y, 8, 0, 2 * Math.PI);
-  context.fillStyle = palette.halo;
-  context.globalAlpha = 0.85;
-  context.fill();
-  context.globalAlpha = 1;
-  context.strokeStyle = palette.truth;
-  context.lineWidth = 2.2;
-  context.stroke();
-  context.beginPath();
-  context.moveTo(x - 11, y);
-  context.lineTo(x + 11, y);
-  context.moveTo(x, y - 11);
-  context.lineTo(x, y + 11);
-  context.lineWidth = 1.6;
-  context.stroke();
+  // A cross in a ring differs from the estimate's disc by its shape, and leaves the disc visible below it.
+  for (const [color, wider] of [[palette.halo, 2.5], [palette.truth, 0]]) {
+    context.strokeStyle = /** @type {string} */ (color);
+    context.lineWidth = 2 + /** @type {number} */ (wider);
+    context.beginPath();
+    context.arc(x, y, 9, 0, 2 * Math.PI);
+    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      context.moveTo(x + 4 * dx, y + 4 * dy);
+      context.lineTo(x + 13 * dx, y + 13 * dy);
+    }
+    context.stroke();
+  }
 }
 
 /** @param {import("./plan.js").Pass} pass */

@@ -163,18 +163,19 @@ export function drawPoints(pass) {
 export function drawFixedBeacons(pass) {
   const { context, view, scene, palette } = pass;
   const chosen = scene.radioMap?.beacons[scene.beacon]?.id ?? null;
-  context.lineWidth = 1.6;
   for (const beacon of scene.venue.beacons) {
     if (beacon.mapId !== scene.map.id) continue;
     const [x, y] = view.toScreen(beacon.x, beacon.y);
     const isChosen = beacon.id === chosen;
-    const half = isChosen ? 6 : 4;
+    context.lineWidth = isChosen ? 3 : 1.6;
+    const half = isChosen ? 11 : 4;
     context.fillStyle = palette.halo;
     context.strokeStyle = isChosen ? palette.accent : palette.beacon;
-    context.fillRect(x - half - 1, y - half - 1, 2 * half + 2, 2 * half + 2);
+    // The chosen beacon of a radio map has a frame, within which the survey point at its place stays visible.
+    if (!isChosen) context.fillRect(x - half - 1, y - half - 1, 2 * half + 2, 2 * half + 2);
     context.strokeRect(x - half, y - half, 2 * half, 2 * half);
     if (isChosen || view.scale > 45) {
-      drawLabel(pass, beaconName(beacon.id), x, y + half + 10, { color: isChosen ? palette.text : palette.beacon, size: 11 });
+      drawLabel(pass, beaconName(beacon.id), x, y + half + 9, { color: isChosen ? palette.text : palette.beacon, size: 11 });
     }
   }
 }

@@ -75,7 +75,7 @@ export class Timeline {
     context.fillStyle = palette.text;
     context.fillRect(x - 1.25, 0, 2.5, height);
     context.beginPath();
-    context.arc(x, 4, 4, 0, 2 * Math.PI);
+    context.arc(Math.min(width - 4, Math.max(4, x)), 4, 4, 0, 2 * Math.PI);
     context.fill();
     this.root.setAttribute("aria-valuemin", String(Math.floor(this.start)));
     this.root.setAttribute("aria-valuemax", String(Math.ceil(this.end)));

@@ -1,0 +1,117 @@
+import Foundation
+import LiveMap
+import XCTest
+
+/// A live map in a browser, with what it shows and how a user controls it.
+struct ShownMap {
+    /// What `window.liveMap.state()` returns; see `inspection.js`.
+    struct State: Decodable {
+        struct Estimate: Decodable {
+            var mapId: Int
+            var x: Double
+            var y: Double
+        }
+        struct Transform: Decodable, Equatable {
+            var scale: Double
+            var x: Double
+            var y: Double
+        }
+        var t: Double
+        var speed: Double
+        var playing: Bool
+        var following: Bool
+        var connection: String
+        var mapId: Int?
+        var frameId: Int?
+        var frames: Int
+        var estimate: Estimate?
+        var particles: Int
+        var drawings: Int
+        var theme: String
+        var transform: Transform
+    }
+
+    struct Point: Decodable, Equatable {
+        var x: Double
+        var y: Double
+    }
+
+    struct Box: Decodable {
+        var left: Double
+        var top: Double
+        var width: Double
+        var height: Double
+
+        var middle: (x: Double, y: Double) { (left + width / 2, top + height / 2) }
+    }
+
+    let page: BrowserPage
+
+    /// Waits until the page shows its first frame.
+    func waitUntilReady() throws {
+        // The page replaces the object while it starts.
+        try page.wait(until: "window.liveMap !== undefined")
+        try page.run("await window.liveMap.ready")
+    }
+
+    var state: State {
+        get throws { try page.evaluate("window.liveMap.state()") }
+    }
+
+    /// Waits until an expression with `state` is true.
+    func wait(until condition: String) throws {
+        try page.wait(until: "((state) => \(condition))(window.liveMap.state())")
+    }
+
+    /// Returns the point of the viewport, in CSS pixels, that the page reports for a place in metres.
+    func screenPoint(_ place: LiveMapFrame.Place) throws -> Point {
+        try page.evaluate("window.liveMap.screenPoint(\(place.mapId), \(place.x), \(place.y))")
+    }
+
+    /// Returns the rectangle of the element with an identifier.
+    func box(of selector: String) throws -> Box {
+        try page.evaluate(
+            """
+            (() => {
+                const { left, top, width, height } = document.querySelector("\(selector)").getBoundingClientRect();
+                return { left, top, width, height };
+            })()
+            """)
+    }
+
+    /// Returns the text of an element as a user reads it; empty if the element is hidden.
+    func text(of selector: String) throws -> String {
+        try page.evaluate("document.querySelector(\"\(selector)\").innerText.replaceAll('\\u00a0', ' ')")
+    }
+
+    /// Clicks the middle of an element.
+    func click(_ selector: String) throws {
+        let (x, y) = try box(of: selector).middle
+        try page.click(x: x, y: y)
+    }
+
+    /// Clicks the time line at an instant of the sample, and waits until the page has drawn it.
+    func seek(to t: Double) throws {
+        let line = try box(of: "#timeline")
+        let fraction = (t - SampleSession.start) / (SampleSession.end - SampleSession.start)
+        // A pixel behind the instant, as a frame begins at its instant.
+        try page.click(x: line.left + fraction * line.width + 1, y: line.top + line.height / 2)
+        try waitForDrawing()
+    }
+
+    /// Waits until the page has drawn all changes.
+    func waitForDrawing() throws {
+        try page.run("await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    }
+
+    /// The names and values of the facts.
+    var facts: [[String]] {
+        get throws {
+            try page.evaluate(
+                """
+                [...document.querySelectorAll("#facts-list dt")].map((name) =>
+                    [name, name.nextElementSibling].map((one) => one.textContent.replaceAll("\\u00a0", " ")))
+                """)
+        }
+    }
+}
