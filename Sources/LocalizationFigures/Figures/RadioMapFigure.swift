@@ -13,14 +13,15 @@ extension Figure {
 
     /// Creates a figure of the expected RSSI on the plans of a venue, with the places of the survey.
     ///
-    /// Places where no beacon can be received are left blank. All plans have the same scale of colours.
+    /// Places where no beacon can be received are left blank, and maps without any such place are left out. All plans
+    /// have the same scale of colours. Returns nil if no beacon can be received on any of the maps.
     /// - Parameters:
     ///   - field: the tables of the venue with its radio map.
     ///   - maps: the maps, in the order of the panels.
     package static func radioMap(
         title: String, venue: Venue, field: SignalField, maps: [VenueMap], contents: [RadioMapContent],
         caption: [String] = []
-    ) -> Figure {
+    ) -> Figure? {
         var plans: [PlanView] = []
         for content in contents {
             for map in maps {
@@ -28,6 +29,7 @@ extension Figure {
                 plans.append(plan)
             }
         }
+        guard !plans.isEmpty else { return nil }
         let values = plans.flatMap { $0.heatMap?.values ?? [] }.filter(\.isFinite)
         let range = (values.min() ?? -100)...(values.max() ?? -40)
         for index in plans.indices { plans[index].heatMap?.range = range }
