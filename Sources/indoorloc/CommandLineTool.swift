@@ -17,7 +17,7 @@ enum CommandLineTool {
 
     private static let commands: [any Command.Type] = [
         LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self,
-        SurveyCommand.self,
+        SurveyCommand.self, PlotCoverageCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
         VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,
