@@ -23,14 +23,15 @@ struct HeldOutErrors: Sendable {
     /// The number of parts of the survey, each of which is left out once. The survey is learned once for each part.
     private static let parts = 4
 
-    /// Learns the survey without each part and locates the part's recordings; nil with fewer than two recordings.
+    /// Learns the survey without each part and locates the part's recordings; nil for recordings from fewer than two
+    /// places.
     ///
     /// - Throws: the error of the first recording that can't be read.
     static func measure(
         _ walks: [UnlabelledLearning.Walk], venue: Venue, strictness: RecordingReader.Strictness, jobs: Int,
         progress: ProgressLine
     ) async throws -> HeldOutErrors? {
-        let folds = HeldOutSurvey.folds(of: walks.count, parts: parts)
+        let folds = HeldOutSurvey.folds(of: walks.map(\.recording), parts: parts)
         guard !folds.isEmpty else { return nil }
         let parts = try await folds.concurrentMap(
             jobs: jobs, report: { progress.show("report: part \($0) of \(folds.count) left out") }

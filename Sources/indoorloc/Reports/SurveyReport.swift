@@ -12,7 +12,7 @@ struct SurveyReport {
 
     /// The maximum number of rows of a table.
     private static let rowLimit = 200
-    /// The maximum number of survey places in a table.
+    /// The maximum number of survey places and of recordings in a table.
     private static let placeLimit = 30
 
     init(venue: Venue, radioMap: RadioMap, heldOut: HeldOutErrors?) {
@@ -70,10 +70,10 @@ struct SurveyReport {
                 panels: [.chart(chart)]
             ).svg)
         let worst = heldOut.recordings.sorted { ($1.mean ?? 0, $0.path) < ($0.mean ?? 0, $1.path) }
-        page.paragraph("The recordings, those with the largest error first:")
+        page.paragraph("The recordings with the largest errors:")
         page.table(
             ["recording", "places", "mean error (m)"],
-            worst.prefix(Self.rowLimit).map { recording in
+            worst.prefix(Self.placeLimit).map { recording in
                 [
                     URL(filePath: recording.path).lastPathComponent, "\(recording.errors.count)",
                     number(recording.mean),
