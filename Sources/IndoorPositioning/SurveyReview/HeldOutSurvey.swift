@@ -46,17 +46,36 @@ public struct HeldOutSurvey: Sendable {
         field = SignalField(venue: surveyed, model: settings.signal)
     }
 
-    /// Returns the splits of `count` recordings into at most `parts` parts, each of which is left out once; empty for fewer
-    /// than two recordings. The same count gives the same splits.
-    public static func folds(of count: Int, parts: Int = 4) -> [Fold] {
-        guard count > 1 else { return [] }
+    /// Returns the splits of recordings into at most `parts` parts, each of which is left out once; empty for recordings
+    /// from fewer than two places.
+    ///
+    /// Stays at the same point belong to one part, as a stay at a left-out point would otherwise be located by the other
+    /// stays at that point. The same recordings give the same splits.
+    public static func folds(of recordings: [SurveyRecording], parts: Int = 4) -> [Fold] {
+        var groups: [[Int]] = []
+        var stays: [SurveyRecording.Waypoint: Int] = [:]
+        for (index, recording) in recordings.enumerated() {
+            guard recording.waypoints.count == 1, var stay = recording.waypoints.first else {
+                groups.append([index])
+                continue
+            }
+            stay.instant = .zero
+            if let group = stays[stay] {
+                groups[group].append(index)
+            } else {
+                stays[stay] = groups.count
+                groups.append([index])
+            }
+        }
+        guard groups.count > 1 else { return [] }
         var generator = SeededGenerator(seed: 0)
-        let order = (0..<count).shuffled(using: &generator)
-        let parts = min(max(2, parts), count)
+        let order = groups.shuffled(using: &generator)
+        let parts = min(max(2, parts), groups.count)
         return (0..<parts).map { part in
-            Fold(
-                learned: order.indices.filter { $0 % parts != part }.map { order[$0] }.sorted(),
-                heldOut: order.indices.filter { $0 % parts == part }.map { order[$0] }.sorted())
+            func members(_ isHeldOut: Bool) -> [Int] {
+                order.indices.filter { ($0 % parts == part) == isHeldOut }.flatMap { order[$0] }.sorted()
+            }
+            return Fold(learned: members(false), heldOut: members(true))
         }
     }
 

@@ -14,7 +14,10 @@ extension SurveyReview {
         if gaps.count > Self.adviceLimit {
             let rest = gaps.dropFirst(Self.adviceLimit)
             let area = Self.number(rest.reduce(0) { $0 + $1.area })
-            sentences.append("Walk \(rest.count) smaller areas without a survey point, \(area) m² in total.")
+            sentences.append(
+                rest.count == 1
+                    ? "Walk 1 smaller area without a survey point: \(area) m²."
+                    : "Walk \(rest.count) smaller areas without a survey point: \(area) m² in total.")
         }
         sentences += findings.map { Self.sentence(of: $0, in: venue) }
         sentences += contradictions.prefix(Self.adviceLimit).map { contradiction in

@@ -17,18 +17,27 @@ public struct SurveyGap: Hashable, Sendable {
     public var cells: [MapPoint]
 }
 
-extension RadioMap {
+extension Venue {
     /// Returns the parts of the walkable area that are farther than `distance` metres from all survey places, the largest
     /// first, without those smaller than `leastArea` m².
     ///
-    /// A map without walkable areas counts as a whole.
-    public func surveyGaps(in venue: Venue, distance: Double = 5, leastArea: Double = 4) -> [SurveyGap] {
-        let places = Dictionary(grouping: fingerprints, by: \.mapID)
-        return venue.maps.flatMap { map in
-            SurveyGapSearch(map: map, places: places[map.id]?.map(\.point) ?? [], distance: distance).gaps()
+    /// During a survey, the places are those visited so far. A map without walkable areas counts as a whole.
+    public func surveyGaps(
+        around places: [MapID: [MapPoint]], distance: Double = 5, leastArea: Double = 4
+    ) -> [SurveyGap] {
+        maps.flatMap { map in
+            SurveyGapSearch(map: map, places: places[map.id] ?? [], distance: distance).gaps()
         }.filter { $0.area >= leastArea }.sorted {
             ($1.area, $0.mapID.rawValue, $0.point.x, $0.point.y) < ($0.area, $1.mapID.rawValue, $1.point.x, $1.point.y)
         }
+    }
+}
+
+extension RadioMap {
+    /// Returns the gaps of the survey, as `Venue.surveyGaps(around:distance:leastArea:)` does.
+    public func surveyGaps(in venue: Venue, distance: Double = 5, leastArea: Double = 4) -> [SurveyGap] {
+        let places = Dictionary(grouping: fingerprints, by: \.mapID).mapValues { $0.map(\.point) }
+        return venue.surveyGaps(around: places, distance: distance, leastArea: leastArea)
     }
 }
 

@@ -40,11 +40,7 @@ extension LiveMapRadioMap {
             Residual(
                 point: residual.place, beacon: residual.beacon, rssi: residual.rssi, predicted: residual.predicted)
         }
-        surveyGaps = venue.radioMap?.surveyGaps(in: venue).map { gap in
-            SurveyGap(
-                mapId: gap.mapID.rawValue, area: gap.area, x: gap.point.x, y: gap.point.y, cellSize: gap.cellSize,
-                cells: gap.cells.flatMap { [$0.x, $0.y] })
-        }
+        surveyGaps = venue.radioMap?.surveyGaps(in: venue).map(SurveyGap.init)
     }
 
     /// The side of a cell in metres at the finest and at the coarsest.
@@ -94,5 +90,14 @@ extension LiveMapRadioMap {
         return Grid(
             mapId: map.id.rawValue, columns: columns, rows: rows, cellSize: side,
             expected: Data(expected).base64EncodedString(), deviation: Data(deviation).base64EncodedString())
+    }
+}
+
+extension LiveMapRadioMap.SurveyGap {
+    /// Creates the content of a gap, of a radio map or of a survey that is still recorded.
+    public init(_ gap: IndoorPositioning.SurveyGap) {
+        self.init(
+            mapId: gap.mapID.rawValue, area: gap.area, x: gap.point.x, y: gap.point.y, cellSize: gap.cellSize,
+            cells: gap.cells.flatMap { [$0.x, $0.y] })
     }
 }

@@ -2,19 +2,31 @@ import IndoorLocalization
 import XCTest
 
 final class HeldOutSurveyTests: XCTestCase {
+    private func stay(at x: Double) -> SurveyRecording {
+        SurveyRecording(
+            waypoints: [.init(instant: .zero, mapID: 1, point: MapPoint(x: x, y: 0), isHold: true)], sightings: [])
+    }
+
     func testEachRecordingIsLeftOutOnce() {
-        let folds = HeldOutSurvey.folds(of: 10, parts: 4)
+        let folds = HeldOutSurvey.folds(of: (0..<10).map { stay(at: Double($0)) }, parts: 4)
         XCTAssertEqual(folds.count, 4)
         XCTAssertEqual(folds.flatMap(\.heldOut).sorted(), Array(0..<10))
         for fold in folds { XCTAssertEqual((fold.learned + fold.heldOut).sorted(), Array(0..<10)) }
-        XCTAssertEqual(HeldOutSurvey.folds(of: 3, parts: 4).map(\.heldOut.count), [1, 1, 1])
-        XCTAssertEqual(HeldOutSurvey.folds(of: 1), [])
+        let few = HeldOutSurvey.folds(of: [stay(at: 1), stay(at: 2), stay(at: 3)])
+        XCTAssertEqual(few.map(\.heldOut.count), [1, 1, 1])
+        XCTAssertEqual(HeldOutSurvey.folds(of: [stay(at: 1)]), [])
+    }
+
+    func testStaysAtTheSamePointAreLeftOutTogether() {
+        let folds = HeldOutSurvey.folds(of: [1, 2, 1, 2, 3, 1].map { stay(at: $0) }, parts: 3)
+        XCTAssertEqual(folds.map(\.heldOut).sorted { $0[0] < $1[0] }, [[0, 2, 5], [1, 3], [4]])
+        XCTAssertEqual(HeldOutSurvey.folds(of: [stay(at: 1), stay(at: 1)]), [])
     }
 
     private func mean(_ hall: SurveyedHall) throws -> Double {
         let recordings = hall.recordings()
         var errors: [Double] = []
-        for fold in HeldOutSurvey.folds(of: recordings.count) {
+        for fold in HeldOutSurvey.folds(of: recordings) {
             var learner = RadioMapLearner(venue: hall.venue)
             for index in fold.learned { learner.add(recordings[index]) }
             let survey = HeldOutSurvey(venue: hall.venue, radioMap: try XCTUnwrap(learner.finish()))

@@ -46,6 +46,18 @@ final class SurveyReviewTests: XCTestCase {
         XCTAssertEqual(gaps[0].distance, .infinity)
     }
 
+    func testGapsCloseWhileASurveyIsRecorded() {
+        let venue = SurveyedHall().venue
+        func area(_ places: [MapPoint]) -> Double {
+            venue.surveyGaps(around: [CoverageHall.map: places]).reduce(0) { $0 + $1.area }
+        }
+        XCTAssertEqual(area([]), 600)
+        let route = stride(from: 3.0, through: 27, by: 6).map { MapPoint(x: $0, y: 10) }
+        let areas = (0...route.count).map { area(Array(route.prefix($0))) }
+        XCTAssertEqual(areas, areas.sorted(by: >))
+        XCTAssertLessThan(areas[route.count], 400)
+    }
+
     func testAMovedBeaconIsNamedWithItsNewPlace() throws {
         var hall = SurveyedHall()
         let truth = hall.transmitters[1].point

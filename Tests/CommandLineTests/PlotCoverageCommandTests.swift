@@ -1,0 +1,53 @@
+import Foundation
+import FoundationXML
+import IndoorLocalizationTesting
+import XCTest
+
+final class PlotCoverageCommandTests: XCTestCase {
+    func testTheDrawingHasEachMapAndTheProposals() throws {
+        let file = try temporaryFolder() + "/coverage.svg"
+        let result = try Tool.run([
+            "plot", "coverage", "--venue", "Fixtures/office", "--beacons", "2", "--target", "3", "--output", file,
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let svg = try String(contentsOfFile: file, encoding: .utf8)
+        XCTAssertNoThrow(try XMLDocument(xmlString: svg))
+        XCTAssertTrue(svg.contains("Expected 68 % error (m)"), svg)
+        XCTAssertTrue(svg.contains("proposed beacons"))
+        let lines = result.output.split(separator: "\n")
+        XCTAssertTrue(lines.first?.contains(": the mean expected 68 % error is ") ?? false, result.output)
+        XCTAssertTrue(lines.last?.hasPrefix("Beacon 2 at (") ?? false, result.output)
+    }
+
+    func testJSONHasTheErrorOfEachCell() throws {
+        let result = try Tool.run([
+            "plot", "coverage", "--venue", "Fixtures/office", "--map", "1", "--beacons", "1", "--json",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let object = try XCTUnwrap(
+            JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let maps = try XCTUnwrap(object["maps"] as? [[String: Any]])
+        XCTAssertEqual(maps.count, 1)
+        XCTAssertEqual(maps[0]["mapId"] as? Int, 1)
+        let cells = try XCTUnwrap(maps[0]["errors"] as? [Any])
+        XCTAssertEqual(cells.count, (maps[0]["columns"] as? Int ?? 0) * (maps[0]["rows"] as? Int ?? 0))
+        let mean = try XCTUnwrap(maps[0]["meanError"] as? Double)
+        let proposals = try XCTUnwrap(object["proposedBeacons"] as? [[String: Any]])
+        XCTAssertEqual(proposals.count, 1)
+        XCTAssertLessThan(try XCTUnwrap(proposals[0]["meanError"] as? Double), mean)
+    }
+
+    func testInvalidOptionsAreReported() throws {
+        let venue = ["plot", "coverage", "--venue", "Fixtures/office"]
+        let missing = try Tool.run(venue)
+        XCTAssertEqual(missing.status, 2)
+        XCTAssertTrue(missing.errors.contains("--output is missing"), missing.errors)
+        let target = try Tool.run(venue + ["--json", "--target", "0"])
+        XCTAssertEqual(target.status, 2)
+        XCTAssertTrue(
+            target.errors.contains("--target must be a number of metres from 0.1 to 1000, not '0'"), target.errors)
+        let map = try Tool.run(venue + ["--json", "--map", "99"])
+        XCTAssertEqual(map.status, 1)
+        XCTAssertTrue(map.errors.contains("has no map 99; its maps are "), map.errors)
+    }
+}
