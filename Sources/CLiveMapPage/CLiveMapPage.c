@@ -135,7 +135,7 @@ static const unsigned char view_js[] = {
 #embed "page/view.js"
 };
 
-const live_map_file live_map_files[] = {
+static const live_map_file files[] = {
     { "api.js", api_js, sizeof api_js },
     { "app.js", app_js, sizeof app_js },
     { "base64.js", base64_js, sizeof base64_js },
@@ -179,4 +179,7 @@ const live_map_file live_map_files[] = {
     { "timeline.js", timeline_js, sizeof timeline_js },
     { "view.js", view_js, sizeof view_js },
 };
-const size_t live_map_file_count = sizeof live_map_files / sizeof live_map_files[0];
+
+size_t live_map_file_count(void) { return sizeof files / sizeof files[0]; }
+
+live_map_file live_map_file_at(size_t index) { return files[index]; }

@@ -2,7 +2,7 @@ import Foundation
 import IndoorLocalizationTesting
 import Synchronization
 
-/// A process of `indoorloc serve` that a test observes and ends.
+/// A process of `indoorloc serve`, or of another command that runs until a signal, that a test observes and ends.
 final class ServiceProcess {
     /// The options of `serve` in every test: the office, and a walk in real time.
     static func walk(_ name: String, from start: Double = 0) throws -> [String] {
@@ -31,10 +31,12 @@ final class ServiceProcess {
     /// - Parameters:
     ///   - environment: variables in addition to those of the tests.
     ///   - readsOutput: whether the test reads the output; otherwise the pipe becomes full.
-    init(_ arguments: [String], environment: [String: String] = [:], readsOutput: Bool = true) throws {
+    init(
+        _ arguments: [String], command: String = "serve", environment: [String: String] = [:], readsOutput: Bool = true
+    ) throws {
         self.readsOutput = readsOutput
         process.executableURL = URL(filePath: try Tool.path())
-        process.arguments = ["serve"] + arguments
+        process.arguments = [command] + arguments
         process.currentDirectoryURL = try Checkout.root()
         var all = ProcessInfo.processInfo.environment
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "STATE_DIRECTORY"] { all[name] = nil }

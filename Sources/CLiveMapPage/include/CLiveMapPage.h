@@ -3,15 +3,14 @@
 
 /// A file of the page.
 typedef struct {
-    /// The name below the page's folder, such as "page.js".
+    /// The name below the page's folder, such as "main.js".
     const char *name;
     const unsigned char *bytes;
     size_t count;
 } live_map_file;
 
-/// The files of the page, and their number.
-extern const live_map_file live_map_files[];
-extern const size_t live_map_file_count;
+/// Returns the number of the page's files.
+size_t live_map_file_count(void);
 
-/// Returns a file by its index in `live_map_files`. Swift doesn't import an array of unknown size.
-static inline const live_map_file *live_map_file_at(size_t index) { return &live_map_files[index]; }
+/// Returns the file at an index below the number of files.
+live_map_file live_map_file_at(size_t index);

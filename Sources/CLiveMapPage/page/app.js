@@ -56,6 +56,7 @@ export class App {
     }, {
       plan: (pass) => drawPlan(pass, this.images), particles: (pass) => this.particles.draw(pass), session: drawSession,
     });
+    this.plan.controls = [byId("left-controls"), byId("right-controls"), byId("legend")];
     this.plan.beforeDrawing = (now) => this.prepare(now);
     this.plan.afterDrawing = () => this.finish();
     this.interpolation = new Interpolation(() => this.plan.schedule());

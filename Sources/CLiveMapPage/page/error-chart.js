@@ -31,7 +31,7 @@ export class ErrorChart {
     this.panel.hidden = this.frames.length === 0 && !frame?.truth;
     if (this.panel.hidden) return;
     const error = frame?.error;
-    setText(byId("error-number"), typeof error === "number" ? metres(error) : "No error at this time");
+    setText(byId("error-number"), typeof error === "number" ? metres(error) : "—");
     const summary = this.frames.length === 0 ? "" : `Median ${metres(this.median)}, 95\u00a0% within ${metres(this.high)}, ${this.frames.length} estimates with ground truth`;
     setText(byId("error-summary"), summary);
     this.canvas.setAttribute("aria-label", `Error over time. ${summary}`);

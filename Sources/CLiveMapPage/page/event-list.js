@@ -41,7 +41,7 @@ export class EventList {
     this.current = current;
     // Only the list scrolls, never the page.
     if (row instanceof HTMLElement) {
-      this.list.scrollTop = row.offsetTop - this.list.offsetTop - this.list.clientHeight / 2 + row.offsetHeight / 2;
+      this.list.scrollTop = row.offsetTop - this.list.clientHeight / 2 + row.offsetHeight / 2;
     }
   }
 }

@@ -24,6 +24,7 @@ export class Facts {
    */
   show(frame, venue, start) {
     setText(byId("state-text"), frame.text);
+    byId("state-dot").hidden = false;
     byId("state-dot").dataset.kind = stateKind(frame.state);
     const facts = factsOf(frame, venue, start);
     const key = facts.map(([name]) => name).join();
@@ -57,7 +58,7 @@ export class Facts {
    */
   showOther(text, facts) {
     setText(byId("state-text"), text);
-    byId("state-dot").dataset.kind = "none";
+    byId("state-dot").hidden = true;
     this.key = "";
     this.list.replaceChildren(...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
     setText(this.spoken, `${text}. ${facts.map(([name, value]) => `${name}: ${value}`).join(". ")}.`);
@@ -95,7 +96,7 @@ function factsOf(frame, venue, start) {
   }
   const nearest = [...frame.beacons].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
   if (nearest.length > 0) {
-    facts.push(["Strongest beacons", nearest.map((one) => `${beaconName(one.id)} (${number(one.rssi)}\u00a0dBm)`).join(", ")]);
+    facts.push(["Strongest beacons", nearest.map((one) => `${beaconName(one.id)}\u00a0(${number(one.rssi)}\u00a0dBm)`).join(", ")]);
   }
   if (estimate && frame.t - estimate.t > 2) facts.push(["Age of the estimate", `${Math.round(frame.t - estimate.t)}\u00a0s`]);
   facts.push(["Time", clockTime(frame.t - start)]);

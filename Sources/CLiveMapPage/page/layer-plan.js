@@ -1,6 +1,6 @@
 // @ts-check
-import { drawAreas, drawFixedBeacons, drawPoints } from "./layer-venue.js";
-import { drawRadioMap } from "./layer-radio-map.js";
+import { drawAreaNames, drawAreas, drawFixedBeacons, drawPoints } from "./layer-venue.js";
+import { drawRadioMap, drawSurveyPoints } from "./layer-radio-map.js";
 import { drawTiles } from "./layer-tiles.js";
 
 /**
@@ -24,30 +24,31 @@ export function drawPlan(pass, images) {
     context.drawImage(image, left, top, width, height);
   }
   const hasPicture = hasTiles || image !== null;
-  if (layers.has("walls")) drawOutlines(pass, hasPicture);
+  if (layers.has("walls") && !hasPicture) drawWalkable(pass);
   if (scene.radioMap) drawRadioMap(pass);
   drawAreas(pass, hasPicture);
+  if (layers.has("walls")) drawWalls(pass);
+  drawAreaNames(pass);
   if (layers.has("points")) drawPoints(pass);
   if (layers.has("beacons")) drawFixedBeacons(pass);
+  if (scene.radioMap) drawSurveyPoints(pass);
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
   context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
 }
 
-/**
- * Draws the walkable areas and the walls.
- * @param {import("./plan.js").Pass} pass
- * @param {boolean} hasPicture whether they lie over an image
- */
-function drawOutlines({ context, view, scene, palette }, hasPicture) {
-  if (!hasPicture) {
-    context.fillStyle = palette.walkable;
-    context.beginPath();
-    for (const polygon of scene.map.walkable) trace(context, view, polygon, true);
-    context.fill("evenodd");
-  }
+/** @param {import("./plan.js").Pass} pass */
+function drawWalkable({ context, view, scene, palette }) {
+  context.fillStyle = palette.walkable;
+  context.beginPath();
+  for (const polygon of scene.map.walkable) trace(context, view, polygon, true);
+  context.fill("evenodd");
+}
+
+/** @param {import("./plan.js").Pass} pass */
+function drawWalls({ context, view, scene, palette }) {
   context.strokeStyle = palette.wall;
-  context.lineWidth = Math.max(1.2, Math.min(4, 0.12 * view.scale));
+  context.lineWidth = Math.max(1.4, Math.min(4, 0.12 * view.scale));
   context.lineJoin = "round";
   context.lineCap = "round";
   context.beginPath();

@@ -11,7 +11,16 @@ export const bounds = { expected: [-100, -45], deviation: [0, 10] };
 const cached = { value: null };
 
 /**
- * Draws the heat map of the chosen beacon, the survey points and the residuals.
+ * Draws the survey points, and the residuals of the chosen beacon.
+ * @param {import("./plan.js").Pass} pass
+ */
+export function drawSurveyPoints(pass) {
+  if (pass.scene.layers.has("survey")) drawSurvey(pass);
+  if (pass.scene.layers.has("residuals")) drawResiduals(pass);
+}
+
+/**
+ * Draws the heat map of the chosen beacon.
  * @param {import("./plan.js").Pass} pass
  */
 export function drawRadioMap(pass) {
@@ -21,14 +30,12 @@ export function drawRadioMap(pass) {
   if (grid && scene.layers.has("heat")) {
     const [left, top] = view.toScreen(0, 0);
     context.imageSmoothingEnabled = false;
-    context.globalAlpha = 0.85;
+    context.globalAlpha = scene.map.hasImage ? 0.75 : 0.95;
     const size = grid.cellSize * view.scale;
     context.drawImage(heatOf(grid, scene.quantity), left, top, grid.columns * size, grid.rows * size);
     context.globalAlpha = 1;
     context.imageSmoothingEnabled = true;
   }
-  if (scene.layers.has("survey")) drawSurvey(pass);
-  if (scene.layers.has("residuals")) drawResiduals(pass);
 }
 
 /**

@@ -86,13 +86,13 @@ function drawRoute({ context, view, scene, palette }) {
 /** @param {import("./plan.js").Pass} pass */
 function drawHeardBeacons(pass) {
   const { context, view, scene, palette } = pass;
-  const places = scene.venue.places;
-  const labels = [];
-  const strongestFirst = [...scene.frame.beacons].sort((a, b) => b.rssi - a.rssi);
-  for (const beacon of strongestFirst) {
-    const place = places.get(beacon.id);
-    if (!place || place.mapId !== scene.map.id) continue;
+  const heard = [...scene.frame.beacons].sort((a, b) => b.rssi - a.rssi).flatMap((beacon) => {
+    const place = scene.venue.places.get(beacon.id);
+    if (!place || place.mapId !== scene.map.id) return [];
     const [x, y] = view.toScreen(place.x, place.y);
+    return [{ beacon, x, y }];
+  });
+  for (const { beacon, x, y } of heard) {
     context.globalAlpha = Math.max(0.4, 1 - beacon.age / 12);
     context.fillStyle = palette.heard;
     context.strokeStyle = palette.halo;
@@ -100,19 +100,22 @@ function drawHeardBeacons(pass) {
     context.fillRect(x - 5, y - 5, 10, 10);
     context.strokeRect(x - 6, y - 6, 12, 12);
     context.globalAlpha = 1;
-    if (scene.layers.has("readings")) {
-      const text = beacon.age >= 1.5 ? `${number(beacon.rssi)} · ${Math.round(beacon.age)} s` : number(beacon.rssi);
-      labels.push({ text, x: x + 10, y });
-    }
   }
-  // A label is left out where it would cover that of a stronger beacon.
-  /** @type {number[][]} */
-  const boxes = [];
-  for (const { text, x, y } of labels) {
-    const box = [x, y - 8, x + 7 * text.length, y + 8];
+  if (!scene.layers.has("readings")) return;
+  // A label is left out where it would cover a beacon or the label of a stronger one.
+  const boxes = scene.venue.beacons.filter((/** @type {any} */ one) => one.mapId === scene.map.id).map((/** @type {any} */ one) => {
+    const [x, y] = view.toScreen(one.x, one.y);
+    return [x - 6, y - 6, x + 6, y + 6];
+  });
+  for (const { beacon, x, y } of heard) {
+    const text = beacon.age >= 1.5 ? `${number(beacon.rssi)} · ${Math.round(beacon.age)} s` : number(beacon.rssi);
+    const length = 7 * text.length;
+    const isAtEdge = x + 10 + length > pass.width;
+    const box = isAtEdge ? [x - 10 - length, y - 8, x - 7, y + 8] : [x + 7, y - 8, x + 10 + length, y + 8];
     if (boxes.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
     boxes.push(box);
-    drawLabel(pass, text, x, y, { color: palette.heard, size: 12, weight: 600, align: "left" });
+    const align = isAtEdge ? "right" : "left";
+    drawLabel(pass, text, isAtEdge ? x - 10 : x + 10, y, { color: palette.heard, size: 12, weight: 600, align });
   }
 }
 

@@ -36,10 +36,11 @@ export function drawAreas(pass, hasPicture) {
   if (layers.has("rooms")) {
     for (const room of venue.rooms) {
       if (room.mapId !== map.id) continue;
-      context.globalAlpha = hasPicture || scene.radioMap ? 0.15 : 1;
+      context.globalAlpha = hasPicture ? 0.15 : 1;
       context.fillStyle = palette.room;
       traceArea(pass, room);
-      context.fill();
+      // A heat map keeps its own colours.
+      if (!scene.radioMap) context.fill();
       context.globalAlpha = 1;
       context.strokeStyle = palette["room-line"];
       context.lineWidth = 1;
@@ -61,7 +62,15 @@ export function drawAreas(pass, hasPicture) {
       context.setLineDash([]);
     }
   }
-  // Names come last, so that no area covers another one's name.
+}
+
+/**
+ * Draws the names of rooms and fences. They come after all areas, so that none covers another one's name.
+ * @param {import("./plan.js").Pass} pass
+ */
+export function drawAreaNames(pass) {
+  const { scene, palette } = pass;
+  const { venue, map, layers } = scene;
   if (layers.has("rooms")) {
     for (const room of venue.rooms) if (room.mapId === map.id) drawName(pass, room, palette["room-text"], 0);
   }
@@ -134,11 +143,15 @@ export function drawPoints(pass) {
     context.quadraticCurveTo(x - 7, y - 8, x - 6, y - 13);
     context.arc(x, y - 13, 6, Math.PI, 0);
     context.quadraticCurveTo(x + 7, y - 8, x, y);
-    context.fillStyle = palette.point;
-    context.fill();
-    context.lineWidth = 1.5;
+    context.lineWidth = 2.5;
     context.strokeStyle = palette.halo;
     context.stroke();
+    context.fillStyle = palette.point;
+    context.fill();
+    context.beginPath();
+    context.arc(x, y - 13, 2.2, 0, 2 * Math.PI);
+    context.fillStyle = palette.halo;
+    context.fill();
     drawLabel(pass, point.name, x, y + 9, { color: palette.point });
   }
 }

@@ -43,6 +43,8 @@ export class Plan {
     /** @type {Set<string>} */
     this.stale = new Set();
     this.isScheduled = false;
+    /** The elements that cover a part of the plan. @type {HTMLElement[]} */
+    this.controls = [];
     /** Called before each drawing with the milliseconds of the screen; returns whether to draw again. */
     this.beforeDrawing = (/** @type {number} */ _now) => false;
     this.afterDrawing = () => {};
@@ -66,10 +68,35 @@ export class Plan {
     requestAnimationFrame((now) => this.draw(now));
   }
 
+  /**
+   * Returns insets that leave the controls over the plan free: below them, or beside them.
+   * @param {DOMRect} box
+   */
+  freeFrames(box) {
+    const margin = 16;
+    const frame = { top: margin, right: margin, bottom: 44, left: margin };
+    /** @type {typeof frame[]} */
+    let found = [frame];
+    for (const controls of this.controls) {
+      const covered = controls.getBoundingClientRect();
+      if (covered.width === 0) continue;
+      const isLeft = covered.left - box.left < box.width / 2;
+      const beside = isLeft ? covered.right - box.left + margin : box.right - covered.left + margin;
+      const isTop = covered.top - box.top < box.height / 2;
+      found = found.flatMap((one) => [
+        isTop ? { ...one, top: Math.max(one.top, covered.bottom - box.top + margin) }
+          : { ...one, bottom: Math.max(one.bottom, box.bottom - covered.top + margin) },
+        isLeft ? { ...one, left: Math.max(one.left, beside) } : { ...one, right: Math.max(one.right, beside) },
+      ]);
+    }
+    return found;
+  }
+
   /** @param {number} now */
   draw(now) {
     this.isScheduled = false;
     const box = this.root.getBoundingClientRect();
+    this.view.frames = this.freeFrames(box);
     this.view.resize(box.width, box.height);
     const goesOn = this.beforeDrawing(now);
     const stale = this.stale;

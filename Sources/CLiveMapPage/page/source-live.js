@@ -19,7 +19,6 @@ export class LiveSource {
     this.loaded = null;
     /** @type {EventSource|null} */
     this.stream = null;
-    this.lastId = "";
     this.lastHeard = performance.now();
     /** When the connection was lost; null while there is one. @type {number|null} */
     this.lostAt = null;
@@ -40,8 +39,7 @@ export class LiveSource {
 
   open() {
     this.stream?.close();
-    // A new EventSource has no Last-Event-ID; the query has the number in its place.
-    const stream = new EventSource(address("stream", this.lastId === "" ? {} : { after: this.lastId }));
+    const stream = new EventSource(address("stream"));
     this.stream = stream;
     this.changes?.connection(this.lostAt === null ? "connecting" : "reconnecting", this.lostAt === null ? "Connecting…" : "Reconnecting…");
     stream.addEventListener("open", () => this.regain());
@@ -56,7 +54,6 @@ export class LiveSource {
    * @param {(content: any) => void} use
    */
   receive(message, use) {
-    if (message.lastEventId) this.lastId = message.lastEventId;
     this.lastHeard = performance.now();
     if (this.lostAt !== null) this.regain();
     use(message.data ? JSON.parse(message.data) : null);
@@ -109,7 +106,7 @@ export class LiveSource {
       this.overview = await request("venue");
       this.changes?.overview(this.overview);
     } catch {
-      this.hasHistory = this.hasHistory && this.store.last !== null;
+      // The next connection renews it.
     }
   }
 
@@ -119,6 +116,8 @@ export class LiveSource {
     this.retry = 0;
     this.lastHeard = performance.now();
     this.changes?.connection("connected", "Connected");
+    // A stream that the page opened anew has no number to resume after; the frames since then are requested.
+    if (wasLost) this.hasHistory = false;
     if (wasLost) void this.renewOverview();
   }
 

@@ -178,14 +178,17 @@ export class Timeline {
     const errors = frames.filter((frame) => typeof frame.error === "number");
     if (errors.length === 0) return;
     const highest = Math.max(2, ...errors.map((frame) => Math.min(frame.error, 20)));
-    context.fillStyle = palette.truth;
-    context.globalAlpha = 0.75;
+    const toY = (/** @type {number} */ error) => bottom - Math.min(1, error / highest) * (bottom - top - 10);
     const step = Math.max(1, width / Math.max(1, frames.length));
+    context.fillStyle = palette.truth;
     for (const frame of errors) {
-      const height = Math.min(1, frame.error / highest) * (bottom - top - 3);
-      context.fillRect(this.position(frame.t, width), bottom - height, step + 0.5, height);
+      const x = this.position(frame.t, width);
+      const y = toY(frame.error);
+      context.globalAlpha = 0.18;
+      context.fillRect(x, y, step, bottom - y);
+      context.globalAlpha = 1;
+      context.fillRect(x, y - 0.75, step + 0.5, 1.5);
     }
-    context.globalAlpha = 1;
   }
 
   /**

@@ -11,6 +11,8 @@ export class View {
     this.height = 0;
     this.mapWidth = 1;
     this.mapHeight = 1;
+    /** The insets of the element within which the whole map may be shown, any one of them; CSS pixels. */
+    this.frames = [{ top: 24, right: 24, bottom: 24, left: 24 }];
     /** Whether the whole map is shown as after `fit`. */
     this.isFitted = true;
   }
@@ -41,15 +43,22 @@ export class View {
     this.fit();
   }
 
-  get fittingScale() {
-    const margin = Math.min(40, this.width * 0.06);
-    return Math.max(
-      1e-3, Math.min((this.width - 2 * margin) / this.mapWidth, (this.height - 2 * margin) / this.mapHeight));
+  /** Returns the insets with which the map is the largest, and its scale. */
+  fitting() {
+    let best = { frame: this.frames[0], scale: 1e-3 };
+    for (const frame of this.frames) {
+      const wide = (this.width - frame.left - frame.right) / this.mapWidth;
+      const high = (this.height - frame.top - frame.bottom) / this.mapHeight;
+      if (Math.min(wide, high) > best.scale) best = { frame, scale: Math.min(wide, high) };
+    }
+    return best;
   }
 
   fit() {
-    this.scale = this.fittingScale;
-    this.centre(this.mapWidth / 2, this.mapHeight / 2);
+    const { frame, scale } = this.fitting();
+    this.scale = scale;
+    this.x = frame.left + (this.width - frame.left - frame.right - this.mapWidth * scale) / 2;
+    this.y = frame.top + (this.height - frame.top - frame.bottom - this.mapHeight * scale) / 2;
     this.isFitted = true;
   }
 
@@ -73,7 +82,7 @@ export class View {
    */
   zoom(factor, px = this.width / 2, py = this.height / 2) {
     const [x, y] = this.toMap(px, py);
-    const fitting = this.fittingScale;
+    const fitting = this.fitting().scale;
     this.scale = Math.min(Math.max(400, fitting), Math.max(fitting / 4, this.scale * factor));
     this.x = px - x * this.scale;
     this.y = py - y * this.scale;

@@ -14,8 +14,8 @@ enum PageFiles {
     /// The files by their names.
     static let all: [String: File] = {
         var files: [String: File] = [:]
-        for index in 0..<live_map_file_count {
-            let file = live_map_file_at(index).pointee
+        for index in 0..<live_map_file_count() {
+            let file = live_map_file_at(index)
             let (name, bytes) = (
                 String(cString: file.name), Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
             )

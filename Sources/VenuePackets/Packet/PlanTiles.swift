@@ -115,10 +115,11 @@ final class UnnamedFile: Sendable {
     /// Creates a file with this content in the folder for temporary files.
     init(_ bytes: [UInt8]) throws(PacketFileError) {
         var template = Array((FileManager.default.temporaryDirectory.path + "/plan-XXXXXX").utf8CString)
-        descriptor = mkostemp(&template, O_CLOEXEC)
+        descriptor = mkstemp(&template)
         guard descriptor >= 0 else {
             throw PacketFileError(message: "cannot be copied: \(String(cString: strerror(errno)))")
         }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         unlink(template)
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,0 +1,48 @@
+import CLiveMapPage
+
+/// The files of the page that shows a live map.
+public enum LiveMapPage {
+    /// A file of the page.
+    public struct File: Hashable, Sendable {
+        /// The name below the page's folder, such as "main.js".
+        public let name: String
+        public let bytes: [UInt8]
+        /// The media type, such as `text/css; charset=utf-8`.
+        public let mediaType: String
+        /// The entity tag with its quotation marks: a part of the SHA-256 digest of the bytes.
+        public let etag: String
+
+        init(name: String, bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+            mediaType = LiveMapPage.mediaType(of: name)
+            etag = "\"" + SHA256.digest(of: bytes).prefix(12).map(LiveMapPage.hexadecimal).joined() + "\""
+        }
+    }
+
+    /// All files, in order of their names. The first page is "index.html".
+    public static let files: [File] = (0..<live_map_file_count()).map { index in
+        let file = live_map_file_at(index)
+        return File(
+            name: String(cString: file.name), bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+    }
+
+    /// Returns a file of the page; nil if there is none with this name.
+    public static func file(named name: String) -> File? {
+        files.first { $0.name == name }
+    }
+
+    private static func mediaType(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        default: "application/octet-stream"
+        }
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return digits.count == 1 ? "0" + digits : digits
+    }
+}

@@ -1,0 +1,291 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LiveMap
+import XCTest
+
+/// The content of a running session, whose outputs and snapshots a test scripts.
+final class LiveMapSessionTests: XCTestCase {
+    /// A scripted session, a clock and the content.
+    private struct Stage {
+        let clock = ManualClock()
+        let outputs: AsyncStream<SessionOutput>.Continuation
+        let snapshots = WatchedState(0)
+        let content: LiveMapSession
+        private let run: Task<Void, Never>
+
+        init(firstID: Int = 1000, marks: (@Sendable (LiveMapFrame.Place) async -> String?)? = nil) {
+            let (stream, continuation) = AsyncStream.makeStream(of: SessionOutput.self)
+            outputs = continuation
+            content = LiveMapSession(
+                outputs: stream, title: "stage", clock: clock, firstID: firstID, marks: marks
+            ) { [snapshots] _ in
+                let number = snapshots.update { count in
+                    count += 1
+                    return count
+                }
+                return SessionSnapshot(
+                    instant: .zero, state: LiveMapStage.running(),
+                    position: LiveMapStage.position(Double(number), at: 0))
+            }
+            run = Task { [content] in await content.run() }
+        }
+
+        func emit(_ contents: SessionOutput.Content...) {
+            for content in contents { outputs.yield(LiveMapStage.output(content)) }
+        }
+
+        /// Emits an event and waits until the content has it, and so all outputs before.
+        func settle(_ name: String = "settled") async throws {
+            emit(.error(LocalizationError(code: .generic, message: name)))
+            try await Bounded.wait(for: "the event \(name)") {
+                while await !content.events().contains(where: { $0.text.contains(name) }) { await Task.yield() }
+            }
+        }
+
+        /// Advances the clock by the interval of frames.
+        func passInterval() async throws {
+            let due = try await Bounded.wait(for: "the alarm of a frame") { try await clock.waitForSleeper() }
+            clock.advance(to: due)
+        }
+
+        func end() async {
+            outputs.finish()
+            await run.value
+        }
+    }
+
+    private func frame(_ update: LiveMapUpdate?) -> LiveMapFrame? {
+        if case .frame(let frame) = update { frame } else { nil }
+    }
+
+    func testWithoutReadersNoSnapshotIsTaken() async throws {
+        let stage = Stage()
+        stage.emit(.state(.started), .state(.searchVenue), .state(LiveMapStage.running()))
+        for second in 0..<20 {
+            stage.emit(.position(LiveMapStage.position(Double(second), at: Double(second))))
+            stage.clock.advance(by: .seconds(1))
+        }
+        try await stage.settle()
+        _ = await stage.content.overview()
+        _ = await stage.content.frames(from: 0, to: 100, limit: 100)
+        // A stream that nobody reads is no reader.
+        _ = await stage.content.updates(after: nil)
+        try await stage.settle("again")
+        XCTAssertEqual(stage.snapshots.value, 0)
+        XCTAssertEqual(stage.clock.deadlines, [])
+        await stage.end()
+    }
+
+    func testTheTrailIsKeptWithoutReaders() async throws {
+        let stage = Stage()
+        stage.emit(.state(LiveMapStage.running()), .position(LiveMapStage.position(7, at: 3)))
+        try await stage.settle()
+        stage.clock.advance(by: .seconds(5))
+        stage.emit(.position(LiveMapStage.position(8, at: 8)))
+        try await stage.settle("again")
+        let frames = await stage.content.frames(from: 0, to: 100, limit: 100)
+        XCTAssertEqual(frames.map { $0.estimate?.x }, [7, 8])
+        XCTAssertEqual(frames.map(\.t), [0, 5])
+        XCTAssertEqual(frames.map(\.mapId), [40, 40])
+        let late = await stage.content.frames(from: 1, to: 100, limit: 100)
+        XCTAssertEqual(late.map { $0.estimate?.x }, [8])
+        let limited = await stage.content.frames(from: 0, to: 100, limit: 1)
+        XCTAssertEqual(limited.map { $0.estimate?.x }, [7])
+        await stage.end()
+    }
+
+    func testAReaderGetsTheLatestFrameAtOnceAndThenOneForTheChangesOfAnInterval() async throws {
+        let stage = Stage()
+        let updates = await stage.content.updates(after: nil)
+        let reader = Task { try await self.frames(2, of: updates) }
+        let rest = try await Bounded.wait(for: "the frame of rest") { try await stage.clock.waitForSleeper() }
+        XCTAssertEqual(rest, Instant(seconds: 1))
+        XCTAssertEqual(stage.snapshots.value, 1)
+
+        stage.emit(.position(LiveMapStage.position(1, at: 1)), .position(LiveMapStage.position(2, at: 1)))
+        try await stage.settle()
+        try await stage.passInterval()
+        let frames = try await reader.value
+        XCTAssertEqual(frames.map { $0.estimate?.x }, [1, 2])
+        XCTAssertEqual(frames.map(\.t), [0, 0.1])
+        XCTAssertEqual(stage.snapshots.value, 2)
+        await stage.end()
+    }
+
+    /// The first frames of a stream, without its events.
+    private func frames(_ count: Int, of updates: AsyncStream<LiveMapUpdate>) async throws -> [LiveMapFrame] {
+        try await Bounded.wait(for: "\(count) frames") {
+            var frames: [LiveMapFrame] = []
+            for await case .frame(let frame) in updates {
+                frames.append(frame)
+                if frames.count == count { break }
+            }
+            return frames
+        }
+    }
+
+    func testWithoutAChangeThereIsOneFrameASecond() async throws {
+        let stage = Stage()
+        let updates = await stage.content.updates(after: nil)
+        let frames = Task { try await Bounded.first(3, of: updates) }
+        for _ in 0..<2 { try await stage.passInterval() }
+        let times = try await frames.value.compactMap(frame).map(\.t)
+        XCTAssertEqual(times, [0, 1, 2])
+        await stage.end()
+    }
+
+    func testEventsArriveBetweenFramesInOrderOfTheirNumbers() async throws {
+        let stage = Stage()
+        stage.emit(.state(.searchVenue))
+        try await stage.settle()
+        let updates = await stage.content.updates(after: 999)
+        stage.emit(.event(enterKitchen))
+        let seen = try await Bounded.first(4, of: updates)
+        XCTAssertEqual(seen.map(number), [1000, 1001, 1002, 1003])
+        let kinds = seen.compactMap { if case .event(let event) = $0 { event.kind } else { nil } }
+        XCTAssertEqual(Set(kinds), [.state, .error, .area])
+        await stage.end()
+    }
+
+    private var enterKitchen: LocalizationEvent {
+        LocalizationEvent(instant: .zero, venueID: 4, kind: .enterRoom(LiveMapStage.hall.rooms[0]))
+    }
+
+    private func number(_ update: LiveMapUpdate) -> Int {
+        switch update {
+        case .frame(let frame): frame.id
+        case .event(let event): event.id
+        case .overview(let id): id
+        }
+    }
+
+    func testAReaderContinuesAfterTheNumberThatItHas() async throws {
+        let stage = Stage()
+        stage.emit(.state(LiveMapStage.running()))  // the event 1000 and the change of the venues 1001
+        for second in 0..<5 { stage.emit(.position(LiveMapStage.position(Double(second), at: Double(second)))) }
+        try await stage.settle()
+        let rest = try await Bounded.first(3, of: await stage.content.updates(after: 1004))
+        XCTAssertEqual(rest.map(number), [1005, 1006, 1007])
+        XCTAssertEqual(rest.prefix(2).compactMap(frame).map { $0.estimate?.x }, [3, 4])
+        await stage.end()
+    }
+
+    func testAnUnknownNumberBeginsWithTheLatestFrame() async throws {
+        for id in [5, 999_999] {
+            let stage = Stage()
+            stage.emit(.state(LiveMapStage.running()), .position(LiveMapStage.position(5, at: 1)))
+            try await stage.settle()
+            let first = try await Bounded.first(1, of: await stage.content.updates(after: id))
+            XCTAssertEqual(first.compactMap(frame).count, 1, "number \(id)")
+            XCTAssertEqual(stage.snapshots.value, 1, "a new snapshot")
+            await stage.end()
+        }
+    }
+
+    func testNumbersContinueAfterARestartOfTheProgram() async throws {
+        let (stream, _) = AsyncStream.makeStream(of: SessionOutput.self)
+        let content = LiveMapSession(outputs: stream, title: "now", clock: ManualClock()) { _ in
+            SessionSnapshot(instant: .zero, state: .idle)
+        }
+        let first = try await Bounded.first(1, of: await content.updates(after: nil))
+        XCTAssertGreaterThan(number(first[0]), 1_700_000_000_000, "milliseconds since 1970")
+    }
+
+    func testASlowReaderSkipsFramesAndNoEvent() async throws {
+        let stage = Stage()
+        let slow = await stage.content.updates(after: nil)
+        var iterator = slow.makeAsyncIterator()
+        _ = await iterator.next()
+        // Another reader, who is fast, causes 40 frames.
+        let fast = await stage.content.updates(after: nil)
+        let frames = Task { try await Bounded.first(40, of: fast) }
+        for _ in 0..<40 { try await stage.passInterval() }
+        let all = try await frames.value
+        XCTAssertEqual(all.count, 40)
+        stage.emit(.event(enterKitchen))
+        try await stage.settle()
+        var seen: [LiveMapUpdate] = []
+        for _ in 0..<7 { if let update = await iterator.next() { seen.append(update) } }
+        XCTAssertEqual(seen.compactMap(frame).map(\.id), all.suffix(5).map(number))
+        XCTAssertEqual(seen.count { if case .event = $0 { true } else { false } }, 2)
+        XCTAssertEqual(seen.map(number), seen.map(number).sorted())
+        await stage.end()
+    }
+
+    func testACancelledReaderEndsAndCausesNoFurtherFrames() async throws {
+        let stage = Stage()
+        let updates = await stage.content.updates(after: nil)
+        let reader = Task {
+            var count = 0
+            for await _ in updates { count += 1 }
+            return count
+        }
+        _ = try await Bounded.wait(for: "the alarm after the first frame") { try await stage.clock.waitForSleeper() }
+        reader.cancel()
+        let count = try await Bounded.wait(for: "the end of the reader") { await reader.value }
+        XCTAssertEqual(count, 1)
+        stage.clock.advance(by: .seconds(10))
+        stage.emit(.position(LiveMapStage.position(1, at: 1)))
+        try await stage.settle()
+        XCTAssertEqual(stage.snapshots.value, 1)
+        await stage.end()
+    }
+
+    func testTheStreamsEndWithTheSession() async throws {
+        let stage = Stage()
+        let updates = await stage.content.updates(after: nil)
+        let reader = Task { try await Bounded.all(updates) }
+        _ = try await Bounded.wait(for: "a waiting reader") { try await stage.clock.waitForSleeper() }
+        await stage.end()
+        let count = try await reader.value.count
+        XCTAssertEqual(count, 1)
+    }
+
+    func testANewVenueChangesTheOverview() async throws {
+        let stage = Stage()
+        let before = await stage.content.overview()
+        XCTAssertEqual(before.venues, [])
+        XCTAssertEqual(before.mode, .live)
+        let updates = await stage.content.updates(after: 999)
+        stage.emit(.state(.findFloor(LiveMapStage.hall)), .state(LiveMapStage.running()))
+        let seen = try await Bounded.first(2, of: updates)
+        XCTAssertEqual(seen.last, .overview(id: 1001))
+        let after = await stage.content.overview()
+        XCTAssertEqual(after.venues.map(\.name), ["Hall"])
+        XCTAssertFalse(after.acceptsMarks)
+        await stage.end()
+    }
+
+    func testMarksAreStoredOrRefusedWithAReason() async throws {
+        let stored = WatchedState<[LiveMapFrame.Place]>([])
+        let stage = Stage(marks: { place in
+            if place.mapId != 40 { return "There is no map \(place.mapId)." }
+            stored.update { $0.append(place) }
+            return nil
+        })
+        let refusal = await stage.content.mark(.init(mapId: 9, x: 1, y: 2))
+        XCTAssertEqual(refusal, "There is no map 9.")
+        let place = LiveMapFrame.Place(mapId: 40, x: 1, y: 2)
+        let reason = await stage.content.mark(place)
+        XCTAssertNil(reason)
+        XCTAssertEqual(stored.value, [place])
+        let events = await stage.content.events()
+        XCTAssertEqual(events.map(\.kind), [.mark])
+        let acceptsMarks = await stage.content.overview().acceptsMarks
+        XCTAssertTrue(acceptsMarks)
+        let unmarked = await Stage().content.mark(place)
+        XCTAssertEqual(unmarked, "Marks aren't stored, because the session isn't recorded.")
+        await stage.end()
+    }
+
+    func testManyFramesNeedBoundedMemory() async throws {
+        let stage = Stage()
+        stage.emit(.state(LiveMapStage.running()))
+        for second in 0..<12_000 { stage.emit(.position(LiveMapStage.position(Double(second), at: Double(second)))) }
+        try await stage.settle()
+        let frames = await stage.content.frames(from: 0, to: .infinity, limit: .max)
+        XCTAssertLessThanOrEqual(frames.count, 5000)
+        XCTAssertEqual(frames.last?.estimate?.x, 11_999)
+        await stage.end()
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import XCTest
+
+@testable import LiveMap
+
+final class LiveMapPageTests: XCTestCase {
+    func testEveryFileOfTheFolderIsInTheTable() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/CLiveMapPage/page")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        XCTAssertEqual(LiveMapPage.files.map(\.name), names)
+        for name in names {
+            let bytes = try Data(contentsOf: folder.appendingPathComponent(name))
+            XCTAssertTrue(LiveMapPage.file(named: name)?.bytes == Array(bytes), "\(name) differs")
+        }
+    }
+
+    func testAFileHasItsMediaTypeAndAnEntityTagOfItsBytes() throws {
+        let page = try XCTUnwrap(LiveMapPage.file(named: "index.html"))
+        XCTAssertEqual(page.mediaType, "text/html; charset=utf-8")
+        XCTAssertEqual(LiveMapPage.file(named: "main.js")?.mediaType, "text/javascript; charset=utf-8")
+        XCTAssertEqual(LiveMapPage.file(named: "page.css")?.mediaType, "text/css; charset=utf-8")
+        XCTAssertTrue(page.etag.hasPrefix("\"") && page.etag.hasSuffix("\""))
+        XCTAssertEqual(Set(LiveMapPage.files.map(\.etag)).count, LiveMapPage.files.count)
+        XCTAssertNil(LiveMapPage.file(named: "../Package.swift"))
+    }
+
+    func testAModuleImportsOnlyModulesOfTheTable() {
+        for file in LiveMapPage.files where file.name.hasSuffix(".js") {
+            for line in lines(of: file) where line.hasPrefix("import ") {
+                let module = line.split(separator: "\"")[1].dropFirst(2)
+                XCTAssertNotNil(LiveMapPage.file(named: String(module)), "\(file.name) imports \(module)")
+            }
+        }
+    }
+
+    func testNoFileMakesMarkupFromTextOrHasInlineStyles() {
+        let forbidden = [
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", " style=\"",
+        ]
+        for file in LiveMapPage.files {
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            for word in forbidden { XCTAssertFalse(text.contains(word), "\(file.name) has \(word)") }
+            XCTAssertLessThanOrEqual(lines(of: file).count, 400, file.name)
+        }
+    }
+
+    func testADocumentRefersToNoOtherFileAndNoNetwork() throws {
+        let page = try text(of: sample())
+        XCTAssertFalse(page.contains("http://") || page.contains("https://"))
+        XCTAssertFalse(page.contains(" src="))
+        for part in page.components(separatedBy: "href=\"").dropFirst() {
+            XCTAssertTrue(part.hasPrefix("#") || part.hasPrefix("data:"), String(part.prefix(40)))
+        }
+        XCTAssertFalse(page.contains("\nimport ") || page.contains("\nexport "))
+    }
+
+    func testADocumentIsReadBackFromItsPage() throws {
+        let document = sample()
+        let json = try XCTUnwrap(between("id=\"document\">", "</script>", in: text(of: document)))
+        XCTAssertEqual(try JSONDecoder().decode(LiveMapDocument.self, from: Data(json.utf8)), document)
+    }
+
+    func testATextOfADocumentCannotEndTheScript() throws {
+        var document = sample()
+        document.overview.title = "</script><script>alert(1)</script><!--\u{2028}\u{2029}<\u{301}"
+        let json = try LiveMapPage.json(of: document)
+        XCTAssertFalse(json.utf8.contains(UInt8(ascii: "<")))
+        XCTAssertFalse(json.unicodeScalars.contains { $0 == "\u{2028}" || $0 == "\u{2029}" })
+        XCTAssertEqual(try JSONDecoder().decode(LiveMapDocument.self, from: Data(json.utf8)), document)
+    }
+
+    func testThePolicyOfADocumentPermitsItsOwnScriptAndStylesOnly() throws {
+        let page = try text(of: sample())
+        let policy = try XCTUnwrap(between("Content-Security-Policy\" content=\"", "\">", in: page))
+        XCTAssertTrue(policy.hasPrefix("default-src 'none'; script-src 'sha256-"))
+        XCTAssertFalse(policy.contains("unsafe") || policy.contains("*"))
+        let script = try XCTUnwrap(between("</script>\n<script>", "</script>", in: page))
+        XCTAssertTrue(policy.contains("script-src 'sha256-\(digest(script))';"))
+        for style in page.components(separatedBy: "<style>").dropFirst() {
+            let body = try XCTUnwrap(style.components(separatedBy: "</style>").first)
+            XCTAssertTrue(policy.contains("'sha256-\(digest(body))'"))
+        }
+    }
+
+    func testTheSameDocumentGivesIdenticalBytes() throws {
+        XCTAssertEqual(try LiveMapPage.document(sample()), try LiveMapPage.document(sample()))
+    }
+
+    func testADocumentWithANumberThatIsNotFiniteIsAnError() {
+        var document = sample()
+        document.overview.end = .nan
+        XCTAssertThrowsError(try LiveMapPage.document(document)) { error in
+            guard case .some(.content) = error as? LiveMapPageError else { return XCTFail("\(error)") }
+        }
+    }
+
+    func testAPageWithoutAReferencedFileIsAnError() {
+        let sources = ["index.html": "<meta charset=\"utf-8\">\n<link rel=\"stylesheet\" href=\"lost.css\">"]
+        XCTAssertThrowsError(try LiveMapPage.html(of: sources, content: "{}")) {
+            XCTAssertEqual($0 as? LiveMapPageError, .missingFile("lost.css", usedBy: "index.html"))
+        }
+    }
+
+    /// The examples that NIST publishes for FIPS 180-4, and one of several blocks.
+    func testTheDigestEqualsThePublishedExamples() {
+        let examples = [
+            "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq":
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+            String(repeating: "a", count: 1_000): "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3",
+        ]
+        for (message, digest) in examples {
+            let bytes = SHA256.digest(of: Array(message.utf8))
+            XCTAssertEqual(bytes.map { String(format: "%02x", $0) }.joined(), digest, String(message.prefix(8)))
+        }
+    }
+
+    private func lines(of file: LiveMapPage.File) -> [Substring] {
+        String(decoding: file.bytes, as: UTF8.self).split(separator: "\n")
+    }
+
+    private func text(of document: LiveMapDocument) throws -> String {
+        String(decoding: try LiveMapPage.document(document), as: UTF8.self)
+    }
+
+    private func between(_ start: String, _ end: String, in text: String) -> String? {
+        guard let first = text.range(of: start), let last = text[first.upperBound...].range(of: end) else { return nil }
+        return String(text[first.upperBound..<last.lowerBound])
+    }
+
+    private func digest(_ text: String) -> String {
+        Data(SHA256.digest(of: Array(text.utf8))).base64EncodedString()
+    }
+
+    private func sample() -> LiveMapDocument {
+        let map = LiveMapVenue.Map(
+            id: 1, name: "Ground floor", level: 0, width: 20, height: 10, hasImage: false, tiles: nil,
+            walls: [[0, 0, 20, 0]], walkable: [])
+        let venue = LiveMapVenue(
+            id: 7, name: "Museum", version: 1, maps: [map], rooms: [], fences: [], pointsOfInterest: [], beacons: [])
+        let frame = LiveMapFrame(
+            id: 1, t: 0.5, state: "idle", text: "Idle", venueId: 7, mapId: 1, estimate: nil, levels: [], particles: [],
+            beacons: [], route: [], truth: nil, error: nil, diagnosis: nil)
+        let overview = LiveMapOverview(
+            mode: .recording, title: "Walk <1>", start: 0, end: 1, acceptsMarks: false, venues: [venue])
+        return LiveMapDocument(
+            overview: overview, plans: [.init(venueId: 7, mapId: 1, url: "data:image/png;base64,AA==")],
+            frames: [frame], events: [], radioMap: nil)
+    }
+}
