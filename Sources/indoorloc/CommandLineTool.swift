@@ -34,24 +34,40 @@ enum CommandLineTool {
 
     /// Runs the tool with the words after its name.
     static func run(_ words: [String]) async -> ExitStatus {
+        await StandardError.$log.withValue(logSettings(of: words)) { await runLogged(words) }
+    }
+
+    /// The settings of log lines; the default ones if the command line is invalid, which is reported later.
+    private static func logSettings(of words: [String]) -> LogSettings {
+        guard let call = try? find(words),
+            let arguments = try? ParsedArguments(call.rest, syntax: call.command.syntax)
+        else { return LogSettings() }
+        return (try? arguments.logSettings()) ?? LogSettings()
+    }
+
+    private static func runLogged(_ words: [String]) async -> ExitStatus {
         do {
             try await runCommand(words)
             return .success
         } catch let error as UsageError {
             let name = error.command.isEmpty ? "indoorloc" : "indoorloc \(error.command)"
-            StandardError.write("\(name): \(PrintableText.line(error.message))\nTry '\(name) --help'.\n")
+            StandardError.write("\(name): \(PrintableText.line(error.message))\nTry '\(name) --help'.\n", .error)
             return .usage
         } catch is ReportedFailure {
             return .failure
         } catch {
             let text = text(of: error, in: words)
             guard error is any ErrorOfSeveralLines else {
-                StandardError.line(text)
+                StandardError.line(text, .error, fields(of: error))
                 return .failure
             }
-            StandardError.write("indoorloc: \(text)\n")
+            StandardError.write("indoorloc: \(text)\n", .error)
             return .failure
         }
+    }
+
+    private static func fields(of error: any Error) -> [LogField] {
+        (error as? LocalizationError)?.logFields ?? []
     }
 
     /// The text of an error, with the option's name in place of a library's advice.
@@ -79,6 +95,7 @@ enum CommandLineTool {
             let call = try find(words)
             let arguments = try ParsedArguments(call.rest, syntax: call.command.syntax)
             if arguments.wantsHelp { return try StandardOutput.write(call.command.syntax.help) }
+            _ = try arguments.logSettings()
             try await call.command.init(arguments).run()
         }
     }

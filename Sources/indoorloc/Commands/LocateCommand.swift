@@ -23,7 +23,7 @@ struct LocateCommand: Command {
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
             .beaconLayout, .record, .append, .overwrite, .seconds,
         ]
-            + SharingOptions.options + VenueServerOptions.packetOptions)
+            + CommandOption.log + SharingOptions.options + VenueServerOptions.packetOptions)
 
     private let venue: String
     private let server: VenueServerOptions
@@ -69,7 +69,7 @@ struct LocateCommand: Command {
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
-        StandardError.line("session started: \(source.choice)")
+        StandardError.line("session started: \(source.choice)", .info)
         // The adapter's earlier state is restored even after an error.
         do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts)) } catch {
             await source.released()
@@ -107,6 +107,7 @@ struct LocateCommand: Command {
                 switch occurrence {
                 case .element(.output(let output)):
                     try lines.line(output.json)
+                    output.content.log()
                     if case .state(.error(let error)) = output.content { failure = error }
                 case .element(.reading(let reading)): try recorder?.write(reading)
                 case .tick, .ended, .limitReached, .interrupted:

@@ -21,7 +21,7 @@ struct RegionsWatchCommand: Command {
             CommandOption(name: "region", argument: "REGION", help: "a region to watch; may be repeated"),
             CommandOption(name: "rangings", help: "also print the beacons of each region once per second"), .settings,
             .set,
-        ] + HeardSource.options)
+        ] + HeardSource.options + CommandOption.log)
 
     private let source: HeardSource
     private let regions: [(id: String, region: BeaconRegion)]

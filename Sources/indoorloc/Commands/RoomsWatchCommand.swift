@@ -22,7 +22,7 @@ struct RoomsWatchCommand: Command {
                 help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)"),
         ] + RoomRuleOptions.options + [
             CommandOption(name: "current", help: "also print the present room once per second")
-        ] + HeardSource.options)
+        ] + HeardSource.options + CommandOption.log)
 
     private let source: HeardSource
     private let training: String

@@ -37,7 +37,7 @@ struct ScanCommand: Command {
         options: [
             .adapter, .route, .imu, .record, .append, .overwrite, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this device and exit"),
-        ] + TruthOptions.options + UploadOptions.options)
+        ] + TruthOptions.options + CommandOption.log + UploadOptions.options)
 
     private let adapter: AdapterChoice
     private let route: ScanRoute?
@@ -65,7 +65,7 @@ struct ScanCommand: Command {
         // Before the radio is used.
         if try truth?.markList() != nil { try TerminalKeys.check(STDIN_FILENO) }
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
-        StandardError.line("\(source.choice)")
+        StandardError.line("\(source.choice)", .info)
         // The adapter's earlier state is restored even after an error.
         do { try await listenBesideSensors(to: source) } catch {
             await source.released()
@@ -104,7 +104,9 @@ struct ScanCommand: Command {
             let uploading = upload.map { upload in Task { await upload.run() } }
             let result: Result<Void, any Error>
             do {
-                for try await reading in source.beginReadings(reporting: { StandardError.line("\($0)") }) {
+                for try await reading in source.beginReadings(reporting: {
+                    StandardError.line("\($0)", .error, $0.logFields)
+                }) {
                     upload?.receive(reading, by: source.wallClock)
                     give(.reading(reading))
                 }

@@ -42,7 +42,8 @@ struct ServeCommand: Command {
             CommandOption(
                 name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
-        ] + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options + SharingOptions.options
+        ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
+            + SharingOptions.options
             + VenueServerOptions.packetOptions)
 
     private let arguments: ParsedArguments
@@ -130,7 +131,7 @@ struct ServeCommand: Command {
         }
         let source = try BluetoothScanSource(
             adapter: radio.adapter, route: radio.route, content: layouts.isEmpty ? content : .everything)
-        StandardError.line("\(source.choice)")
+        StandardError.line("\(source.choice)", .info)
         // The adapter's earlier state is restored even after an error.
         do { try await listen(to: source.dutyCycledBySettings().decoding(layouts), in: venues) } catch {
             await source.released()
@@ -165,7 +166,7 @@ struct ServeCommand: Command {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
         }
-        StandardError.line("session started")
+        StandardError.line("session started", .info)
         var service = ServiceRun(
             localizer, companions: companions, upload: upload, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),

@@ -15,7 +15,7 @@ struct ShareWatchCommand: Command {
 
             example: indoorloc share watch mqtt://broker.example.org/warehouse
             """,
-        options: SharingOptions.brokerOptions + SharingOptions.limitOptions + [.seconds])
+        options: SharingOptions.brokerOptions + SharingOptions.limitOptions + [.seconds] + CommandOption.log)
 
     private let options: SharingOptions
     private let limit: Duration?

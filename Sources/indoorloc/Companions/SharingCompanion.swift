@@ -49,7 +49,7 @@ struct SharingCompanion<Venues: VenueSource>: SessionCompanion {
                 return try await sharing.join(room)
             } catch {
                 let reason = "\(error)"
-                if reason != lastReason, !Task.isCancelled { StandardError.line("sharing: \(reason)") }
+                if reason != lastReason, !Task.isCancelled { StandardError.line("sharing: \(reason)", .warning) }
                 lastReason = reason
             }
             do { try await Task.sleep(for: backoff.next()) } catch { return }
@@ -58,12 +58,12 @@ struct SharingCompanion<Venues: VenueSource>: SessionCompanion {
 
     private func report(_ event: SharingEvent) async {
         switch event {
-        case .connected: StandardError.line("sharing with \(sharing.broker.host) as \(sharing.device)")
+        case .connected: StandardError.line("sharing with \(sharing.broker.host) as \(sharing.device)", .info)
         case .disconnected(let reason):
             // A connection that breaks is restored unless it was ended.
             let verb = await sharing.isKept ? "is interrupted" : "has ended"
-            StandardError.line("sharing \(verb): \(reason)")
-        case .failed(let error): StandardError.line("sharing: \(error.message)")
+            StandardError.line("sharing \(verb): \(reason)", .warning)
+        case .failed(let error): StandardError.line("sharing: \(error.message)", .warning, error.logFields)
         case .joined, .left, .position, .message, .occupancy, .roomFull, .serverFull: break
         }
     }

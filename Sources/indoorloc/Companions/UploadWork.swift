@@ -32,7 +32,7 @@ final class UploadWork: SessionCompanion, Sendable {
     func setSettings(_ settings: UploadSettings) async {
         collector.withLock { $0.settings = settings }
         do throws(UploadQueueError) { try await uploader.setSettings(settings) } catch {
-            StandardError.line("upload: \(error)")
+            StandardError.line("upload: \(error)", .warning)
         }
     }
 
@@ -71,7 +71,7 @@ final class UploadWork: SessionCompanion, Sendable {
             let (errors, confirmed) = (uploader.errors, uploader.confirmed)
             group.addTask { for await error in errors { self.report(error) } }
             group.addTask { for await _ in confirmed { self.reportSuccess() } }
-            do { try await uploader.start() } catch { StandardError.line("upload: \(error)") }
+            do { try await uploader.start() } catch { StandardError.line("upload: \(error)", .warning) }
             var isWritten = true
             while !Task.isCancelled {
                 isWritten = await write(reportingFailure: isWritten)
@@ -90,7 +90,7 @@ final class UploadWork: SessionCompanion, Sendable {
         guard !records.isEmpty else { return true }
         do throws(UploadQueueError) { try await uploader.add(records) } catch {
             collector.withLock { $0.putBack(records) }
-            if reports { StandardError.line("upload: \(error)") }
+            if reports { StandardError.line("upload: \(error)", .warning) }
             return false
         }
         return true
@@ -102,7 +102,7 @@ final class UploadWork: SessionCompanion, Sendable {
             defer { trouble = error.description }
             return trouble
         }
-        if last != error.description { StandardError.line("upload: \(error)") }
+        if last != error.description { StandardError.line("upload: \(error)", .warning) }
     }
 
     /// Reports that uploads succeed again after an error.
@@ -111,6 +111,6 @@ final class UploadWork: SessionCompanion, Sendable {
             defer { trouble = nil }
             return trouble
         }
-        if last != nil { StandardError.line("upload: resumed") }
+        if last != nil { StandardError.line("upload: resumed", .notice) }
     }
 }

@@ -73,7 +73,7 @@ struct HeardSource: Sendable {
             return try listener.end()
         }
         let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
-        StandardError.line("\(source.choice)")
+        StandardError.line("\(source.choice)", .info)
         // The adapter's earlier state is restored even after an error.
         var failure: (any Error)?
         do { try await listen(to: source, &run, &listener) } catch { failure = error }
@@ -174,7 +174,7 @@ extension ScannerListener {
         case .passOn(let event): StandardError.line("\(event)")
         case .report(let error):
             if error.endsSession { throw error }
-            StandardError.line(error.message)
+            StandardError.line(error.message, .error, error.logFields)
         default: break
         }
     }

@@ -54,7 +54,9 @@ extension LiveOutput {
         try finish()
         drop()
         let losses = drainLosses()
-        if losses > 0 { StandardError.line("standard output: \(Self.text(losses)), as the reader was too slow") }
+        if losses > 0 {
+            StandardError.line("standard output: \(Self.text(losses)), as the reader was too slow", .warning)
+        }
     }
 
     /// The number of lost lines in words.

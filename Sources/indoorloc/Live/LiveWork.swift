@@ -75,7 +75,7 @@ final class LiveWork<Element: Sendable> {
     /// Stops the work and waits until it has released its resources, such as a radio. Reports lost elements.
     func stop() async {
         let lost = occurrences.lost
-        if lost > 0 { StandardError.line("\(lost) readings or outputs were lost, as they arrived too fast") }
+        if lost > 0 { StandardError.line("\(lost) readings or outputs were lost, as they arrived too fast", .warning) }
         timers.forEach { $0.cancel() }
         work.cancel()
         await work.value

@@ -14,7 +14,7 @@ final class LostReadings: Sendable {
 
     /// Writes a warning to standard error if readings were lost since the last warning.
     func report() {
-        if let warning = drainWarning() { StandardError.line(warning) }
+        if let warning = drainWarning() { StandardError.line(warning, .warning) }
     }
 
     /// Returns a warning about the readings lost since the last warning; nil if none was lost.

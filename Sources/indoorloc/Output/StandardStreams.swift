@@ -44,14 +44,36 @@ enum StandardError {
     /// The session's trace identifier, which is appended to each line.
     @TaskLocal static var traceID: TraceID?
 
-    /// Writes one line after the tool's name; line feeds within it are escaped.
-    static func line(_ text: String) {
-        let trace = traceID.map { " [trace \($0)]" } ?? ""
-        write("indoorloc: \(PrintableText.line(text))\(trace)\n")
+    /// The level and the form of the lines.
+    @TaskLocal static var log = LogSettings()
+
+    /// Writes one line, unless it is less severe than the settings require; line feeds within it are escaped.
+    static func line(_ text: String, _ level: LogLevel = .notice, _ fields: [LogField] = []) {
+        guard level <= log.level else { return }
+        let line = LogLine(text: text, level: level, fields: fields, traceID: traceID)
+        writeBytes(line.rendered(as: log.format, at: Date()))
     }
 
+    /// Writes a detail that standard output or the service's status also has: only if a log option was given.
+    static func detail(_ text: String, _ level: LogLevel, _ fields: [LogField] = []) {
+        if log.isDetailed { line(text, level, fields) }
+    }
+
+    /// Writes a text of several lines, such as a list of problems. In other forms than text, each line becomes a log
+    /// line without the tool's name.
+    static func write(_ text: String, _ level: LogLevel) {
+        guard level <= log.level else { return }
+        guard log.format != .text else { return writeBytes(text) }
+        for part in text.split(separator: "\n") {
+            line(String(part.hasPrefix("indoorloc: ") ? part.dropFirst("indoorloc: ".count) : part), level)
+        }
+    }
+
+    /// Writes a warning of several lines.
+    static func write(_ text: String) { write(text, .warning) }
+
     /// Writes the text; a failure is ignored.
-    static func write(_ text: String) {
+    private static func writeBytes(_ text: String) {
         var bytes = Array(FileDescriptor.printable(text).utf8)[...]
         while !bytes.isEmpty, FileDescriptor.isWritable(STDERR_FILENO, within: patience) {
             let part = bytes.prefix(FileDescriptor.pieceSize)

@@ -25,10 +25,10 @@ struct ServiceMemory {
             await localizer.restore(memory, after: age)
             let place = memory.stay.map { "venue \($0.venueID)" } ?? "no venue"
             let total = Int((memory.age + age).seconds)
-            StandardError.line("restored the memory of \(place), \(total) s old, from \(store.path)")
+            StandardError.line("restored the memory of \(place), \(total) s old, from \(store.path)", .info)
         case .unusable(let reason, let path):
             let fate = path.map { "moved to \($0)" } ?? "not moved"
-            StandardError.line("\(reason); \(fate); the session begins without a memory")
+            StandardError.line("\(reason); \(fate); the session begins without a memory", .warning)
         }
     }
 
@@ -39,7 +39,7 @@ struct ServiceMemory {
             try store.write(memory)
             trouble = nil
         } catch {
-            if trouble != error { StandardError.line("the memory can't be saved: \(error)") }
+            if trouble != error { StandardError.line("the memory can't be saved: \(error)", .warning) }
             trouble = error
         }
     }

@@ -45,14 +45,14 @@ struct ServiceOutput {
         try attempt { lines throws(OutputError) in try lines.finish() }
         lines.drop()
         let losses = lines.drainLosses()
-        if losses > 0 { StandardError.line("\(place): \(LiveOutput.text(losses))") }
+        if losses > 0 { StandardError.line("\(place): \(LiveOutput.text(losses))", .warning) }
     }
 
     /// Opens the file again, in case it was renamed. If this fails, the earlier file stays open.
     mutating func reopen() throws(OutputError) {
         try write()
         do throws(OutputFile.Failure) { try open() } catch {
-            StandardError.line("\(error); the earlier file stays open")
+            StandardError.line("\(error); the earlier file stays open", .warning)
         }
     }
 
@@ -66,13 +66,13 @@ struct ServiceOutput {
         if lines.lost > 0, !lines.isWritten { begin("\(place): the reader doesn't accept lines") }
         guard trouble != nil, lines.isWritten else { return }
         trouble = nil
-        StandardError.line("\(place): writing resumed; \(LiveOutput.text(lines.drainLosses()))")
+        StandardError.line("\(place): writing resumed; \(LiveOutput.text(lines.drainLosses()))", .notice)
     }
 
     private mutating func begin(_ text: String) {
         guard trouble == nil else { return }
         trouble = text
-        StandardError.line("\(text); the service continues, and lines are lost")
+        StandardError.line("\(text); the service continues, and lines are lost", .warning)
     }
 
     private func open() throws(OutputFile.Failure) {

@@ -87,6 +87,7 @@ struct ServiceRun {
         switch occurrence {
         case .element(.output(let output)):
             try self.output.line(output)
+            output.content.log()
             let messages = status.observe(output.content)
             for message in messages { manager.notify(message) }
             switch output.content {
@@ -128,7 +129,7 @@ struct ServiceRun {
             activity: await localizer.activityCounts)
         heartbeats.append(heartbeat)
         let summary = await upload?.summary
-        StandardError.line(heartbeat.line + (summary.map { "; \($0)" } ?? ""))
+        StandardError.line(heartbeat.line + (summary.map { "; \($0)" } ?? ""), .info)
     }
 
     /// Ends the session and saves its memory. Its last lines follow.
@@ -161,7 +162,7 @@ struct ServiceRun {
     /// Applies an update of a settings server, and reports its problems.
     private mutating func apply(_ update: RemoteSettings.Update) async {
         let before = inputs.settings
-        for problem in inputs.apply(update) { StandardError.line("--settings-url: \(problem)") }
+        for problem in inputs.apply(update) { StandardError.line("--settings-url: \(problem)", .warning) }
         if inputs.settings != before { await use(inputs.settings) }
     }
 
