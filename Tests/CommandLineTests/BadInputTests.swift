@@ -33,7 +33,7 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(path): no position, as it contains no beacon of 'Office'; "
+            "indoorloc: \(path): no position, as no beacon of 'Office' was received; "
                 + "use --fix MAP,X,Y,RADIUS to follow it by motion alone\n")
     }
 
@@ -46,7 +46,7 @@ final class BadInputTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", folder, path])
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons, or make a survey\n"
+            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons to the packet, or make a survey\n"
         )
         XCTAssertTrue(
             try Tool.run(["venue", "info", folder]).output.contains(
@@ -104,13 +104,14 @@ final class BadInputTests: XCTestCase {
         let weak = try Tool.run(call + ["rssiThreshold=-20"])
         XCTAssertEqual(weak.status, 0)
         let sentence =
-            #/indoorloc: .+: no position, as all beacons of 'Office', received \d+ times, are below the rssiThreshold of -20 dBm; the strongest is -\d+ dBm\n/#
+            #/indoorloc: .+: no position, as all received beacons of 'Office' are below the rssiThreshold of -20 dBm; the strongest is -\d+ dBm; lower rssiThreshold, or move closer to a beacon\n/#
         XCTAssertNotNil(try sentence.wholeMatch(in: weak.errors), weak.errors)
         let forced = try Tool.run(call + ["forcedVenue=2"])
         XCTAssertEqual(forced.status, 0)
         XCTAssertEqual(
             forced.errors,
-            "indoorloc: \(path): no position, as forcedVenue accepts only venue 2, but 'Office' is venue 1\n")
+            "indoorloc: \(path): no position, as venue 2 of the setting forcedVenue is not among the known venues; "
+                + "add the packet of the venue, or change the setting\n")
     }
 
     func testAVenueWithAnInvalidSettingStillGivesPositions() throws {

@@ -81,7 +81,7 @@ final class MotionCommandTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertTrue(
             result.errors.hasSuffix(
-                "no position, as it contains no beacon of 'Office'; "
+                "no position, as no beacon of 'Office' was received; "
                     + "use --fix MAP,X,Y,RADIUS to follow it by motion alone\n"), result.errors)
     }
 

@@ -37,6 +37,7 @@ extension Localizer {
             for await answer in group { if let answer { return answer } }
             return nil
         }
+        let diagnosis = diagnosis
         requests -= 1
         if requests == 0 { await endForRequest() }
         switch answer {
@@ -48,7 +49,7 @@ extension Localizer {
             throw Self.noLocation("the session ended before there was a position")
         case .late:
             throw Self.noLocation(
-                "no position came within \(timeout.seconds) s; check that beacons or satellites can be received here")
+                "no position came within \(timeout.seconds) s, as \(diagnosis.clauseWithHelp)")
         case nil:
             throw LocalizationError(
                 code: .generic, message: "the request for a position was cancelled", kind: .cancelled)

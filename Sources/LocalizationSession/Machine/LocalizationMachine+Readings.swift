@@ -129,7 +129,8 @@ extension LocalizationMachine {
     /// Handles a radio event. A failure is reported as an error, so that the user learns why there are no positions.
     private mutating func hear(_ event: RadioEvent, at now: Instant) -> Transition {
         isDeaf = event.status.isFailure
-        diagnosing.radio = event
+        // A radio that rests between two passes works.
+        if event.status != .resting { diagnosing.radio = event }
         diagnosing.scanFailure = nil
         if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
         guard event.status.isFailure else { return Transition(state: state) }

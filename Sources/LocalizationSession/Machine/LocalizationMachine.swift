@@ -204,7 +204,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
     /// The instant of the next `tick`; nil if the machine waits for other events only. An earlier tick does nothing.
     package var nextWake: Instant? {
-        [wakeAt, scan.resumeAt, receiver?.resumeAt, diagnosing.watch.wakeAt].compactMap(\.self).min()
+        // Without an array, as each reading calls this.
+        earlier(earlier(wakeAt, diagnosing.watch.wakeAt), earlier(scan.resumeAt, receiver?.resumeAt))
+    }
+
+    private func earlier(_ first: Instant?, _ second: Instant?) -> Instant? {
+        guard let first, let second else { return first ?? second }
+        return min(first, second)
     }
 
     /// Moves all due instants to a timeline with another origin.

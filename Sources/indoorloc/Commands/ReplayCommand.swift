@@ -138,9 +138,10 @@ struct ReplayCommand: Command {
 
     /// The reason why a recording gives no position, in words.
     private static func summary(_ diagnosis: SessionDiagnosis, hasMotion: Bool) -> String {
-        let motion = "use --fix MAP,X,Y,RADIUS to follow it by motion alone"
-        let advice = diagnosis.reason == .noBeacons && hasMotion ? motion : diagnosis.help
-        return PrintableText.line("no position, as \(diagnosis.clause)" + (advice.map { ". \($0)" } ?? ""))
+        let words =
+            diagnosis.reason == .noBeacons && hasMotion
+            ? "\(diagnosis.clause); use --fix MAP,X,Y,RADIUS to follow it by motion alone" : diagnosis.clauseWithHelp
+        return PrintableText.line("no position, as \(words)")
     }
 
     private func write(

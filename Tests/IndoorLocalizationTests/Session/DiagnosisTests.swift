@@ -72,9 +72,10 @@ final class DiagnosisTests: XCTestCase {
         story.play(events, to: 30)
         XCTAssertEqual(story.emitted, [Emitted(15.1, .unknownBeacons)])
         let diagnosis = try XCTUnwrap(story.diagnoses.first)
-        XCTAssertEqual(diagnosis.unknownBeacons, (1...20).map { SessionStage.beacon(7, $0) }, "the strongest first")
+        XCTAssertEqual(
+            diagnosis.unknownBeacons, (1...20).map { SessionStage.beacon(7, UInt16($0)) }, "the strongest first")
         XCTAssertEqual(diagnosis.state, .searchVenue)
-        let names = (1...3).map { "\(SessionStage.beacon(7, $0))" }.joined(separator: ", ")
+        let names = (1...3).map { "\(SessionStage.beacon(7, UInt16($0)))" }.joined(separator: ", ")
         XCTAssertEqual(
             diagnosis.description,
             "20 beacons were received, of which none belongs to a known venue: \(names) and 17 more.")
@@ -90,7 +91,9 @@ final class DiagnosisTests: XCTestCase {
         story.play(to: 15.1)
         XCTAssertEqual(story.emitted, [Emitted(15.1, .unknownBeacons)])
         story.play(to: 100)
-        XCTAssertEqual(story.emitted.dropFirst(), [Emitted(19, .noReadings)], "5 s after the last one")
+        XCTAssertEqual(
+            story.emitted.dropFirst(), [Emitted(19, .noBeacons), Emitted(44, .noReadings)],
+            "5 s and 30 s after the last one")
     }
 
     func testTheNumberOfUnknownBeaconsIsBounded() throws {
@@ -123,6 +126,15 @@ final class DiagnosisTests: XCTestCase {
         XCTAssertEqual(story.diagnoses.first?.duration, .seconds(5))
         XCTAssertEqual(story.diagnosis(at: 70).description, "No reading arrived for 60 s.")
         XCTAssertNil(story.machine.nextWake, "only a reading changes the reason")
+    }
+
+    func testABeaconNowAndThenDoesNotEndTheSilence() {
+        var story = story(in: .searchVenue)
+        let events = stride(from: 10.0, to: 100, by: 7).map { seconds -> (Double, Machine.Event) in
+            (seconds, .reading(SessionStage.heard(7, 1, at: seconds)))
+        }
+        story.play(events, to: 100)
+        XCTAssertEqual(story.emitted, [Emitted(15, .noBeacons)])
     }
 
     func testOtherDevicesWithoutABeaconAreEmitted() {
@@ -204,7 +216,9 @@ final class DiagnosisTests: XCTestCase {
         XCTAssertEqual(story.emitted, [])
         XCTAssertEqual(story.diagnosis(at: 60).reason, .outdoors)
         story.play(to: 100)
-        XCTAssertEqual(story.emitted, [Emitted(74, .noReadings)], "15 s after the last satellite position")
+        XCTAssertEqual(
+            story.emitted, [Emitted(74, .noBeacons), Emitted(89, .noReadings)],
+            "15 s and 30 s after the last satellite position")
     }
 
     // MARK: - The radio

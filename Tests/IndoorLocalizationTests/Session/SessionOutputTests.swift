@@ -48,7 +48,10 @@ final class SessionOutputTests: XCTestCase {
         XCTAssertEqual(seen.map(Self.name), expected.map(Self.name))
         XCTAssertEqual(seen, expected)
         let kinds = Set(seen.map(Self.name))
-        for kind in ["localizationRunning", "position", "outdoorPosition", "motion", "entry", "exit", "idle"] {
+        for kind in [
+            "localizationRunning", "position", "outdoorPosition", "motion", "entry", "exit", "diagnosis silentBeacons",
+            "diagnosis outdoors", "idle",
+        ] {
             XCTAssertTrue(kinds.contains(kind), kind)
         }
     }

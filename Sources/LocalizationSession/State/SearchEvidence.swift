@@ -38,6 +38,8 @@ struct SearchEvidence: Hashable, Sendable {
     static let limit = 64
     /// How long an unknown beacon belongs to the diagnosis after its latest reception.
     private static let memory = Duration.seconds(30)
+    /// How long a reading shows that the source works: advertisements may be rare.
+    private static let sourceMemory = Duration.seconds(30)
 
     /// The beginning of the search.
     private(set) var since = Instant.zero
@@ -103,6 +105,11 @@ struct SearchEvidence: Hashable, Sendable {
     /// Returns the time without beacons.
     func silence(at now: Instant) -> Duration { max(latestBeacon ?? since, since).duration(to: now) }
 
+    /// Returns whether the source has delivered a reading of any sensor lately.
+    func isSourceWorking(at now: Instant) -> Bool {
+        latestReading.map { $0.duration(to: now) < Self.sourceMemory } ?? false
+    }
+
     /// Returns whether a reading is recent.
     func isRecent(_ instant: Instant?, at now: Instant) -> Bool {
         instant.map { $0.duration(to: now) < DiagnosisWatch.patience } ?? false
@@ -110,7 +117,8 @@ struct SearchEvidence: Hashable, Sendable {
 
     /// Returns the instant, after the present one, at which the evidence changes its meaning without a reading.
     func nextTurn(after now: Instant) -> Instant? {
-        let starts = [since, latestReading, latestBeacon].compactMap { $0?.advanced(by: DiagnosisWatch.patience) }
-        return (starts + known.turns + weak.turns + unknown.turns).filter { $0 > now }.min()
+        let starts = [since, latestBeacon].compactMap { $0?.advanced(by: DiagnosisWatch.patience) }
+        let source = [latestReading].compactMap { $0?.advanced(by: Self.sourceMemory) }
+        return (starts + source + known.turns + weak.turns + unknown.turns).filter { $0 > now }.min()
     }
 }

@@ -42,6 +42,13 @@ extension SessionDiagnosis: CustomStringConvertible {
         }
     }
 
+    /// The clause with the help, as in "no beacon was received; check that beacons are near"; the clause alone without
+    /// help.
+    package var clauseWithHelp: String {
+        guard let help, let first = help.first else { return clause }
+        return "\(clause); \(first.lowercased())\(help.dropFirst().dropLast())"
+    }
+
     private var otherDevices: String { ", but other Bluetooth devices were" }
 
     private var noVenueClause: String {

@@ -3,20 +3,6 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// The observations of a session that only its diagnosis needs.
-struct DiagnosisRecord: Hashable, Sendable {
-    var watch = DiagnosisWatch()
-    var evidence = SearchEvidence()
-    /// The latest failure of the pending request; nil if it hasn't failed.
-    var requestFailure: LocalizationError?
-    /// The latest event of the radio, or the failure of the scan after it; nil before any.
-    var radio: RadioEvent?
-    var scanFailure: LocalizationError?
-
-    /// Creates the record of a session that begins.
-    init() {}
-}
-
 // The reason for the presence or absence of positions.
 extension LocalizationMachine {
     /// How long a satellite position shows that the device is outdoors: longer than the interval of `lowAccuracy`.
@@ -140,7 +126,7 @@ extension LocalizationMachine {
         if evidence.unknown.isProven(at: present) { return .unknownBeacons }
         if evidence.silence(at: present) < DiagnosisWatch.patience { return .searching }
         if isOutdoors(at: now) { return .outdoors }
-        return evidence.isRecent(evidence.latestReading, at: present) || isRadioHearing ? .noBeacons : .noReadings
+        return evidence.isSourceWorking(at: present) || isRadioHearing ? .noBeacons : .noReadings
     }
 
     /// Returns the reason for which a search has found no venue, from all its readings.
@@ -170,10 +156,10 @@ extension LocalizationMachine {
 
     /// The latest evidence for the position in the venue, in listening time; nil without a venue.
     private var latestSign: Instant? {
-        guard let visit else { return nil }
-        let heard = search.lastHeard(of: visit.venue.id)
-        let signs = [heard, carried(in: visit.venue.id, heard: heard), visit.placedAt]
-        return signs.reduce(visit.since) { max($0, $1 ?? $0) }
+        guard let venue = visit?.venue.id, let since = visit?.since else { return nil }
+        let heard = search.lastHeard(of: venue)
+        let placed = max(since, visit?.placedAt ?? since)
+        return max(placed, heard ?? since, carried(in: venue, heard: heard) ?? since)
     }
 
     private func isSilent(at now: Instant) -> Bool {

@@ -42,6 +42,11 @@ struct DiagnosisWatch: Hashable, Sendable {
         case .calm:
             defer { emitted = nil }
             return emitted != nil
+        case .open:
+            // A single beacon doesn't end a silence that then continues.
+            guard let problem = emitted, case .brief = problem.urgency else { return false }
+            emitted = nil
+            return true
         case .brief where since.duration(to: now) < Self.patience: return false
         case .brief, .proven:
             defer { emitted = current }

@@ -125,8 +125,10 @@ extension SessionDiagnosis.Reason {
 
     /// How long a reason lasts before the session emits it.
     enum Urgency {
-        /// The session gives positions, or has just begun to search; emitted as the end of a problem.
+        /// The session gives positions; emitted at once as the end of a problem.
         case calm
+        /// The session may find a venue soon; emitted as the end of a `brief` problem. A `proven` one may return.
+        case open
         /// The session is over, which its state shows; never emitted.
         case over
         /// Usual for a moment; emitted after `DiagnosisWatch.patience`.
@@ -137,7 +139,8 @@ extension SessionDiagnosis.Reason {
 
     var urgency: Urgency {
         switch self {
-        case .located, .outdoors, .searching: .calm
+        case .located, .outdoors: .calm
+        case .searching: .open
         case .notRunning, .failed: .over
         case .loadingCatalogue, .catalogueFailed, .noUsableVenue, .radioFailed, .radioResting, .downloadingPacket,
             .packetFailed, .preparingVenue, .undecidedFloor:
