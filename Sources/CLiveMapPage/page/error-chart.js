@@ -1,5 +1,6 @@
 // @ts-check
 import { byId, prepareCanvas, setText } from "./dom.js";
+import { errorText } from "./facts.js";
 import { clockTime, metres, quantile } from "./format.js";
 
 /** The error of the estimate: a number, a chart over time and a summary. */
@@ -30,9 +31,10 @@ export class ErrorChart {
     }
     this.panel.hidden = this.frames.length === 0 && !frame?.truth;
     if (this.panel.hidden) return;
-    const error = frame?.error;
-    setText(byId("error-number"), typeof error === "number" ? metres(error) : "—");
-    const summary = this.frames.length === 0 ? "" : `Median ${metres(this.median)}, 95\u00a0% within ${metres(this.high)}, ${this.frames.length} estimates with ground truth`;
+    setText(byId("error-number"), errorText(frame));
+    const count = `${this.frames.length} estimates with ground truth`;
+    const summary = this.frames.length === 0 ? ""
+      : `Median ${metres(this.median)}, 95\u00a0% within ${metres(this.high)}, ${count}`;
     setText(byId("error-summary"), summary);
     this.canvas.setAttribute("aria-label", `Error over time. ${summary}`);
     this.draw(clock, palette);
@@ -51,7 +53,8 @@ export class ErrorChart {
     const top = Math.max(step, Math.ceil(highest / step) * step);
     const left = 30;
     const bottom = height - 16;
-    const toX = (/** @type {number} */ t) => left + ((t - clock.start) / Math.max(1e-3, clock.end - clock.start)) * (width - left - 2);
+    const duration = Math.max(1e-3, clock.end - clock.start);
+    const toX = (/** @type {number} */ t) => left + ((t - clock.start) / duration) * (width - left - 2);
     const toY = (/** @type {number} */ value) => bottom - (value / top) * (bottom - 7);
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
