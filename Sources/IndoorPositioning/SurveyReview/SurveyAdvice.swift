@@ -19,6 +19,12 @@ extension SurveyReview {
                     ? "Walk 1 smaller area without a survey point: \(area) m²."
                     : "Walk \(rest.count) smaller areas without a survey point: \(area) m² in total.")
         }
+        let whole = venue.maps.filter { map in map.walkable.isEmpty && gaps.contains { $0.mapID == map.id } }
+        if !whole.isEmpty {
+            let names = whole.map(\.name).joined(separator: ", ")
+            sentences.append(
+                "Add walkable areas to the venue: without them, the review counts the whole plan of \(names).")
+        }
         sentences += findings.map { Self.sentence(of: $0, in: venue) }
         sentences += contradictions.prefix(Self.adviceLimit).map { contradiction in
             let place = Self.coordinates(contradiction.point)
