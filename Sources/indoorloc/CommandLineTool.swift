@@ -17,7 +17,8 @@ enum CommandLineTool {
 
     private static let commands: [any Command.Type] = [
         LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self,
-        SurveyCommand.self, PlotCoverageCommand.self,
+        SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self, PlotResidualsCommand.self,
+        PlotRangeCommand.self, PlotRadioMapCommand.self, PlotCoverageCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
         VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,

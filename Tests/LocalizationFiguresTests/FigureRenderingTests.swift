@@ -20,7 +20,7 @@ final class FigureRenderingTests: XCTestCase {
     func testADataPointHasTheColourOfItsSeriesAtItsPlaceOnTheAxes() throws {
         let figure = figure(.chart(SmallFigures.chart))
         let image = try RenderedFigure(figure.svg)
-        for (x, y, color) in [("10", "2", FigureColor.vermilion), ("15", "6", .vermilion)] {
+        for (x, y, color) in [("10", "2", FigureColor.vermilion), ("16", "6", .vermilion)] {
             let place = try figure.pixel(xTick: x, yTick: y)
             XCTAssertEqual(image.hex(x: place.x, y: place.y), color.lightHex, "\(x), \(y)")
         }
@@ -29,7 +29,7 @@ final class FigureRenderingTests: XCTestCase {
     }
 
     func testAPointOutsideAGivenRangeIsClipped() throws {
-        let points = [ChartPoint(x: 5, y: 5), ChartPoint(x: 5, y: 15), ChartPoint(x: -5, y: 5)]
+        let points = [ChartPoint(x: 6, y: 6), ChartPoint(x: 6, y: 16), ChartPoint(x: -6, y: 6)]
         let figure = figure(
             .chart(
                 Chart(
@@ -42,7 +42,7 @@ final class FigureRenderingTests: XCTestCase {
                 colored.insert(x)
             }
         }
-        let place = try figure.pixel(xTick: "5", yTick: "5")
+        let place = try figure.pixel(xTick: "6", yTick: "6")
         XCTAssertTrue(colored.allSatisfy { abs(Double($0) - place.x) <= 4 }, "\(colored)")
         XCTAssertFalse(colored.isEmpty)
     }

@@ -18,7 +18,7 @@ enum SmallFigures {
                 ChartSeries(
                     "reference", .line([ChartPoint(x: 0, y: 7), ChartPoint(x: 20, y: 7)]), color: .purple,
                     isDashed: true),
-                ChartSeries("points", .points([ChartPoint(x: 10, y: 2), ChartPoint(x: 15, y: 6)]), color: .vermilion),
+                ChartSeries("points", .points([ChartPoint(x: 10, y: 2), ChartPoint(x: 16, y: 6)]), color: .vermilion),
             ])
     }
 

@@ -15,6 +15,23 @@ public struct TrackScorer: Sendable {
         var point: MapPoint
     }
 
+    /// The answer at a scored instant.
+    public struct Answer: Hashable, Sendable {
+        /// The scored instant.
+        public var instant: Instant
+        /// The map of the ground truth.
+        public var mapID: MapID
+        /// The true position.
+        public var point: MapPoint
+        /// The position that counts; nil if there was none, or none in the last 10 s.
+        public var position: Position?
+        /// The error in metres; nil without a position, or if it is on another floor.
+        public var error: Double?
+    }
+
+    /// The answers at all scored instants, track by track in chronological order.
+    public private(set) var answers: [Answer] = []
+
     private let maps: [MapID: VenueMap]
     private var count = 0
     private var answered = 0
@@ -51,22 +68,27 @@ public struct TrackScorer: Sendable {
             while next < positions.count, positions[next].instant.seconds <= place.instant.seconds + 1e-6 { next += 1 }
             count += 1
             let latest = next > 0 ? positions[next - 1] : nil
+            var answer = Answer(instant: place.instant, mapID: place.mapID, point: place.point)
+            defer { answers.append(answer) }
             guard let latest, place.instant.seconds - latest.instant.seconds <= Self.oldest else {
                 penalized.append(place.point.distance(to: MapPoint(x: map.width / 2, y: map.height / 2)))
                 continue
             }
-            score(latest, against: place, on: map)
+            answer.position = latest
+            answer.error = score(latest, against: place, on: map)
         }
     }
 
-    private mutating func score(_ position: Position, against place: ScoredInstant, on map: VenueMap) {
+    /// Returns the error; nil on another floor.
+    private mutating func score(_ position: Position, against place: ScoredInstant, on map: VenueMap) -> Double? {
         answered += 1
         let error = position.point.distance(to: place.point)
         let levels = abs((maps[position.mapID]?.level ?? .max / 2) - map.level)
         penalized.append(error + Self.levelPenalty * Double(levels))
-        guard levels == 0 else { return }
+        guard levels == 0 else { return nil }
         errors.append(error)
         if error <= position.radius { inside += 1 }
+        return error
     }
 
     private static func instants(_ truths: [Truth], end: Instant) -> [ScoredInstant] {
@@ -87,6 +109,7 @@ public struct TrackScorer: Sendable {
 
     /// Adds all tracks of another scorer for the same venue.
     public mutating func add(_ other: TrackScorer) {
+        answers += other.answers
         count += other.count
         answered += other.answered
         inside += other.inside

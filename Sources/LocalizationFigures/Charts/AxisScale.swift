@@ -6,6 +6,8 @@ struct AxisScale: Hashable {
     let ticks: [Double]
     /// The number of decimals that distinguishes the ticks.
     let decimals: Int
+    /// The names of the ticks; nil for their numbers.
+    private var names: [String]?
 
     /// Creates the scale of data.
     ///
@@ -31,6 +33,15 @@ struct AxisScale: Hashable {
         let last = isTight ? (high / unit + 1e-9).rounded(.down) : (high / unit - 1e-9).rounded(.up)
         ticks = last < first ? [] : (0...Int(last - first)).map { value(first + Double($0)) }
         range = isTight ? low...high : value(first)...max(value(last), value(first + 1))
+    }
+
+    /// Creates the scale of categories, whose ticks are the whole numbers from 0.
+    init(categories: [String]) {
+        let count = Double(max(1, categories.count))
+        range = -0.5...count - 0.5
+        ticks = categories.indices.map(Double.init)
+        decimals = 0
+        names = categories
     }
 
     /// A step of `digit` times ten to the `power`.
@@ -63,5 +74,5 @@ struct AxisScale: Hashable {
     }
 
     /// The ticks' labels.
-    var labels: [String] { ticks.map { SVGText.label($0, decimals: decimals) } }
+    var labels: [String] { names ?? ticks.map { SVGText.label($0, decimals: decimals) } }
 }

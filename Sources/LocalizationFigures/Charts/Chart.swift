@@ -23,6 +23,9 @@ public struct ChartAxis: Hashable, Sendable {
     /// Whether the range of the data is extended to contain 0.
     public var includesZero: Bool
 
+    /// The names of the values 0, 1, 2 and so on, which are then the only ticks; empty for a numeric axis.
+    public var categories: [String] = []
+
     /// Creates an axis.
     public init(
         _ title: String, unit: String? = nil, range: ClosedRange<Double>? = nil, includesZero: Bool = false
@@ -51,6 +54,25 @@ public struct ChartSeries: Sendable {
         case band([Interval])
         /// Bars from 0 to a value, such as a histogram.
         case bars([Bar])
+        /// Horizontal ranges of x values with a mark between their ends, such as the spread of each category.
+        case spans([Span])
+    }
+
+    /// A range of x values at one y value.
+    public struct Span: Hashable, Sendable {
+        /// The value along the vertical axis.
+        public var y: Double
+        /// The range along the horizontal axis.
+        public var range: ClosedRange<Double>
+        /// The value with a mark.
+        public var mark: Double
+
+        /// Creates a range with a mark.
+        public init(y: Double, range: ClosedRange<Double>, mark: Double) {
+            self.y = y
+            self.range = range
+            self.mark = mark
+        }
     }
 
     /// The lower and the upper value of a band at one x value.
@@ -112,6 +134,13 @@ public struct ChartSeries: Sendable {
                 bars.flatMap {
                     [ChartPoint(x: $0.range.lowerBound, y: 0), ChartPoint(x: $0.range.upperBound, y: $0.value)]
                 }
+            case .spans(let spans):
+                spans.flatMap {
+                    [
+                        ChartPoint(x: $0.range.lowerBound, y: $0.y), ChartPoint(x: $0.mark, y: $0.y),
+                        ChartPoint(x: $0.range.upperBound, y: $0.y),
+                    ]
+                }
             }
         return points.filter { $0.x.isFinite && $0.y.isFinite }
     }
@@ -151,7 +180,7 @@ public struct Chart: Sendable {
             let symbol: LegendEntry.Symbol =
                 switch series.form {
                 case .line, .steps: series.isDashed ? .dashedLine : .line
-                case .points: .point
+                case .points, .spans: .point
                 case .band, .bars: .area
                 }
             return LegendEntry(name: series.name, symbol: symbol, color: series.color)

@@ -12,6 +12,8 @@ struct ChartDrawing {
     private static let (tickSize, titleSize) = (11.0, 13.0)
     /// The space in pixels for the labels below the area, and for the title above it.
     private static let (below, above) = (38.0, 24.0)
+    /// The maximum width in pixels of a label at the vertical axis.
+    private static let longest = 180.0
 
     init(_ chart: Chart, frame: Rectangle) {
         self.chart = chart
@@ -20,7 +22,7 @@ struct ChartDrawing {
         let top = chart.title.isEmpty ? 8 : Self.above
         let height = frame.height - top - Self.below
         y = Self.scale(chart.y, points.map(\.y), count: max(2, Int(height / 38)))
-        let widest = y.labels.map { SVGText.width($0, size: Self.tickSize) }.max() ?? 0
+        let widest = min(Self.longest, y.labels.map { SVGText.width($0, size: Self.tickSize) }.max() ?? 0)
         let left = widest + 30
         let right = 14.0
         area = Rectangle(x: frame.x + left, y: frame.y + top, width: frame.width - left - right, height: height)
@@ -28,6 +30,7 @@ struct ChartDrawing {
     }
 
     private static func scale(_ axis: ChartAxis, _ values: [Double], count: Int) -> AxisScale {
+        if !axis.categories.isEmpty { return AxisScale(categories: axis.categories) }
         if let range = axis.range { return AxisScale(range, count: count, isTight: true) }
         var (low, high) = (values.min() ?? 0, values.max() ?? 1)
         if axis.includesZero { (low, high) = (min(0, low), max(0, high)) }
@@ -82,6 +85,7 @@ struct ChartDrawing {
                 label, x: pixelX(tick), y: area.maxY + 15, anchor: .middle, style: "f-soft", size: Self.tickSize)
         }
         for (tick, label) in zip(y.ticks, y.labels) {
+            let label = SVGText.shortened(label, width: Self.longest, size: Self.tickSize)
             svg.label(label, x: area.x - 6, y: pixelY(tick) + 4, anchor: .end, style: "f-soft", size: Self.tickSize)
         }
         svg.label(chart.x.label, x: area.midX, y: area.maxY + 32, anchor: .middle)
@@ -98,6 +102,7 @@ struct ChartDrawing {
         case .points(let points): draw(points, series.color, &svg)
         case .band(let intervals): draw(intervals, series.color, &svg)
         case .bars(let bars): draw(bars, series.color, &svg)
+        case .spans(let spans): draw(spans, series.color, &svg)
         }
     }
 
@@ -184,5 +189,20 @@ struct ChartDrawing {
         svg.add(
             "path",
             ["class": .text(color.style), "d": .text(path.data), "fill": "currentColor", "fill-opacity": 0.75])
+    }
+
+    private func draw(_ spans: [ChartSeries.Span], _ color: FigureColor, _ svg: inout SVGWriter) {
+        var lines = SVGPath()
+        for span in spans where span.y.isFinite && span.range.lowerBound.isFinite && span.range.upperBound.isFinite {
+            lines.move(pixelX(span.range.lowerBound), pixelY(span.y))
+            lines.line(pixelX(span.range.upperBound), pixelY(span.y))
+        }
+        svg.add(
+            "path",
+            [
+                "class": .text(color.style), "d": .text(lines.data), "fill": "none", "stroke": "currentColor",
+                "stroke-width": 3, "stroke-opacity": 0.45,
+            ])
+        draw(spans.map { ChartPoint(x: $0.mark, y: $0.y) }, color, &svg)
     }
 }

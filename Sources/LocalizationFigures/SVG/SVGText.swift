@@ -1,5 +1,5 @@
 /// Numbers and text as SVG contains them, with the same characters on every machine.
-enum SVGText {
+package enum SVGText {
     /// The largest magnitude that is written digit by digit; a larger one is clamped, as no drawing is that large.
     private static let largest = 1e12
 
@@ -13,7 +13,7 @@ enum SVGText {
     }
 
     /// Returns the number with exactly `decimals` decimals, rounded half away from zero; "0" if it is not finite.
-    static func fixed(_ value: Double, decimals: Int) -> String {
+    package static func fixed(_ value: Double, decimals: Int) -> String {
         guard value.isFinite else { return "0" }
         var scale = 1.0
         for _ in 0..<decimals { scale *= 10 }
@@ -36,7 +36,7 @@ enum SVGText {
     ///
     /// Control characters and noncharacters, which XML 1.0 forbids even when escaped, become U+FFFD. Line breaks become
     /// spaces, as SVG text has one line.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -36,7 +36,14 @@ struct EvaluateCommand: Command {
             samples, steps and air pressure from the tracks. --without survey removes the survey and the packet's radio
             map. --survey-share learns from a random share of the survey's recordings, selected by --seed.
 
+            --report writes report-NAME.html into FOLDER, where NAME is the data set's: a page with the scores of all
+            methods, or of the one given by --method, the distribution of the error, the error over time, each track on
+            its plan, the radio map, and the residuals and ranges of the tracks' readings. index.html in FOLDER lists all
+            its reports. The pages contain their figures, have no script and load nothing. They show where people were:
+            only their owner can read the files.
+
             example: indoorloc evaluate Fixtures/office
+                     indoorloc evaluate Fixtures/office --report reports
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
                      indoorloc evaluate Fixtures/office --shift=-15,0,15
@@ -47,6 +54,8 @@ struct EvaluateCommand: Command {
             CommandOption(
                 name: "replays", argument: "FOLDER",
                 help: "also write the output of 'replay' and the scored positions, one file per track"),
+            CommandOption(
+                name: "report", argument: "FOLDER", help: "also write a page with figures, and an index of all reports"),
             .overwrite,
             CommandOption(
                 name: "jobs", short: "j", argument: "N", help: "number of parallel tracks (default: all processors)"),
@@ -61,6 +70,9 @@ struct EvaluateCommand: Command {
     private let path: String
     private let radioMap: String?
     private let replays: String?
+    private let report: ReportFolder?
+    /// The methods that the report compares with the evaluated one.
+    private let otherMethods: [PositioningMethod]
     private let mayOverwrite: Bool
     private let isJSON: Bool
     private let isOffline: Bool
@@ -83,6 +95,11 @@ struct EvaluateCommand: Command {
         strictness = arguments.strictness
         seed = try arguments.seed()
         settings = try arguments.settings()
+        report = arguments.value("report").map {
+            ReportFolder($0, mayOverwrite: arguments.has("overwrite"), inputs: arguments.inputs(except: ["report"]))
+        }
+        let isChosen = settings.isGiven("positioning.method")
+        otherMethods = isChosen ? [] : PositioningMethod.allCases
         isOffline = arguments.has("offline")
         isMotionAlone = arguments.has("motion")
         isIdeal = arguments.has("ideal")
@@ -93,6 +110,11 @@ struct EvaluateCommand: Command {
         if conditions.count > 1, replays != nil {
             throw UsageError(
                 message: "--replays allows only one --shift, as each shift would replace the files of the one before",
+                command: Self.syntax.name)
+        }
+        if report != nil, conditions.count > 1 || isMotionAlone {
+            throw UsageError(
+                message: "--report can't be combined with --motion or several values of --shift",
                 command: Self.syntax.name)
         }
         if isMotionAlone, ParsedArguments.conditionOptions.contains(where: { arguments.has($0.name) }) {
@@ -121,34 +143,58 @@ struct EvaluateCommand: Command {
         defer { progress.clear() }
         let dataSet = try DataSet(path: path, radioMap: radioMap)
         let replays = try replayFiles(of: dataSet)
+        let page = try report?.file(of: dataSet.name)
         if isMotionAlone { return try evaluateMotion(of: dataSet, progress) }
         let positioning = settings.resolved(in: dataSet.venue).localization.positioning
         if isOffline, positioning.method != .particle {
             throw UsageError(message: "--offline requires the method particle", command: Self.syntax.name)
         }
-        let venue = try surveyed(dataSet, model: positioning.signal, progress)
+        let venue = try dataSet.surveyed(
+            model: positioning.signal, under: conditions.first ?? EvaluationConditions(), radioMap: radioMap,
+            seed: seed,
+            strictness: strictness, progress)
         progress.show("tables of \(dataSet.name)")
         let field = SignalField(venue: venue, model: positioning.signal)
         for conditions in conditions {
             let evaluation = TrackEvaluation(
                 venue: venue, field: field, settings: settings, seed: seed, strictness: strictness, isIdeal: isIdeal,
                 conditions: conditions, isOffline: isOffline, replays: replays)
-            let scores = try await evaluation.score(dataSet.tracks, jobs: jobs, progress: progress)
+            let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
+            let scores = evaluation.scores(of: outcomes)
+            if let page {
+                let result = MethodComparison.Result(
+                    method: positioning.method, outcomes: outcomes, score: scores.causal)
+                try await write(
+                    result, offline: isOffline ? scores.offline : nil, of: dataSet, evaluation, to: page, progress)
+            }
             progress.clear()
             try write(scores, of: dataSet.name, under: conditions, method: positioning.method)
         }
+        try report?.writeIndex()
     }
 
-    /// The data set's venue with the radio map learned from its survey.
-    private func surveyed(_ dataSet: DataSet, model: SignalModel, _ progress: ProgressLine) throws -> Venue {
-        let conditions = conditions.first ?? EvaluationConditions()
-        var venue = conditions.adapted(dataSet.venue)
-        let surveys = conditions.kept(dataSet.surveys, seed: seed)
-        guard radioMap == nil, !surveys.isEmpty else { return venue }
-        var learning = SurveyLearning(venue: venue, model: model)
-        try learning.add(surveys, strictness: strictness, progress: progress)
-        venue.radioMap = learning.learner.finish() ?? venue.radioMap
-        return venue
+    /// Writes the report of the evaluated method, with the scores of the other methods.
+    private func write(
+        _ result: MethodComparison.Result, offline: TrackScore?, of dataSet: DataSet, _ evaluation: TrackEvaluation,
+        to file: OutputFile, _ progress: ProgressLine
+    ) async throws {
+        let comparison = MethodComparison(
+            venue: evaluation.venue, settings: settings, seed: seed, strictness: strictness,
+            conditions: evaluation.conditions, isIdeal: isIdeal)
+        let others = try await comparison.results(
+            of: otherMethods.filter { $0 != result.method }, dataSet.tracks, jobs: jobs, progress)
+        let placed = try PlacedReadings(
+            dataSet.tracks, strictness: strictness, under: evaluation.conditions, progress)
+        let names = BeaconNames(evaluation.venue)
+        let report = EvaluationReport(
+            name: dataSet.name, venue: evaluation.venue, results: [result] + others, offline: offline,
+            conditions: evaluation.conditions.words + (isIdeal ? ["readings simulated by the model"] : []),
+            residuals: ResidualList(placed, of: [], field: evaluation.field, names),
+            ranges: RangeList(
+                placed, of: [], in: evaluation.venue, usualExponent: evaluation.field.model.pathLossExponent, names),
+            field: evaluation.field)
+        progress.show("report of \(dataSet.name)")
+        try file.write(Array(report.page.utf8))
     }
 
     private func write(

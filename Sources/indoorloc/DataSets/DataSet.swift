@@ -21,11 +21,27 @@ struct DataSet {
     init(path: String, radioMap: String?) throws {
         venue = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path).venue
         name = URL(filePath: path).standardizedFileURL.lastPathComponent
-        surveys = Self.recordings(in: path + "/survey")
+        surveys = Self.surveys(in: path)
         tracks = Self.recordings(in: path + "/tracks")
         guard !tracks.isEmpty else {
             throw CommandError(description: "\(path)/tracks has no recording (.jsonl or .jsonl.gz) to score")
         }
+    }
+
+    /// Returns the venue with the radio map learned from the survey.
+    ///
+    /// - Parameter radioMap: the path of a radio map that replaces the packet's own; nothing is learned then.
+    func surveyed(
+        model: SignalModel, under conditions: EvaluationConditions, radioMap: String?, seed: UInt64,
+        strictness: RecordingReader.Strictness, _ progress: ProgressLine
+    ) throws -> Venue {
+        var venue = conditions.adapted(venue)
+        let surveys = conditions.kept(surveys, seed: seed)
+        guard radioMap == nil, !surveys.isEmpty else { return venue }
+        var learning = SurveyLearning(venue: venue, model: model)
+        try learning.add(surveys, strictness: strictness, progress: progress)
+        venue.radioMap = learning.learner.finish() ?? venue.radioMap
+        return venue
     }
 
     /// The path of a recording, or the recordings in a folder, sorted by name.
@@ -36,6 +52,9 @@ struct DataSet {
         }
         return recordings(in: path)
     }
+
+    /// The survey's recordings in a data set, sorted by name; empty if there is none.
+    static func surveys(in folder: String) -> [String] { recordings(in: folder + "/survey") }
 
     private static func recordings(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

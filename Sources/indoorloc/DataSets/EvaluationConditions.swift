@@ -20,6 +20,15 @@ struct EvaluationConditions: Sendable {
     /// Whether the device in a track's header applies; an RSSI offset stands for another device.
     var namesDevice: Bool { shift == 0 }
 
+    /// The changes in words; empty without changes.
+    var words: [String] {
+        var words: [String] = []
+        if shift != 0 { words.append("RSSI \(shift > 0 ? "+" : "")\(JSONText.number(shift, decimals: 1)) dB") }
+        words += without.map(\.rawValue).sorted().map { "without \($0)" }
+        if surveyShare < 1 { words.append("\(JSONText.number(surveyShare * 100, decimals: 0)) % of the survey") }
+        return words
+    }
+
     /// Returns the reading under these conditions; nil if it is removed.
     func adapted(_ reading: SensorReading) -> SensorReading? {
         switch reading {

@@ -19,8 +19,15 @@ struct TrackEvaluation: Sendable {
     /// The file for the replay of each track; empty to write none.
     let replays: [String: OutputFile]
 
-    /// The scorers of real-time positions and of positions estimated from the whole recording.
-    private struct Scorers: Sendable {
+    /// The result of a track.
+    struct Outcome: Sendable {
+        /// The path of the recording.
+        let path: String
+        /// The ground truth.
+        let truths: [Truth]
+        /// The positions of the session, with those at the instants of the ground truth.
+        let positions: [Position]
+        /// The scorers of real-time positions and of positions estimated from the whole recording.
         var causal: TrackScorer
         var offline: TrackScorer
     }
@@ -31,19 +38,30 @@ struct TrackEvaluation: Sendable {
     func score(
         _ tracks: [String], jobs: Int, progress: ProgressLine
     ) async throws -> (causal: TrackScore, offline: TrackScore) {
-        let scorers = try await tracks.concurrentMap(
+        scores(of: try await outcomes(of: tracks, jobs: jobs, progress: progress))
+    }
+
+    /// Replays all tracks; returns the results in the order of the tracks.
+    ///
+    /// - Throws: `RecordingError` of the first invalid track.
+    func outcomes(of tracks: [String], jobs: Int, progress: ProgressLine) async throws -> [Outcome] {
+        try await tracks.concurrentMap(
             jobs: jobs, report: { progress.show("tracks: \($0) of \(tracks.count)") }
-        ) { index, track in try await self.scorers(of: track, seed: seed &+ UInt64(index)) }
-        var all = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
-        for scorer in scorers {
-            all.causal.add(scorer.causal)
-            all.offline.add(scorer.offline)
+        ) { index, track in try await self.outcome(of: track, seed: seed &+ UInt64(index)) }
+    }
+
+    /// The scores of all tracks together.
+    func scores(of outcomes: [Outcome]) -> (causal: TrackScore, offline: TrackScore) {
+        var all = (causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
+        for outcome in outcomes {
+            all.causal.add(outcome.causal)
+            all.offline.add(outcome.offline)
         }
         return (all.causal.score, all.offline.score)
     }
 
     /// - Parameter seed: the seed of the readings drawn from the model.
-    private func scorers(of track: String, seed readingSeed: UInt64) async throws -> Scorers {
+    private func outcome(of track: String, seed readingSeed: UInt64) async throws -> Outcome {
         var outputs: [SessionReplay.Output] = []
         let (truths, end, device) = try truths(of: track)
         var ideal =
@@ -67,14 +85,16 @@ struct TrackEvaluation: Sendable {
         let positions = outputs.compactMap { output -> Position? in
             if case .position(let position) = output.content { position.asPrinted } else { nil }
         }
-        var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
-        scorers.causal.add(truths: truths, end: end, positions: positions)
-        guard isOffline else { return scorers }
+        var outcome = Outcome(
+            path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
+            offline: TrackScorer(venue: venue))
+        outcome.causal.add(truths: truths, end: end, positions: positions)
+        guard isOffline else { return outcome }
         let smoothed = try await smooth(track, device: device)
         let instants = Set(truths.map(\.instant) + [end]).sorted()
-        scorers.offline.add(
+        outcome.offline.add(
             truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
-        return scorers
+        return outcome
     }
 
     /// The ground truth of a recording, its last instant, and the model of its device.
