@@ -57,7 +57,8 @@ final class HelpTests: XCTestCase {
     }
 
     private static let commands = [
-        "replay", "evaluate", "survey", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "scan",
+        "replay", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range", "plot radiomap",
+        "plot coverage", "simulate", "convert", "bench", "locate", "serve", "scan",
         "venue check",
         "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",

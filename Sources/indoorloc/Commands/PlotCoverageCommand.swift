@@ -15,7 +15,8 @@ struct PlotCoverageCommand: Command {
             With --output, prints one line per map and per proposed beacon. With --json, prints one object with the errors of all cells
             in metres, cell by cell from the top left corner; null is outside the walkable area.
 
-            example: indoorloc plot coverage --venue Fixtures/office --beacons 3 --target 3 --output coverage.svg
+            example: indoorloc plot coverage --venue Fixtures/office --beacons 3 --target 3 \\
+                         --output coverage.svg
             """,
         options: [
             .venue, .radioMap,

@@ -81,7 +81,8 @@ struct SurveyReport {
         let text =
             gaps.isEmpty
             ? "Every walkable place has a survey point within \(distance) m."
-            : "\(area) m² of the walkable area have no survey point within \(distance) m."
+            : "\(area) m² of the walkable area have no survey point within \(distance) m. A plan without walkable areas counts as "
+                + "a whole."
         let figures = venue.maps.map { map in
             HTMLPage.figure(SurveyMapFigure(venue: venue, map: map, radioMap: radioMap, review: review).figure)
         }
