@@ -14,6 +14,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfReplay() throws { try assertPrints("replay", "--help") }
     func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
+    func testHelpOfPlotCoverage() throws { try assertPrints("plot", "coverage", "--help") }
     func testHelpOfSimulate() throws { try assertPrints("simulate", "--help") }
     func testHelpOfConvert() throws { try assertPrints("convert", "--help") }
     func testHelpOfScan() throws { try assertPrints("scan", "--help") }
@@ -56,7 +57,9 @@ final class HelpTests: XCTestCase {
     }
 
     private static let commands = [
-        "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
+        "replay", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range", "plot radiomap",
+        "plot coverage", "simulate", "convert", "bench", "locate", "serve", "scan",
+        "venue check",
         "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",

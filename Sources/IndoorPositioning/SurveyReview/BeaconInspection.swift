@@ -6,10 +6,8 @@ struct BeaconInspection {
     let venue: Venue
     let radioMap: RadioMap
     let settings: SurveyReviewSettings
-    /// The signal model of the survey.
-    let model: SignalModel
-    /// Factor on the model's standard deviation that explains the survey's residuals.
-    let stretch: Double
+    /// The signal model of the survey, with the deviation of its readings.
+    private let model: SignalModel
 
     /// The number of strongest readings by which two maps are compared.
     private static let strongest = 5
@@ -19,6 +17,16 @@ struct BeaconInspection {
     private static let certain = 10.0
     /// The least number of beacons with which a beacon's power is compared.
     private static let fewestPowers = 4
+
+    init(venue: Venue, radioMap: RadioMap, settings: SurveyReviewSettings) {
+        self.venue = venue
+        self.radioMap = radioMap
+        self.settings = settings
+        var model = settings.signal.fitted(to: radioMap)
+        // Bodies and orientations change readings independently of shadowing. Many readings average this noise out.
+        model.surveyNoise = max(model.surveyNoise, radioMap.readingDeviation ?? model.readingDeviation)
+        self.model = model
+    }
 
     /// Returns the findings in the order of the beacons' identities.
     func findings() -> [BeaconFinding] {
@@ -83,10 +91,9 @@ struct BeaconInspection {
         let power = radioMap.beacons.reduce(0) { $0 + $1.power } / Double(max(1, radioMap.beacons.count))
         func fit(_ readings: [BeaconPositionFit.Reading]) -> BeaconPositionFit? {
             BeaconPositionFit(
-                readings, known: beacon.point, power: power, exponent: radioMap.pathLossExponent, stretch: stretch,
-                model: model)
+                readings, known: beacon.point, power: power, exponent: radioMap.pathLossExponent, model: model)
         }
-        let test = TwoTransmitterTest(model: model, exponent: radioMap.pathLossExponent, stretch: stretch)
+        let test = TwoTransmitterTest(model: model, exponent: radioMap.pathLossExponent)
         if let both = test.places(of: here) {
             return .twoTransmitters(
                 first: .init(mapID: beacon.mapID, point: both.first),
@@ -103,7 +110,7 @@ struct BeaconInspection {
         }
         guard let found = fit(here), found.doubt > settings.moveEvidence else { return nil }
         let distance = found.point.distance(to: beacon.point)
-        guard distance > max(settings.leastMove, 2 * found.deviation) else { return nil }
+        guard distance > max(settings.leastMove, found.deviation) else { return nil }
         return .moved(
             place: .init(mapID: beacon.mapID, point: found.point), deviation: found.deviation, distance: distance)
     }

@@ -29,7 +29,7 @@ struct BeaconPositionFit {
     /// The distance in metres between candidate positions.
     private static let step = 2.0
     /// The maximum number of readings; more are thinned out.
-    static let readingLimit = 100
+    static let readingLimit = 200
     /// The least number of readings for an estimate.
     static let fewest = 5
 
@@ -38,9 +38,8 @@ struct BeaconPositionFit {
     /// - Parameters:
     ///   - known: the venue's position.
     ///   - power: the mean power of all beacons in dBm.
-    ///   - stretch: factor on the model's standard deviation that explains the survey's residuals.
     init?(
-        _ all: [Reading], known: MapPoint, power: Double, exponent: Double, stretch: Double, model: SignalModel
+        _ all: [Reading], known: MapPoint, power: Double, exponent: Double, model: SignalModel
     ) {
         let readings = all.thinned(to: Self.readingLimit)
         guard readings.count >= Self.fewest else { return nil }
@@ -57,7 +56,7 @@ struct BeaconPositionFit {
                         height: model.heightDifference)
             }
         }
-        let squares = factor.whitened(each: errors).map { $0.reduce(0) { $0 + $1 * $1 } / (stretch * stretch) }
+        let squares = factor.whitened(each: errors).map { $0.reduce(0) { $0 + $1 * $1 } }
         let least = squares.min() ?? 0
         let weights = squares.map { cmath_exp((least - $0) / 2) }
         let sum = weights.reduce(0, +)

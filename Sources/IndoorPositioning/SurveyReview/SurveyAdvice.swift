@@ -6,30 +6,47 @@ extension SurveyReview {
     private static let adviceLimit = 5
 
     /// Returns the advice of the review as sentences, the most important first; empty for a survey without a problem.
+    ///
+    /// Gaps on maps without walkable areas come last, as a plan can show areas that nobody can reach.
     public func advice(in venue: Venue) -> [String] {
-        var sentences = gaps.prefix(Self.adviceLimit).map { gap in
-            "Walk \(Self.part(of: gap.point, on: gap.mapID, in: venue)): \(Self.number(gap.area)) m² have no survey point within "
-                + "\(Self.number(coverDistance)) m."
-        }
-        if gaps.count > Self.adviceLimit {
-            let rest = gaps.dropFirst(Self.adviceLimit)
-            let area = Self.number(rest.reduce(0) { $0 + $1.area })
-            sentences.append(
-                rest.count == 1
-                    ? "Walk 1 smaller area without a survey point: \(area) m²."
-                    : "Walk \(rest.count) smaller areas without a survey point: \(area) m² in total.")
-        }
+        let whole = venue.maps.filter { map in map.walkable.isEmpty && gaps.contains { $0.mapID == map.id } }
+        let unknown = Set(whole.map(\.id))
+        var sentences = Self.sentences(
+            of: gaps.filter { !unknown.contains($0.mapID) }, in: venue, distance: coverDistance)
         sentences += findings.map { Self.sentence(of: $0, in: venue) }
         sentences += contradictions.prefix(Self.adviceLimit).map { contradiction in
             let place = Self.coordinates(contradiction.point)
             let offset = Self.number(abs(contradiction.offset))
+            let map = Self.name(of: contradiction.mapID, in: venue)
             return
-                "Repeat the survey at \(place) on \(Self.name(of: contradiction.mapID, in: venue)): its readings differ from "
-                + "those of its neighbours, by \(offset) dB on average."
+                "Repeat the survey at \(place) on \(map): its readings differ from those of its neighbours, by \(offset) dB "
+                + "on average."
         }
         if contradictions.count > Self.adviceLimit {
             sentences.append(
                 "\(contradictions.count - Self.adviceLimit) more survey points contradict their neighbours.")
+        }
+        guard !whole.isEmpty else { return sentences }
+        sentences += Self.sentences(
+            of: gaps.filter { unknown.contains($0.mapID) }, in: venue, distance: coverDistance)
+        let names = whole.map(\.name).joined(separator: ", ")
+        sentences.append("Add walkable areas to the venue: without them, the review counts the whole plan of \(names).")
+        return sentences
+    }
+
+    /// Returns the largest gaps as sentences, and the number and area of the others.
+    private static func sentences(of gaps: [SurveyGap], in venue: Venue, distance: Double) -> [String] {
+        var sentences = gaps.prefix(adviceLimit).map { gap in
+            "Walk \(part(of: gap.point, on: gap.mapID, in: venue)): \(number(gap.area)) m² have no survey point within "
+                + "\(number(distance)) m."
+        }
+        let rest = gaps.dropFirst(adviceLimit)
+        let area = number(rest.reduce(0) { $0 + $1.area })
+        if !rest.isEmpty {
+            sentences.append(
+                rest.count == 1
+                    ? "Walk 1 smaller area without a survey point: \(area) m²."
+                    : "Walk \(rest.count) smaller areas without a survey point: \(area) m² in total.")
         }
         return sentences
     }

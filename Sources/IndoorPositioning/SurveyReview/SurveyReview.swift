@@ -11,9 +11,9 @@ public struct SurveyReviewSettings: Hashable, Sendable {
     public var leastGap = 4.0
     /// The number of places below which a beacon has few readings.
     public var fewestPlaces = 5
-    /// The logarithm of the likelihood ratio above which the readings contradict a beacon's place. The default, 8,
-    /// corresponds to a probability of 0.03 % for a correct place.
-    public var moveEvidence = 8.0
+    /// The logarithm of the likelihood ratio above which the readings contradict a beacon's place. With the default, 6, a
+    /// correct place is contradicted with a probability of 0.25 %, if the signal follows the model.
+    public var moveEvidence = 6.0
     /// The smallest reported displacement of a beacon in metres.
     public var leastMove = 5.0
     /// The smallest difference in dB of a weak beacon from the other beacons.
@@ -75,10 +75,7 @@ public struct SurveyReview: Hashable, Sendable {
         // 0.6745 is the median of the absolute value of a standard normal variable.
         let stretch = ratios.isEmpty ? 1 : max(ratios[ratios.count / 2] / 0.6745, 0.1)
         contradictions = Self.contradictions(residuals, radioMap, stretch: stretch, limit: settings.contradiction)
-        findings = BeaconInspection(
-            venue: venue, radioMap: radioMap, settings: settings, model: settings.signal.fitted(to: radioMap),
-            stretch: max(1, stretch)
-        ).findings()
+        findings = BeaconInspection(venue: venue, radioMap: radioMap, settings: settings).findings()
     }
 
     private static func contradictions(

@@ -9,8 +9,6 @@ import VenueModel
 struct TwoTransmitterTest {
     let model: SignalModel
     let exponent: Double
-    /// Factor on the model's standard deviation that explains the survey's residuals.
-    let stretch: Double
 
     /// The number of strongest places that are compared as positions.
     private static let candidates = 30
@@ -48,8 +46,7 @@ struct TwoTransmitterTest {
             }
         }
         guard let best else { return nil }
-        let variance =
-            stretch * stretch * (model.shadowing * model.shadowing + model.surveyVariance(count: model.readingCap))
+        let variance = model.shadowing * model.shadowing + model.surveyVariance(count: model.readingCap)
         guard single > Self.leastRatio * best.sum, single - best.sum > 2 * Self.leastGain * variance else { return nil }
         // The strongest reading of each transmitter.
         var peaks = [-Double.infinity, -Double.infinity]

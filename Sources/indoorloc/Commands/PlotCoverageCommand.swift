@@ -5,28 +5,29 @@ import VenuePackets
 /// The command `plot coverage`: draws the expected error of a venue's beacons, and proposes places for more beacons.
 struct PlotCoverageCommand: Command {
     static let syntax = CommandSyntax(
-        name: "plot coverage", summary: "draw the accuracy that a venue's beacons allow",
+        name: "plot coverage", summary: "draw the accuracy that a venue's beacons allow, as SVG",
         details: """
-            Draws the expected 68 % error of a position on each map as an SVG file: the Cramér–Rao bound from the session's
+            Draws the expected 68 % error of a position on each map: the Cramér–Rao bound from the session's
             signal model, with the walls of the map and the packet's radio map. --beacons adds proposed places for more
             beacons, each the place that reduces the mean error most. With --target, the proposals reduce the error where it
             exceeds the target. A session on a walk can be more accurate, because it combines successive readings.
 
-            Prints one line per map and per proposed beacon; with --json, prints one object with the errors of all cells
-            instead, in metres, cell by cell from the top left corner; null is outside the walkable area.
+            With --output, prints one line per map and per proposed beacon. With --json, prints one object with the errors of all cells
+            in metres, cell by cell from the top left corner; null is outside the walkable area.
 
-            example: indoorloc plot coverage --venue Fixtures/office --beacons 3 --target 3 --output coverage.svg
+            example: indoorloc plot coverage --venue Fixtures/office --beacons 3 --target 3 \\
+                         --output coverage.svg
             """,
         options: [
-            .venue, .radioMap, .output, .overwrite,
-            CommandOption(name: "map", argument: "M", help: "identifier of the map (default: all maps)"),
+            .venue, .radioMap,
+            CommandOption(name: "map", argument: "MAP", help: "draw this map only, by its number"),
             CommandOption(name: "beacons", argument: "N", help: "number of proposed beacons (default 0)"),
             CommandOption(name: "target", argument: "METRES", help: "68 % error that positions should have"),
             CommandOption(name: "at-walls", help: "propose places within 1 m of a wall"),
             CommandOption(
                 name: "wall-loss", argument: "DB", help: "signal loss through one wall (default 3.4, a light wall)"),
-            CommandOption(name: "json", help: "print one JSON object; the drawing is optional then"),
-        ])
+            CommandOption(name: "json", help: "print one JSON object instead of lines or the drawing"),
+        ] + PlotOutput.options)
 
     private let path: String
     private let radioMap: String?
@@ -40,10 +41,8 @@ struct PlotCoverageCommand: Command {
         path = try arguments.requiredInput("venue")
         radioMap = try arguments.input("radio-map")
         isJSON = arguments.has("json")
-        output = isJSON ? arguments.outputFile("output") : try arguments.requiredOutputFile("output")
-        mapID =
-            arguments.value("map") == nil
-            ? nil : MapID(rawValue: try arguments.number("map", in: Int.min...Int.max, else: 0))
+        output = arguments.outputFile("output")
+        mapID = try arguments.mapOption()
         count = try arguments.number("beacons", in: 0...100, else: 0)
         var settings = CoverageSettings()
         if arguments.has("target") { settings.target = try arguments.decimal("target", in: 0.1...1000, unit: "metres") }
@@ -57,17 +56,19 @@ struct PlotCoverageCommand: Command {
     func run() throws {
         try output?.check()
         let venue = try VenuePacketReader().read(path, radioMap: radioMap).venue
-        if let mapID, venue.map(mapID) == nil {
-            let known = venue.maps.map(\.id.description).joined(separator: ", ")
-            throw CommandError(description: "\(path) has no map \(mapID); its maps are \(known)")
-        }
+        let maps = try mapID.map { [try $0.checked(in: venue, command: Self.syntax.name)] } ?? venue.maps
         let analysis = CoverageAnalysis(venue: venue, settings: settings)
-        let maps = venue.maps.filter { mapID == nil || $0.id == mapID }
         let coverage = CoverageResult(
             venue: venue, grids: maps.compactMap { analysis.expectedErrors(on: $0.id) },
             proposals: count > 0 ? analysis.proposedBeacons(count: count, on: mapID) : [], target: settings.target)
         try output?.write(Array(coverage.figure.svg.utf8))
-        try StandardOutput.write(lines: isJSON ? [coverage.json.text] : coverage.lines)
+        if isJSON {
+            try StandardOutput.write(lines: [coverage.json.text])
+        } else if output != nil {
+            try StandardOutput.write(lines: coverage.lines)
+        } else {
+            try StandardOutput.write(coverage.figure.svg)
+        }
     }
 }
 

@@ -37,11 +37,13 @@ struct SurveyMapFigure {
         var moves: [PlanLayer.Segment] = []
         var pairs: [PlanLayer.Segment] = []
         var silent: [MapPoint] = []
+        var foreign: [MapPoint] = []
         for finding in review.findings {
             guard let beacon = beacons[finding.beacon] else { continue }
             switch finding.kind {
             case .moved(let place, _, _) where place.mapID == map.id && beacon.mapID == map.id:
                 moves.append(.init(beacon.point, place.point))
+            case .moved(let place, _, nil) where place.mapID == map.id: foreign.append(place.point)
             case .twoTransmitters(let first, let second) where first.mapID == map.id && second.mapID == map.id:
                 pairs.append(.init(first.point, second.point))
             case .silent where beacon.mapID == map.id: silent.append(beacon.point)
@@ -56,6 +58,10 @@ struct SurveyMapFigure {
         }
         if !pairs.isEmpty {
             layers.append(PlanLayer("two transmitters with one identity", .segments(pairs), color: .purple))
+        }
+        if !foreign.isEmpty {
+            layers.append(
+                PlanLayer("places that fit a beacon of another map", .squares(foreign), color: .vermilion, size: 7))
         }
         if !silent.isEmpty { layers.append(PlanLayer("silent beacons", .squares(silent), color: .vermilion, size: 8)) }
         return layers

@@ -31,18 +31,18 @@ struct SurveyReport {
 
     /// The report as one self-contained HTML page.
     var page: String {
-        var page = HTMLPage(title: "Survey of \(venue.name)")
-        page.paragraph(
-            "\(review.places.counting("survey point")) and \(review.beacons.counting("beacon")) on "
-                + "\(venue.maps.count.counting("map")).")
-        page.heading("Advice")
+        let title = "Survey of \(venue.name)"
         let advice = review.advice(in: venue)
-        if advice.isEmpty { page.paragraph("The review found no problem.") } else { page.list(advice) }
-        addErrors(to: &page)
-        addCoverage(to: &page)
-        addBeacons(to: &page)
-        addPlaces(to: &page)
-        return page.document
+        let introduction =
+            "\(review.places.counting("survey point")) and \(review.beacons.counting("beacon")) on "
+            + "\(venue.maps.count.counting("map"))."
+        let parts = [
+            HTMLPage.heading(title), HTMLPage.paragraph(introduction), HTMLPage.heading("Advice", level: 2),
+            advice.isEmpty ? HTMLPage.paragraph("The review found no problem.") : HTMLPage.list(advice),
+            HTMLPage.heading("Expected error", level: 2), errors, HTMLPage.heading("Coverage", level: 2), coverage,
+            HTMLPage.heading("Beacons", level: 2), beacons, HTMLPage.heading("Survey points", level: 2), places,
+        ]
+        return HTMLPage.page(title: title, body: parts.joined())
     }
 
     private func number(_ value: Double?, _ decimals: Int = 1) -> String {
@@ -51,56 +51,47 @@ struct SurveyReport {
 
     // MARK: Errors
 
-    private func addErrors(to page: inout HTMLPage) {
-        page.heading("Expected error")
+    private var errors: String {
         guard let heldOut, let sentence = heldOut.sentence else {
-            page.paragraph("The survey has too few recordings to leave one out.")
-            return
+            return HTMLPage.paragraph("The survey has too few recordings to leave one out.")
         }
-        page.paragraph(sentence)
         let count = Double(heldOut.distances.count)
         let steps = heldOut.distances.enumerated().map { ChartPoint(x: $1, y: Double($0 + 1) / count * 100) }
         let chart = Chart(
             x: ChartAxis("Error", unit: "m", includesZero: true), y: ChartAxis("Share", unit: "%", range: 0...100),
             series: [ChartSeries("", .steps([ChartPoint(x: 0, y: 0)] + steps), color: .blue)], aspect: 0.4)
-        page.figure(
-            svg: Figure(
-                title: "Error of recordings left out",
-                description: "The cumulative distribution of the error. \(sentence)",
-                panels: [.chart(chart)]
-            ).svg)
+        let figure = Figure(
+            title: "Error of recordings left out", description: "The cumulative distribution of the error. \(sentence)",
+            panels: [.chart(chart)])
         let worst = heldOut.recordings.sorted { ($1.mean ?? 0, $0.path) < ($0.mean ?? 0, $1.path) }
-        page.paragraph("The recordings with the largest errors:")
-        page.table(
-            ["recording", "places", "mean error (m)"],
-            worst.prefix(Self.placeLimit).map { recording in
-                [
-                    URL(filePath: recording.path).lastPathComponent, "\(recording.errors.count)",
-                    number(recording.mean),
-                ]
-            })
+        let rows = worst.prefix(Self.placeLimit).map { recording in
+            [URL(filePath: recording.path).lastPathComponent, "\(recording.errors.count)", number(recording.mean)]
+        }
+        return HTMLPage.paragraph(sentence) + HTMLPage.figure(figure)
+            + HTMLPage.paragraph("The recordings with the largest errors:")
+            + HTMLPage.table(["recording", "places", "mean error (m)"], rows)
     }
 
     // MARK: Coverage
 
-    private func addCoverage(to page: inout HTMLPage) {
-        page.heading("Coverage")
+    private var coverage: String {
         let gaps = review.gaps
-        let area = gaps.reduce(0) { $0 + $1.area }
-        page.paragraph(
+        let area = number(gaps.reduce(0) { $0 + $1.area }, 0)
+        let distance = number(review.coverDistance, 0)
+        let text =
             gaps.isEmpty
-                ? "Every walkable place has a survey point within \(number(review.coverDistance, 0)) m."
-                : "\(number(area, 0)) m² of the walkable area have no survey point within \(number(review.coverDistance, 0)) m."
-        )
-        for map in venue.maps {
-            page.figure(svg: SurveyMapFigure(venue: venue, map: map, radioMap: radioMap, review: review).figure.svg)
+            ? "Every walkable place has a survey point within \(distance) m."
+            : "\(area) m² of the walkable area have no survey point within \(distance) m. A plan without walkable areas counts as "
+                + "a whole."
+        let figures = venue.maps.map { map in
+            HTMLPage.figure(SurveyMapFigure(venue: venue, map: map, radioMap: radioMap, review: review).figure)
         }
+        return HTMLPage.paragraph(text) + figures.joined()
     }
 
     // MARK: Beacons and places
 
-    private func addBeacons(to page: inout HTMLPage) {
-        page.heading("Beacons")
+    private var beacons: String {
         let findings = Dictionary(grouping: review.findings, by: \.beacon)
         let residuals = Dictionary(grouping: review.residuals, by: \.beacon)
         var places = Array(repeating: 0, count: radioMap.beacons.count)
@@ -127,34 +118,30 @@ struct SurveyReport {
                 ])
         }
         rows.sort { !$0[6].isEmpty && $1[6].isEmpty }
-        page.paragraph("The residual is the deviation of the readings from the prediction by the other survey points.")
-        page.table(
-            ["beacon", "map", "places", "readings", "power (dBm)", "residual (dB)", "finding"],
-            Array(rows.prefix(Self.rowLimit)))
-        addLimit(rows.count, to: &page)
+        let text = "The residual is the deviation of the readings from the prediction by the other survey points."
+        let rest = rows.count - Self.rowLimit
+        return HTMLPage.paragraph(text)
+            + HTMLPage.table(
+                ["beacon", "map", "places", "readings", "power (dBm)", "residual (dB)", "finding"],
+                Array(rows.prefix(Self.rowLimit)), textColumns: [0, 1, 6])
+            + (rest > 0 ? HTMLPage.paragraph("\(rest) more beacons are not listed.") : "")
     }
 
-    private func addPlaces(to page: inout HTMLPage) {
-        page.heading("Survey points")
-        page.paragraph("The survey points with the largest residuals:")
+    private var places: String {
         let residuals = Dictionary(grouping: review.residuals, by: \.place)
         let worst = residuals.map { (place: $0.key, root: Self.root($0.value) ?? 0, residuals: $0.value) }.sorted {
             ($1.root, $0.place) < ($0.root, $1.place)
         }
-        page.table(
-            ["map", "x (m)", "y (m)", "beacons", "residual (dB)", "mean (dB)"],
-            worst.prefix(Self.placeLimit).map { entry in
-                let place = radioMap.fingerprints[entry.place]
-                let mean = entry.residuals.reduce(0) { $0 + $1.value } / Double(entry.residuals.count)
-                return [
-                    venue.map(place.mapID)?.name ?? "\(place.mapID)", number(place.point.x), number(place.point.y),
-                    "\(entry.residuals.count)", number(entry.root), number(mean),
-                ]
-            })
-    }
-
-    private func addLimit(_ count: Int, to page: inout HTMLPage) {
-        if count > Self.rowLimit { page.paragraph("\(count - Self.rowLimit) more rows are not listed.") }
+        let rows = worst.prefix(Self.placeLimit).map { entry in
+            let place = radioMap.fingerprints[entry.place]
+            let mean = entry.residuals.reduce(0) { $0 + $1.value } / Double(entry.residuals.count)
+            return [
+                venue.map(place.mapID)?.name ?? "\(place.mapID)", number(place.point.x), number(place.point.y),
+                "\(entry.residuals.count)", number(entry.root), number(mean),
+            ]
+        }
+        return HTMLPage.paragraph("The survey points with the largest residuals:")
+            + HTMLPage.table(["map", "x (m)", "y (m)", "beacons", "residual (dB)", "mean (dB)"], rows)
     }
 
     /// Returns the root mean square of residuals in dB; nil without residuals.

@@ -36,6 +36,21 @@ final class SurveyReviewTests: XCTestCase {
         XCTAssertTrue(advice.hasSuffix("m² have no survey point within 5 m."), advice)
     }
 
+    func testGapsOfAPlanWithoutWalkableAreasComeLast() throws {
+        var hall = SurveyedHall()
+        hall.places.removeAll { $0.x > 18 && $0.y < 11 }
+        hall.transmitters[0].power = -75
+        var venue = hall.venue
+        venue.maps[0].walkable = []
+        let advice = SurveyReview(of: try XCTUnwrap(hall.radioMap()), in: venue).advice(in: venue)
+        XCTAssertEqual(advice.count, 3)
+        XCTAssertTrue(advice[0].hasPrefix("Check the battery and the mounting of beacon "), advice[0])
+        XCTAssertTrue(advice[1].hasPrefix("Walk the top right of Ground floor"), advice[1])
+        XCTAssertEqual(
+            advice[2],
+            "Add walkable areas to the venue: without them, the review counts the whole plan of Ground floor.")
+    }
+
     func testAMapWithoutSurveyPlacesIsOneGap() throws {
         let hall = SurveyedHall()
         var venue = hall.venue

@@ -18,7 +18,10 @@ struct SurveyedHall {
         transmitters = CoverageHall.lattice(columns: 3, rows: 2).enumerated().map { ($0, $1, -60) }
     }
 
-    var venue: Venue { CoverageHall.venue(beacons: beacons) }
+    var venue: Venue {
+        let outline = [(0.0, 0.0), (30, 0), (30, 20), (0, 20)].map { MapPoint(x: $0.0, y: $0.1) }
+        return CoverageHall.venue(beacons: beacons, walkable: [outline])
+    }
 
     /// Returns one recording for each place: a stay of 3 s with three readings of each transmitter.
     func recordings(seed: UInt64 = 1) -> [SurveyRecording] {
