@@ -55,7 +55,7 @@ struct PlotTrackCommand: Command {
         var truths: [Truth] = []
         var positions: [Position] = []
         var end = Instant.zero
-        var heard = HeardBeacons(of: venue)
+        var conclusion: SessionDiagnosis?
         let tally = try session.play(
             recording,
             truth: { truth, session in
@@ -64,10 +64,10 @@ struct PlotTrackCommand: Command {
                 // As 'evaluate' does: the position at the ground truth's instant.
                 if let position = session.position(at: truth.instant) { positions.append(position) }
             },
+            concluding: { conclusion = $0 },
             passing: { reading in
                 progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
                 end = max(end, reading.instant)
-                heard.note(reading)
                 return reading
             }
         ) { output in
@@ -77,8 +77,9 @@ struct PlotTrackCommand: Command {
         tally.warning(for: recording).map(StandardError.write)
         let places = truths.compactMap(\.waypoint)
         guard !positions.isEmpty || !places.isEmpty else {
-            let reason = heard.reasonForNoPosition(with: settings.resolved.localization)
-            throw CommandError(description: "\(recording): nothing to draw: no position, as \(reason)")
+            let reason = conclusion.map { ", as \($0.clauseWithHelp)" } ?? ""
+            let message = PrintableText.line("nothing to draw: no position\(reason)")
+            throw CommandError(description: "\(recording): \(message)")
         }
         positions.sort { $0.instant < $1.instant }
         var scorer = TrackScorer(venue: venue)
