@@ -12,6 +12,7 @@ final class HelpTests: XCTestCase {
 
     func testHelpOfTheTool() throws { try assertPrints("--help") }
     func testHelpOfReplay() throws { try assertPrints("replay", "--help") }
+    func testHelpOfView() throws { try assertPrints("view", "--help") }
     func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
     func testHelpOfSimulate() throws { try assertPrints("simulate", "--help") }
@@ -56,8 +57,8 @@ final class HelpTests: XCTestCase {
     }
 
     private static let commands = [
-        "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
-        "venue info", "venue import", "venue export", "venue route",
+        "replay", "view", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan",
+        "venue check", "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
         "config show", "config keys", "share watch", "share forget",
