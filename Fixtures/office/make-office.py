@@ -170,8 +170,9 @@ def tiles(picture):
                     entry.create_system = 3
                     archive.writestr(entry, picture.part(x * TILE, y * TILE, TILE, TILE).png())
             if level == 0:
-                return buffer.getvalue()
+                break
             picture, level = picture.halved(), level - 1
+    return buffer.getvalue()
 
 
 def write(folder, name, content):

@@ -12,6 +12,7 @@ final class HelpTests: XCTestCase {
 
     func testHelpOfTheTool() throws { try assertPrints("--help") }
     func testHelpOfReplay() throws { try assertPrints("replay", "--help") }
+    func testHelpOfView() throws { try assertPrints("view", "--help") }
     func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
     func testHelpOfPlotCoverage() throws { try assertPrints("plot", "coverage", "--help") }
@@ -57,9 +58,8 @@ final class HelpTests: XCTestCase {
     }
 
     private static let commands = [
-        "replay", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range", "plot radiomap",
-        "plot coverage", "simulate", "convert", "bench", "locate", "serve", "scan",
-        "venue check",
+        "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
+        "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
         "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",

@@ -132,7 +132,7 @@ final class ViewCommandTests: XCTestCase {
         try Data("hello\n".utf8).write(to: URL(filePath: path))
         let result = try Tool.run(["view"] + Self.call + [path])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains(path + ": line 1"), result.errors)
+        XCTAssertTrue(result.errors.contains(path + ":1: is not a JSON object"), result.errors)
         let missing = try Tool.run(["view"] + Self.call + [path + "x"])
         XCTAssertEqual(missing.status, 1)
         XCTAssertTrue(missing.errors.contains(path + "x"), missing.errors)

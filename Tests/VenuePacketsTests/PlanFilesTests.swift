@@ -76,7 +76,12 @@ final class PlanFilesTests: XCTestCase {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             try Data(bytes + Array(name.utf8)).write(to: URL(filePath: path + "/0.jpg"))
         }
-        try Data().write(to: URL(filePath: folder + "/zip/venue.json"))
+        // The writer packs the folder of a venue only.
+        let venue = """
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
+             "maps": [{"id": 1, "name": "a", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
+            """
+        try write(["venue.json": venue], to: folder + "/zip")
         try VenuePacketWriter().pack(folder: folder + "/zip", toZip: folder + "/tiles.zip")
         let tiles = try XCTUnwrap(PlanFiles().tiles(of: map(tiles: folder + "/tiles.zip", (600, 100))))
         XCTAssertEqual(tiles.tileSize, 120)

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 
 extension Double {
     /// Returns the number with at most some decimals, so that its JSON is short; zero instead of a number that isn't

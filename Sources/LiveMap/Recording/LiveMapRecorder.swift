@@ -41,7 +41,7 @@ public struct LiveMapRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - interval: the time between two frames, at least 10 ms.
-    ///   - particles: the greatest number of particles in a frame. With 300, an hour needs about 20 MB.
+    ///   - particles: the greatest number of particles in a frame. With 300, an hour needs about 40 MB.
     public init(interval: Duration = .milliseconds(500), particles: Int = 300) {
         self.interval = max(interval, .milliseconds(10))
         self.particles = max(0, particles)

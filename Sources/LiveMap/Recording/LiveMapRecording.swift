@@ -80,7 +80,7 @@ extension [LiveMapFrame] {
 extension LiveMapContent {
     /// Returns all content in one value, for a page that needs no server.
     ///
-    /// The document has the plan images and no tiles. Its size is that of the images, plus about 3 KB for each frame
+    /// The document has the plan images and no tiles. Its size is that of the images, plus about 6 KB for each frame
     /// with 300 particles.
     public func document() async -> LiveMapDocument {
         var overview = await overview()
