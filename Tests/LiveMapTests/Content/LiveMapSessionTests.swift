@@ -97,7 +97,11 @@ final class LiveMapSessionTests: XCTestCase {
     func testAReaderGetsTheLatestFrameAtOnceAndThenOneForTheChangesOfAnInterval() async throws {
         let stage = Stage()
         let updates = await stage.content.updates(after: nil)
-        let reader = Task { try await self.frames(2, of: updates) }
+        let reader = Task {
+            try await Bounded.elements(of: updates, until: "the second frame") {
+                if case .frame(let frame) = $0 { frame.t > 0 } else { false }
+            }
+        }
         let rest = try await Bounded.wait(for: "the frame of rest") { try await stage.clock.waitForSleeper() }
         XCTAssertEqual(rest, Instant(seconds: 1))
         XCTAssertEqual(stage.snapshots.value, 1)
@@ -105,23 +109,11 @@ final class LiveMapSessionTests: XCTestCase {
         stage.emit(.position(LiveMapStage.position(1, at: 1)), .position(LiveMapStage.position(2, at: 1)))
         try await stage.settle()
         try await stage.passInterval()
-        let frames = try await reader.value
+        let frames = try await reader.value.compactMap(frame)
         XCTAssertEqual(frames.map { $0.estimate?.x }, [1, 2])
         XCTAssertEqual(frames.map(\.t), [0, 0.1])
         XCTAssertEqual(stage.snapshots.value, 2)
         await stage.end()
-    }
-
-    /// The first frames of a stream, without its events.
-    private func frames(_ count: Int, of updates: AsyncStream<LiveMapUpdate>) async throws -> [LiveMapFrame] {
-        try await Bounded.wait(for: "\(count) frames") {
-            var frames: [LiveMapFrame] = []
-            for await case .frame(let frame) in updates {
-                frames.append(frame)
-                if frames.count == count { break }
-            }
-            return frames
-        }
     }
 
     func testWithoutAChangeThereIsOneFrameASecond() async throws {
