@@ -72,9 +72,10 @@ final class DiagnosisTests: XCTestCase {
         story.play(events, to: 30)
         XCTAssertEqual(story.emitted, [Emitted(15.1, .unknownBeacons)])
         let diagnosis = try XCTUnwrap(story.diagnoses.first)
-        XCTAssertEqual(diagnosis.unknownBeacons, (1...20).map { SessionStage.beacon(7, $0) }, "the strongest first")
+        XCTAssertEqual(
+            diagnosis.unknownBeacons, (1...20).map { SessionStage.beacon(7, UInt16($0)) }, "the strongest first")
         XCTAssertEqual(diagnosis.state, .searchVenue)
-        let names = (1...3).map { "\(SessionStage.beacon(7, $0))" }.joined(separator: ", ")
+        let names = (1...3).map { "\(SessionStage.beacon(7, UInt16($0)))" }.joined(separator: ", ")
         XCTAssertEqual(
             diagnosis.description,
             "20 beacons were received, of which none belongs to a known venue: \(names) and 17 more.")
