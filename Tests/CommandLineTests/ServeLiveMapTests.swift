@@ -25,7 +25,8 @@ final class ServeLiveMapTests: XCTestCase {
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder] + options)
         try service.waitForError("live map: http://")
         let line = try XCTUnwrap(service.errors.first { $0.contains("live map: http://") })
-        return (service, String(line[try XCTUnwrap(line.range(of: "http://")).lowerBound...]))
+        let url = line[try XCTUnwrap(line.range(of: "http://")).lowerBound...].prefix { $0 != " " }
+        return (service, String(url))
     }
 
     func testTheServiceServesItsSession() throws {
@@ -44,7 +45,7 @@ final class ServeLiveMapTests: XCTestCase {
         stream.standardOutput = output
         try stream.run()
         var text = ""
-        while !text.contains("\"estimate\":{") {
+        while !(text.contains("\"estimate\":{") && text.contains("\"venueId\":1")) {
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else { break }
             text += String(decoding: data, as: UTF8.self)

@@ -92,4 +92,6 @@ public final class LiveMapServer: Sendable {
 
     /// The number of requests that have not ended, including streams.
     package var requestCount: Int { serving.exchangeCount }
+    /// The number of open connections.
+    package var connectionCount: Int { serving.connectionCount }
 }
