@@ -42,15 +42,31 @@ public final class LiveMapServer: Sendable {
     /// - Throws: `LiveMapError.tokenRequired` if an address that other hosts can reach has no token, `.badToken` if the
     ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the address,
     ///   and `.system` for other errors.
-    public init(
+    public convenience init(
         content: any LiveMapContent, address: LiveMapAddress = .standard, token: String? = nil,
         metrics: (@Sendable () async -> String)? = nil, limits: Limits = Limits()
     ) throws(LiveMapError) {
-        try LiveMapAccess.check(token: token, for: address)
-        let sockets = try ListeningSocket.all(at: address)
-        self.address = address.withPort(sockets[0].address.port)
+        let listener = try LiveMapListener(address, token: token)
+        try self.init(content: content, listener: listener, metrics: metrics, limits: limits)
+    }
+
+    /// Starts a server at the address of a listener.
+    ///
+    /// - Parameters:
+    ///   - content: the content of the map.
+    ///   - listener: the address and the token. Each server needs its own listener.
+    ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
+    ///   - limits: the limits of the server.
+    /// - Throws: `LiveMapError.system` if the system has no resources for the server.
+    public init(
+        content: any LiveMapContent, listener: LiveMapListener, metrics: (@Sendable () async -> String)? = nil,
+        limits: Limits = Limits()
+    ) throws(LiveMapError) {
+        let sockets = listener.take()
+        precondition(!sockets.isEmpty, "the listener \(listener.address) has been used by another server")
+        address = listener.address
         let routes = LiveMapRoutes(content: content, metrics: metrics)
-        serving = LiveMapServing(routes, LiveMapAccess(self.address, token: token), limits)
+        serving = LiveMapServing(routes, LiveMapAccess(address, token: listener.token), limits)
         var daemons: [HTTPDaemon] = []
         do throws(LiveMapError) {
             for socket in sockets { daemons.append(try HTTPDaemon(socket, serving)) }
@@ -76,4 +92,6 @@ public final class LiveMapServer: Sendable {
 
     /// The number of requests that have not ended, including streams.
     package var requestCount: Int { serving.exchangeCount }
+    /// The number of open connections.
+    package var connectionCount: Int { serving.connectionCount }
 }

@@ -26,6 +26,8 @@ final class LiveMapServing: Sendable {
     /// The number of requests that have not ended.
     var exchangeCount: Int { state.withLock { $0.exchanges.count } }
 
+    var connectionCount: Int { state.withLock { $0.connections } }
+
     // MARK: Connections
 
     /// Counts a new connection, and returns whether it is beyond the limit.

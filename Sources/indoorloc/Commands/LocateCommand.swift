@@ -15,7 +15,8 @@ struct LocateCommand: Command {
             the position outdoors, and the venue before a beacon is received; satellite positions are also recorded.
             With --imu, the device's motion and air pressure sensors are used and recorded, at 50 Hz by default. With
             --geofences, the geofences of a GeoJSON file are also monitored, as for 'replay'. With --share, other devices
-            receive the positions over an MQTT broker; 'indoorloc share watch' prints them.
+            receive the positions over an MQTT broker; 'indoorloc share watch' prints them. With --http, the command serves a
+            live map of the session for web browsers, as for 'serve'.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
@@ -23,7 +24,7 @@ struct LocateCommand: Command {
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
             .beaconLayout, .record, .append, .overwrite, .seconds,
         ]
-            + CommandOption.log + SharingOptions.options + VenueServerOptions.packetOptions)
+            + CommandOption.log + LiveMapOptions.options + SharingOptions.options + VenueServerOptions.packetOptions)
 
     private let venue: String
     private let server: VenueServerOptions
@@ -40,6 +41,7 @@ struct LocateCommand: Command {
     private let traceID = TraceID()
     private let limit: Duration?
     private let sharing: SharingOptions?
+    private let liveMap: LiveMapOptions?
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
@@ -58,20 +60,30 @@ struct LocateCommand: Command {
         self.record = record
         limit = try arguments.limit()
         sharing = try SharingOptions(arguments)
+        liveMap = try LiveMapOptions(arguments)
     }
 
     func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
 
     private func runTraced() async throws {
         try record?.output.check()
+        // An address in use is reported before the radio starts.
+        let listener = try liveMap?.listener()
         let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
         StandardError.line("session started: \(source.choice)", .info)
+        // Marks on the page are ground truth for a recording.
+        let marks = record == nil ? nil : LiveMarks(venue: packet.venue)
+        let map = listener.map { listener in
+            LiveMapCompanion(
+                listener: listener, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),
+                marks: marks.map { marks in { marks.mark(MarkedPlace($0)) } })
+        }
         // The adapter's earlier state is restored even after an error.
-        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts)) } catch {
+        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map) } catch {
             await source.released()
             throw error
         }
@@ -79,9 +91,9 @@ struct LocateCommand: Command {
     }
 
     /// Locates with a radio, and with inertial sensors if `--imu` was given.
-    private func listen(in venue: Venue, to radio: some ScanSource) async throws {
-        guard let imu else { return try await locate(in: venue, radio) }
-        try await locate(in: venue, radio.combined(with: imu))
+    private func listen(in venue: Venue, to radio: some ScanSource, _ map: LiveMapCompanion?) async throws {
+        guard let imu else { return try await locate(in: venue, radio, map) }
+        try await locate(in: venue, radio.combined(with: imu), map)
     }
 
     /// Returns a session in a venue.
@@ -92,9 +104,11 @@ struct LocateCommand: Command {
     }
 
     /// Prints the outputs of a session until it ends or is interrupted.
-    func locate(in venue: Venue, _ source: some ScanSource) async throws {
+    func locate(in venue: Venue, _ source: some ScanSource, _ map: LiveMapCompanion? = nil) async throws {
         var recorder = try record.map { try LiveRecorder($0) { source.wallClock } }
-        let companions = try sharing.map { [try SharingCompanion($0, venues: VenueLibrary([venue]))] } ?? []
+        var companions: [any SessionCompanion] = []
+        if let sharing { companions.append(try SharingCompanion(sharing, venues: VenueLibrary([venue]))) }
+        if let map { companions.append(map) }
         let session = session(in: venue, companions)
         let isRecorded = record != nil
         let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { give in

@@ -26,6 +26,9 @@ struct ServeCommand: Command {
             batches; without a network they wait in a file. With --settings-url, a server also gives settings. A line
             with counts is written to standard error every heartbeat.interval.
 
+            With --http, the service serves a live map of the session for web browsers, its data as JSON and a stream,
+            and metrics for Prometheus at /metrics. Without a token, only programs on this host have access.
+
             example: indoorloc serve --venue Fixtures/office \\
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
@@ -43,6 +46,7 @@ struct ServeCommand: Command {
                 name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
         ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
+            + LiveMapOptions.options
             + SharingOptions.options
             + VenueServerOptions.packetOptions)
 
@@ -64,6 +68,7 @@ struct ServeCommand: Command {
     private let sharing: SharingOptions?
     private let upload: UploadOptions?
     private let settingsServer: SettingsServerOption?
+    private let liveMap: LiveMapOptions?
     private let layouts: [BeaconLayout]
     private let traceID = TraceID()
     /// Counts the readings that the session was too slow for.
@@ -88,6 +93,7 @@ struct ServeCommand: Command {
         saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
         folder = try arguments.stateDirectory()
         sharing = try SharingOptions(arguments)
+        liveMap = try LiveMapOptions(arguments)
         upload = try UploadOptions(arguments)
         settingsServer = try SettingsServerOption(arguments)
         // A settings server may enable uploads later.
@@ -107,33 +113,38 @@ struct ServeCommand: Command {
     func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
 
     private func runTraced() async throws {
+        // An address in use is reported before the session starts.
+        let listener = try liveMap?.listener()
         guard venues.isEmpty else {
-            var packets: [Venue] = []
+            var read: [VenuePacket] = []
             for venue in venues {
-                packets.append(try await server.packet(venue, radioMap: radioMap, isLive: true).venue)
-                guard packets.dropLast().contains(where: { $0.id == packets.last?.id }) else { continue }
+                read.append(try await server.packet(venue, radioMap: radioMap, isLive: true))
+                guard read.dropLast().contains(where: { $0.venue.id == read.last?.venue.id }) else { continue }
                 let message = "--venue \(venue): another packet has the same venue id; each venue needs its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
             }
+            let packets = read.map(\.venue)
             geofences?.warn(of: packets)
-            return try await run(in: VenueLibrary(packets), content: .enough(for: packets))
+            let map = listener.map { LiveMapCompanion(listener: $0, venues: packets, plans: VenuePlans(read)) }
+            return try await run(in: VenueLibrary(packets), content: .enough(for: packets), map)
         }
         try await server.withLiveRepository { repository in
             // Any venue of the server may have beacons that are known by their address.
-            try await run(in: repository, content: .everything)
+            let map = listener.map { LiveMapCompanion(listener: $0, plans: VenuePlans([])) }
+            try await run(in: repository, content: .everything, map)
         }
     }
 
-    private func run(in venues: some VenueSource, content: ScanContent) async throws {
+    private func run(in venues: some VenueSource, content: ScanContent, _ map: LiveMapCompanion?) async throws {
         if let replay {
             try await replay.checkStart()
-            return try await serve(replay.dutyCycledBySettings().decoding(layouts), in: venues)
+            return try await serve(replay.dutyCycledBySettings().decoding(layouts), in: venues, map)
         }
         let source = try BluetoothScanSource(
             adapter: radio.adapter, route: radio.route, content: layouts.isEmpty ? content : .everything)
         StandardError.line("\(source.choice)", .info)
         // The adapter's earlier state is restored even after an error.
-        do { try await listen(to: source.dutyCycledBySettings().decoding(layouts), in: venues) } catch {
+        do { try await listen(to: source.dutyCycledBySettings().decoding(layouts), in: venues, map) } catch {
             await source.released()
             throw error
         }
@@ -141,27 +152,36 @@ struct ServeCommand: Command {
     }
 
     /// Serves with a radio, and with inertial sensors if `--imu` was given.
-    private func listen(to radio: some ScanSource, in venues: some VenueSource) async throws {
-        guard let imu else { return try await serve(radio, in: venues) }
-        try await serve(radio.combined(with: imu), in: venues)
-    }
-
-    private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
-        let store = try SessionMemoryStore(folder: folder)
-        let upload = try upload?.work(settings.resolved.upload)
-        guard let upload else { return try await serve(source, in: venues, store, nil) }
-        let tapped = TappedSource(source: source, lost: lost) { upload.receive($0, by: source.wallClock) }
-        try await serve(tapped, in: venues, store, upload)
+    private func listen(
+        to radio: some ScanSource, in venues: some VenueSource, _ map: LiveMapCompanion?
+    ) async throws {
+        guard let imu else { return try await serve(radio, in: venues, map) }
+        try await serve(radio.combined(with: imu), in: venues, map)
     }
 
     private func serve(
-        _ source: some ScanSource, in venues: some VenueSource, _ store: SessionMemoryStore, _ upload: UploadWork?
+        _ source: some ScanSource, in venues: some VenueSource, _ map: LiveMapCompanion?
+    ) async throws {
+        let store = try SessionMemoryStore(folder: folder)
+        let upload = try upload?.work(settings.resolved.upload)
+        guard let upload else { return try await serve(source, in: venues, map, store, nil) }
+        let tapped = TappedSource(source: source, lost: lost) { upload.receive($0, by: source.wallClock) }
+        try await serve(tapped, in: venues, map, store, upload)
+    }
+
+    private func serve(
+        _ source: some ScanSource, in venues: some VenueSource, _ map: LiveMapCompanion?,
+        _ store: SessionMemoryStore, _ upload: UploadWork?
     ) async throws {
         let localizer = Localizer(
             source: source, gnss: gnss, venues: venues, settings: settings, seed: seed,
             traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences?.fences ?? [])
-        let companions: [any SessionCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
+        var companions: [any SessionCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
+        if var map {
+            map.metrics = LiveMapCompanion.metrics(lost: lost)
+            companions.append(map)
+        }
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
