@@ -1,5 +1,6 @@
 // @ts-check
 import { byId, prepareCanvas, setText } from "./dom.js";
+import { errorText } from "./facts.js";
 import { clockTime, metres, quantile } from "./format.js";
 
 /** The error of the estimate: a number, a chart over time and a summary. */
@@ -30,8 +31,7 @@ export class ErrorChart {
     }
     this.panel.hidden = this.frames.length === 0 && !frame?.truth;
     if (this.panel.hidden) return;
-    const error = frame?.error;
-    setText(byId("error-number"), typeof error === "number" ? metres(error) : "—");
+    setText(byId("error-number"), errorText(frame));
     const summary = this.frames.length === 0 ? "" : `Median ${metres(this.median)}, 95\u00a0% within ${metres(this.high)}, ${this.frames.length} estimates with ground truth`;
     setText(byId("error-summary"), summary);
     this.canvas.setAttribute("aria-label", `Error over time. ${summary}`);

@@ -94,7 +94,7 @@ function factsOf(frame, venue, start) {
   }
   if (frame.truth) {
     facts.push(["Ground truth", `${number(frame.truth.x, 1)}\u00a0m, ${number(frame.truth.y, 1)}\u00a0m, ${mapName(frame.truth.mapId)}`]);
-    facts.push(["Error", metres(frame.error)]);
+    facts.push(["Error", errorText(frame)]);
   }
   const nearest = [...frame.beacons].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
   if (nearest.length > 0) {
@@ -103,6 +103,15 @@ function factsOf(frame, venue, start) {
   if (estimate && frame.t - estimate.t > 2) facts.push(["Age of the estimate", `${Math.round(frame.t - estimate.t)}\u00a0s`]);
   facts.push(["Time", clockTime(frame.t - start)]);
   return facts;
+}
+
+/**
+ * Returns the error of a frame in words: a length, or that the estimate is on another floor than the ground truth.
+ * @param {any} frame
+ */
+export function errorText(frame) {
+  if (typeof frame?.error === "number") return metres(frame.error);
+  return frame?.estimate && frame.truth && frame.estimate.mapId !== frame.truth.mapId ? "Wrong floor" : "—";
 }
 
 /** Shows why there is no position. */

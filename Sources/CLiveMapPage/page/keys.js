@@ -1,5 +1,6 @@
 // @ts-check
-import { make } from "./dom.js";
+import { byId, make } from "./dom.js";
+import { recall, remember } from "./memory.js";
 
 /**
  * A key of the page.
@@ -7,12 +8,17 @@ import { make } from "./dom.js";
  */
 
 /**
- * Listens to keys everywhere except in fields that use them.
+ * Listens to keys everywhere except in fields that use them. Keys of one character can be switched off, as speech input
+ * would press them by accident.
  * @param {Key[]} keys
  */
 export function listenToKeys(keys) {
+  const choice = byId("single-keys");
+  choice.checked = recall("single-keys") !== "off";
+  choice.addEventListener("change", () => remember("single-keys", choice.checked ? "on" : "off"));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.length === 1 && event.key !== " " && !choice.checked) return;
     const target = event.target instanceof Element ? event.target : document.body;
     if (target.closest("select, textarea, dialog, input:not([type=checkbox])")) return;
     // A focused button or menu keeps the keys that press it.
