@@ -67,10 +67,13 @@ export class App {
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.timeline = new Timeline(byId("timeline"), byId("canvas-timeline"), (t) => this.clock.seek(t));
     this.eventList = new EventList(byId("events"), byId("event-list"), (t) => this.clock.seek(t));
-    this.plan.scene.layers = fillLayers(byId("layer-list"), this.isSession ? "session" : "radioMap", () => this.plan.invalidate());
+    this.plan.scene.layers = fillLayers(
+      byId("layer-list"), this.isSession ? "session" : "radioMap", () => this.plan.invalidate());
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     this.themeChanged();
-    attachGestures(byId("plan"), this.plan.view, { moved: () => this.viewMoved(), tapped: (x, y) => this.tapped(x, y) });
+    attachGestures(byId("plan"), this.plan.view, {
+      moved: () => this.viewMoved(), tapped: (x, y) => this.tapped(x, y),
+    });
     /** Called with the place of a tap on the plan; set by the marks. */
     this.onTap = (/** @type {{mapId: number, x: number, y: number}} */ _place) => {};
   }
@@ -96,9 +99,11 @@ export class App {
     const radioMap = this.source.radioMap;
     this.plan.scene.radioMap = radioMap;
     this.radioPanel = new RadioPanel(radioMap, this.plan.scene, () => this.showRadioMap());
-    const readings = radioMap.survey.reduce((/** @type {number} */ sum, /** @type {any} */ point) => sum + point.readings, 0);
+    let readings = 0;
+    for (const point of radioMap.survey) readings += point.readings;
     this.facts.showOther("Radio map", [
-      ["Beacons", String(radioMap.beacons.length)], ["Survey points", String(radioMap.survey.length)], ["Readings", String(readings)],
+      ["Beacons", String(radioMap.beacons.length)], ["Survey points", String(radioMap.survey.length)],
+      ["Readings", String(readings)],
     ]);
   }
 
@@ -107,7 +112,8 @@ export class App {
     const grids = this.source.radioMap.beacons[this.plan.scene.beacon]?.grids ?? [];
     const shown = this.plan.scene.map?.id;
     if (grids.length > 0 && !grids.some((/** @type {any} */ grid) => grid.mapId === shown)) {
-      const venue = this.source.overview.venues.find((/** @type {any} */ one) => one.maps.some((/** @type {any} */ map) => map.id === grids[0].mapId));
+      const has = (/** @type {any} */ venue) => venue.maps.some((/** @type {any} */ map) => map.id === grids[0].mapId);
+      const venue = this.source.overview.venues.find(has);
       if (venue) this.showVenue(venue, grids[0].mapId);
     }
     this.plan.invalidate();
@@ -125,7 +131,8 @@ export class App {
     byId("venue-choice").hidden = venues.length < 2;
     byId("venue").replaceChildren(...venues.map((/** @type {any} */ venue) => new Option(venue.name, venue.id)));
     if (!this.clock.isLive) this.clock.setBounds(overview.start ?? 0, overview.end ?? 0);
-    this.maps = new Map(venues.flatMap((/** @type {any} */ venue) => venue.maps.map((/** @type {any} */ map) => [map.id, map])));
+    const maps = venues.flatMap((/** @type {any} */ venue) => venue.maps);
+    this.maps = new Map(maps.map((/** @type {any} */ map) => [map.id, map]));
     const kept = venues.find((/** @type {any} */ venue) => venue.id === this.venue?.id) ?? venues[0] ?? null;
     this.showVenue(kept, this.plan.scene.map?.id);
   }
@@ -149,7 +156,8 @@ export class App {
   showMap(map) {
     this.plan.scene.map = map;
     if (map) this.plan.view.setMap(map.width, map.height);
-    byId("plan").setAttribute("aria-label", map ? `Floor plan of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "Floor plan");
+    const size = map ? ` of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "";
+    byId("plan").setAttribute("aria-label", `Floor plan${size}`);
     this.plan.invalidate();
   }
 
@@ -285,7 +293,8 @@ export class App {
   keepInSight() {
     const estimate = this.plan.scene.estimate;
     const view = this.plan.view;
-    if (!this.following || !this.centring || view.isFitted || !estimate || estimate.mapId !== this.plan.scene.map?.id) return;
+    if (!this.following || !this.centring || view.isFitted) return;
+    if (!estimate || estimate.mapId !== this.plan.scene.map?.id) return;
     const [x, y] = view.toScreen(estimate.x, estimate.y);
     const marginX = view.width * 0.25;
     const marginY = view.height * 0.25;

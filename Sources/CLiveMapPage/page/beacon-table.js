@@ -73,15 +73,18 @@ export class BeaconTable {
 function rowOf(beacon) {
   const name = make("td", { title: beacon.id }, beaconName(beacon.id));
   if (!beacon.isKnown) name.append(make("span", { class: "tag" }, "not in the venue"));
-  const isWideOff = beacon.difference !== null && typeof beacon.deviation === "number" && Math.abs(beacon.difference) > 2 * beacon.deviation;
+  const isWideOff = beacon.difference !== null && typeof beacon.deviation === "number"
+    && Math.abs(beacon.difference) > 2 * beacon.deviation;
   const expected = typeof beacon.expected !== "number" ? "—" : number(beacon.expected);
   const spread = typeof beacon.deviation === "number" ? `±${number(beacon.deviation)}` : "";
   const difference = beacon.difference === null ? "—" : signed(beacon.difference) + (isWideOff ? "\u00a0!" : "");
+  const kinds = `${beacon.isKnown ? "" : "unknown"} ${beacon.age > 5 ? "stale" : ""}`.trim();
+  const remark = isWideOff ? "more than two standard deviations" : null;
   return make(
-    "tr", { class: `${beacon.isKnown ? "" : "unknown"} ${beacon.age > 5 ? "stale" : ""}`.trim() || null, "data-beacon": beacon.id },
+    "tr", { class: kinds || null, "data-beacon": beacon.id },
     name,
     make("td", {}, number(beacon.rssi)),
     make("td", { title: spread === "" ? null : `standard deviation ${spread} dB` }, expected),
-    make("td", { class: isWideOff ? "wide-off" : null, title: isWideOff ? "more than two standard deviations" : null }, difference),
+    make("td", { class: isWideOff ? "wide-off" : null, title: remark }, difference),
     make("td", {}, age(beacon.age)));
 }

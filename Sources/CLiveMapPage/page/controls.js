@@ -61,8 +61,9 @@ function zoom(app, factor) {
  */
 function keysOf(app) {
   const { clock, plan } = app;
-  const pan = (/** @type {string} */ key) => {
-    const [dx, dy] = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key] ?? [0, 0];
+  const pan = (/** @type {KeyboardEvent} */ event) => {
+    const ways = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const [dx, dy] = ways[/** @type {"ArrowUp"} */ (event.key)] ?? [0, 0];
     plan.view.pan(dx * stride, dy * stride);
     app.viewMoved();
   };
@@ -72,7 +73,7 @@ function keysOf(app) {
   };
   const always = [
     { keys: ["Shift+ArrowLeft", "Shift+ArrowRight", "Shift+ArrowUp", "Shift+ArrowDown", "ArrowUp", "ArrowDown"],
-      shown: "⇧ ← → ↑ ↓", text: "Move the plan", act: (/** @type {KeyboardEvent} */ event) => pan(event.key) },
+      shown: "⇧ ← → ↑ ↓", text: "Move the plan", act: pan },
     { keys: ["+", "="], shown: "+", text: "Zoom in", act: () => zoom(app, 1.5) },
     { keys: ["-", "_"], shown: "−", text: "Zoom out", act: () => zoom(app, 1 / 1.5) },
     { keys: ["0"], shown: "0", text: "Fit to screen", act: () => app.fit() },
@@ -83,7 +84,7 @@ function keysOf(app) {
     { keys: ["?"], shown: "?", text: "Show the keys", act: () => openHelp(keysOf(app)) },
   ];
   if (!app.isSession) {
-    return [{ keys: ["ArrowLeft", "ArrowRight"], shown: "← →", text: "Move the plan", act: (event) => pan(event.key) }, ...always];
+    return [{ keys: ["ArrowLeft", "ArrowRight"], shown: "← →", text: "Move the plan", act: pan }, ...always];
   }
   return [
     { keys: [" ", "k"], shown: "Space", text: "Play or pause", act: () => clock.toggle() },
@@ -94,7 +95,8 @@ function keysOf(app) {
     { keys: ["["], shown: "[", text: "The event before", act: () => seekEvent(app, -1) },
     { keys: ["]"], shown: "]", text: "The event after", act: () => seekEvent(app, 1) },
     { keys: ["Home"], shown: "Home", text: "The beginning", act: () => clock.seek(clock.start) },
-    { keys: ["End"], shown: "End", text: "The end", act: () => (clock.isLive ? clock.seekEdge() : clock.seek(clock.end)) },
+    { keys: ["End"], shown: "End", text: "The end",
+      act: () => (clock.isLive ? clock.seekEdge() : clock.seek(clock.end)) },
     { keys: ["<"], shown: "<", text: "Slower", act: () => changeSpeed(app, -1) },
     { keys: [">"], shown: ">", text: "Faster", act: () => changeSpeed(app, 1) },
     { keys: ["f"], shown: "F", text: "Follow the session", act: () => toggleFollow(app) },
@@ -121,8 +123,9 @@ function stepFrame(app, by) {
  */
 function seekEvent(app, by) {
   const { clock, source } = app;
+  /** @type {number[]} */
   const times = source.events.map((/** @type {any} */ event) => event.t);
-  const next = by > 0 ? times.find((/** @type {number} */ t) => t > clock.t + 0.01) : times.findLast((/** @type {number} */ t) => t < clock.t - 0.5);
+  const next = by > 0 ? times.find((t) => t > clock.t + 0.01) : times.findLast((t) => t < clock.t - 0.5);
   if (next !== undefined) clock.seek(next);
 }
 

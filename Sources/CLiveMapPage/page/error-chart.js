@@ -32,7 +32,9 @@ export class ErrorChart {
     this.panel.hidden = this.frames.length === 0 && !frame?.truth;
     if (this.panel.hidden) return;
     setText(byId("error-number"), errorText(frame));
-    const summary = this.frames.length === 0 ? "" : `Median ${metres(this.median)}, 95\u00a0% within ${metres(this.high)}, ${this.frames.length} estimates with ground truth`;
+    const count = `${this.frames.length} estimates with ground truth`;
+    const summary = this.frames.length === 0 ? ""
+      : `Median ${metres(this.median)}, 95\u00a0% within ${metres(this.high)}, ${count}`;
     setText(byId("error-summary"), summary);
     this.canvas.setAttribute("aria-label", `Error over time. ${summary}`);
     this.draw(clock, palette);
@@ -51,7 +53,8 @@ export class ErrorChart {
     const top = Math.max(step, Math.ceil(highest / step) * step);
     const left = 30;
     const bottom = height - 16;
-    const toX = (/** @type {number} */ t) => left + ((t - clock.start) / Math.max(1e-3, clock.end - clock.start)) * (width - left - 2);
+    const duration = Math.max(1e-3, clock.end - clock.start);
+    const toX = (/** @type {number} */ t) => left + ((t - clock.start) / duration) * (width - left - 2);
     const toY = (/** @type {number} */ value) => bottom - (value / top) * (bottom - 7);
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";

@@ -78,14 +78,18 @@ function factsOf(frame, venue, start) {
   /** @type {[string, string][]} */
   const facts = [];
   const estimate = frame.estimate;
-  const mapName = (/** @type {number} */ id) => venue?.maps.find((/** @type {any} */ map) => map.id === id)?.name ?? `map ${id}`;
+  const mapName = (/** @type {number} */ id) => {
+    return venue?.maps.find((/** @type {any} */ map) => map.id === id)?.name ?? `map ${id}`;
+  };
+  const place = (/** @type {any} */ one) => `${number(one.x, 1)}\u00a0m, ${number(one.y, 1)}\u00a0m`;
   if (estimate) {
-    facts.push(["Position", `${number(estimate.x, 1)}\u00a0m, ${number(estimate.y, 1)}\u00a0m`]);
+    facts.push(["Position", place(estimate)]);
     const certainty = typeof estimate.floorCertainty === "number" ? ` (${percent(estimate.floorCertainty)})` : "";
     facts.push(["Floor", mapName(estimate.mapId) + certainty]);
     facts.push(["Room", estimate.label ?? "—"]);
     facts.push(["68\u00a0% radius", metres(estimate.radius)]);
-    const course = typeof estimate.course === "number" ? `${Math.round(estimate.course)}° (${courseName(estimate.course)})` : "—";
+    const degrees = estimate.course;
+    const course = typeof degrees === "number" ? `${Math.round(degrees)}° (${courseName(degrees)})` : "—";
     const speed = typeof estimate.speed === "number" ? `, ${number(estimate.speed, 1)}\u00a0m/s` : "";
     facts.push(["Course", course + speed]);
   } else {
@@ -93,14 +97,16 @@ function factsOf(frame, venue, start) {
     if (typeof frame.mapId === "number") facts.push(["Floor", mapName(frame.mapId)]);
   }
   if (frame.truth) {
-    facts.push(["Ground truth", `${number(frame.truth.x, 1)}\u00a0m, ${number(frame.truth.y, 1)}\u00a0m, ${mapName(frame.truth.mapId)}`]);
+    facts.push(["Ground truth", `${place(frame.truth)}, ${mapName(frame.truth.mapId)}`]);
     facts.push(["Error", errorText(frame)]);
   }
   const nearest = [...frame.beacons].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
   if (nearest.length > 0) {
-    facts.push(["Strongest beacons", nearest.map((one) => `${beaconName(one.id)}\u00a0(${number(one.rssi)}\u00a0dBm)`).join(", ")]);
+    const names = nearest.map((one) => `${beaconName(one.id)}\u00a0(${number(one.rssi)}\u00a0dBm)`);
+    facts.push(["Strongest beacons", names.join(", ")]);
   }
-  if (estimate && frame.t - estimate.t > 2) facts.push(["Age of the estimate", `${Math.round(frame.t - estimate.t)}\u00a0s`]);
+  const age = estimate ? frame.t - estimate.t : 0;
+  if (age > 2) facts.push(["Age of the estimate", `${Math.round(age)}\u00a0s`]);
   facts.push(["Time", clockTime(frame.t - start)]);
   return facts;
 }

@@ -33,7 +33,8 @@ export class Floors {
   setMaps(maps) {
     this.maps = [...maps].sort((a, b) => b.level - a.level || a.id - b.id);
     this.root.replaceChildren(...this.maps.map((map) => make("button", {
-      type: "button", role: "radio", "data-map": map.id, title: `Level ${map.level}`, onclick: () => this.choose(map.id),
+      type: "button", role: "radio", "data-map": map.id, title: `Level ${map.level}`,
+      onclick: () => this.choose(map.id),
     }, make("span", { class: "name" }, map.name), make("span", { class: "chance" }), make("span", { class: "gauge" }))));
   }
 

@@ -58,7 +58,8 @@ export class Interpolation {
  * @param {number} t
  */
 function between(frame, next, t) {
-  const isOneMove = next?.estimate && next.estimate.mapId === frame.estimate.mapId && next.t - frame.t < 3 && next.t > frame.t;
+  const isOneMove = next?.estimate && next.estimate.mapId === frame.estimate.mapId && next.t > frame.t
+    && next.t - frame.t < 3;
   if (!isOneMove) return frame.estimate;
   return mix(frame.estimate, next.estimate, Math.min(1, Math.max(0, (t - frame.t) / (next.t - frame.t))));
 }

@@ -1,13 +1,16 @@
 // @ts-check
 import { bytesOf } from "./base64.js";
 import { signed } from "./format.js";
-import { drawLabel } from "./layer-venue.js";
+import { claim, drawLabel } from "./layer-venue.js";
 import { scaleColor } from "./palette.js";
 
 /** The bounds of a quantity's scale of colours: dBm for the expected RSSI, dB for the deviation. */
 export const bounds = { expected: [-100, -45], deviation: [0, 10] };
 
-/** The last grid that was drawn, and its image. @type {{value: {grid: any, quantity: string, canvas: HTMLCanvasElement}|null}} */
+/**
+ * The last grid that was drawn, and its image.
+ * @type {{value: {grid: any, quantity: string, canvas: HTMLCanvasElement}|null}}
+ */
 const cached = { value: null };
 
 /**
@@ -108,8 +111,7 @@ function drawResiduals(pass) {
     context.stroke();
     const text = signed(difference);
     const box = [x - 4 * text.length, y - 24, x + 4 * text.length, y - 8];
-    if (boxes.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
-    boxes.push(box);
+    if (!claim(box, boxes)) continue;
     drawLabel(pass, text, x, y - 16, { color: palette.text, size: 11, weight: 600 });
   }
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { metres, number } from "./format.js";
-import { drawLabel } from "./layer-venue.js";
+import { claim, drawLabel } from "./layer-venue.js";
 
 /**
  * Draws what moves: the trail, the route, the heard beacons, the ground truth and the estimate.
@@ -103,17 +103,17 @@ function drawHeardBeacons(pass) {
   }
   if (!scene.layers.has("readings")) return;
   // A label is left out where it would cover a beacon or the label of a stronger one.
-  const boxes = scene.venue.beacons.filter((/** @type {any} */ one) => one.mapId === scene.map.id).map((/** @type {any} */ one) => {
+  const boxes = scene.venue.beacons.flatMap((/** @type {any} */ one) => {
+    if (one.mapId !== scene.map.id) return [];
     const [x, y] = view.toScreen(one.x, one.y);
-    return [x - 6, y - 6, x + 6, y + 6];
+    return [[x - 6, y - 6, x + 6, y + 6]];
   });
   for (const { beacon, x, y } of heard) {
     const text = beacon.age >= 1.5 ? `${number(beacon.rssi)} · ${Math.round(beacon.age)} s` : number(beacon.rssi);
     const length = 7 * text.length;
     const isAtEdge = x + 10 + length > pass.width;
     const box = isAtEdge ? [x - 10 - length, y - 8, x - 7, y + 8] : [x + 7, y - 8, x + 10 + length, y + 8];
-    if (boxes.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
-    boxes.push(box);
+    if (!claim(box, boxes)) continue;
     const align = isAtEdge ? "right" : "left";
     drawLabel(pass, text, isAtEdge ? x - 10 : x + 10, y, { color: palette.heard, size: 12, weight: 600, align });
   }

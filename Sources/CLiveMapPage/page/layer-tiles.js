@@ -32,10 +32,12 @@ function drawLevel({ context, width, height, view, map, tiles, venue, images }, 
   // CSS pixels per pixel of the level.
   const unitX = (map.width * view.scale) / levelWidth;
   const unitY = (map.height * view.scale) / levelHeight;
-  const firstColumn = Math.max(0, Math.floor(-view.x / unitX / tiles.tileSize));
-  const lastColumn = Math.min(Math.ceil(levelWidth / tiles.tileSize) - 1, Math.floor((width - view.x) / unitX / tiles.tileSize));
-  const firstRow = Math.max(0, Math.floor(-view.y / unitY / tiles.tileSize));
-  const lastRow = Math.min(Math.ceil(levelHeight / tiles.tileSize) - 1, Math.floor((height - view.y) / unitY / tiles.tileSize));
+  const columnAt = (/** @type {number} */ px) => Math.floor((px - view.x) / unitX / tiles.tileSize);
+  const rowAt = (/** @type {number} */ py) => Math.floor((py - view.y) / unitY / tiles.tileSize);
+  const firstColumn = Math.max(0, columnAt(0));
+  const lastColumn = Math.min(Math.ceil(levelWidth / tiles.tileSize) - 1, columnAt(width));
+  const firstRow = Math.max(0, rowAt(0));
+  const lastRow = Math.min(Math.ceil(levelHeight / tiles.tileSize) - 1, rowAt(height));
   for (let row = firstRow; row <= lastRow; row++) {
     for (let column = firstColumn; column <= lastColumn; column++) {
       const image = images.tile(venue.id, map.id, level, column, row);

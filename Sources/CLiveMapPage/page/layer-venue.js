@@ -3,7 +3,20 @@ import { beaconName } from "./format.js";
 
 /** The rooms, fences, points of interest and beacons of a map. */
 
-const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif`;
+const family = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${family}`;
+
+/**
+ * Adds a box of left, top, right and bottom to others. Returns false, and adds nothing, if it overlaps one of them.
+ * @param {number[]} box
+ * @param {number[][]} boxes
+ */
+export function claim(box, boxes) {
+  const [left, top, right, bottom] = box;
+  if (boxes.some((other) => left < other[2] && other[0] < right && top < other[3] && other[1] < bottom)) return false;
+  boxes.push(box);
+  return true;
+}
 
 /**
  * Draws a text with a halo, so that it is legible over lines and images.
@@ -175,7 +188,8 @@ export function drawFixedBeacons(pass) {
     if (!isChosen) context.fillRect(x - half - 1, y - half - 1, 2 * half + 2, 2 * half + 2);
     context.strokeRect(x - half, y - half, 2 * half, 2 * half);
     if (isChosen || view.scale > 45) {
-      drawLabel(pass, beaconName(beacon.id), x, y + half + 9, { color: isChosen ? palette.text : palette.beacon, size: 11 });
+      const color = isChosen ? palette.text : palette.beacon;
+      drawLabel(pass, beaconName(beacon.id), x, y + half + 9, { color, size: 11 });
     }
   }
 }

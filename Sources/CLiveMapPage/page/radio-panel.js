@@ -27,7 +27,8 @@ export class RadioPanel {
     this.summary = make("p", { id: "residual-summary" });
     this.body = make("tbody");
     this.table = make("div", { class: "scroller" }, make("table", {}, make("thead", {}, make(
-      "tr", {}, ...["Survey point", "Heard", "Predicted", "Diff."].map((text) => make("th", { scope: "col" }, text)))), this.body));
+      "tr", {}, ...["Survey point", "Heard", "Predicted", "Diff."].map((text) => make("th", { scope: "col" }, text)))),
+      this.body));
     root.replaceChildren(
       make("label", {}, "Beacon", this.beacons), make("label", {}, "Heat map", this.quantity), this.identity,
       make("h2", {}, "Leave-one-out residuals"), this.summary, this.table);
@@ -47,8 +48,8 @@ export class RadioPanel {
     const residuals = this.radioMap.residuals.filter((/** @type {any} */ one) => one.beacon === this.scene.beacon);
     this.table.hidden = residuals.length === 0;
     const differences = residuals.map((/** @type {any} */ one) => one.rssi - one.predicted);
-    const mean = differences.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0) / differences.length;
-    const square = differences.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one * one, 0) / differences.length;
+    const mean = meanOf(differences);
+    const square = meanOf(differences.map((/** @type {number} */ one) => one * one));
     this.summary.textContent = residuals.length === 0
       ? "The radio map has no residuals of this beacon."
       : `Mean ${signed(mean, 1)} dB, root mean square ${number(Math.sqrt(square), 1)} dB, ${residuals.length} points`;
@@ -76,4 +77,9 @@ export class RadioPanel {
     legend.replaceChildren(make("div", {}, `${text} (${unit})`), canvas, make("div", { class: "names" },
       ...[low, middle, high].map((value) => make("span", {}, number(value, Number.isInteger(value) ? 0 : 1)))));
   }
+}
+
+/** @param {number[]} values */
+function meanOf(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

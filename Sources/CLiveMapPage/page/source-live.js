@@ -41,7 +41,8 @@ export class LiveSource {
     this.stream?.close();
     const stream = new EventSource(address("stream"));
     this.stream = stream;
-    this.changes?.connection(this.lostAt === null ? "connecting" : "reconnecting", this.lostAt === null ? "Connecting…" : "Reconnecting…");
+    if (this.lostAt === null) this.changes?.connection("connecting", "Connecting…");
+    else this.changes?.connection("reconnecting", "Reconnecting…");
     stream.addEventListener("open", () => this.regain());
     stream.addEventListener("error", () => this.lose());
     stream.addEventListener("frame", (event) => this.receive(event, (frame) => this.addFrame(frame)));

@@ -124,7 +124,8 @@ export class RecordingSource {
         if (failures > 0) this.changes?.connection("connected", "Connected");
         return answer;
       } catch (error) {
-        this.changes?.connection(failures < 3 ? "reconnecting" : "gone", failures < 3 ? "Reconnecting…" : "Server gone");
+        const isGone = failures >= 3;
+        this.changes?.connection(isGone ? "gone" : "reconnecting", isGone ? "Server gone" : "Reconnecting…");
         await pause(Math.min(8, 0.5 * 2 ** failures));
       }
     }

@@ -44,8 +44,8 @@ export class Timeline {
   /**
    * Draws the time line.
    * @param {{
-   *   clock: import("./clock.js").Clock, store: import("./frame-store.js").FrameStore, events: any[], maps: Map<number, any>,
-   *   loaded: [number, number][]|null, palette: Record<string, string>, theme: string, text: string,
+   *   clock: import("./clock.js").Clock, store: import("./frame-store.js").FrameStore, events: any[],
+   *   maps: Map<number, any>, loaded: [number, number][]|null, palette: Record<string, string>, theme: string, text: string,
    * }} content
    */
   draw(content) {
@@ -56,7 +56,8 @@ export class Timeline {
     if (!prepared) return;
     const { context, width, height } = prepared;
     const key = [
-      content.store.version, content.events.length, width, height, content.theme, this.start, this.end, window.devicePixelRatio,
+      content.store.version, content.events.length, width, height, content.theme, this.start, this.end,
+      window.devicePixelRatio,
     ].join();
     if (key !== this.key || !this.backdrop) {
       this.backdrop = this.backdrop ?? document.createElement("canvas");
@@ -80,7 +81,8 @@ export class Timeline {
     this.root.setAttribute("aria-valuemin", String(Math.floor(this.start)));
     this.root.setAttribute("aria-valuemax", String(Math.ceil(this.end)));
     this.root.setAttribute("aria-valuenow", String(Math.round(clock.t)));
-    this.root.setAttribute("aria-valuetext", `${clockTime(clock.t - this.start)} of ${clockTime(this.end - this.start)}, ${content.text}`);
+    const times = `${clockTime(clock.t - this.start)} of ${clockTime(this.end - this.start)}`;
+    this.root.setAttribute("aria-valuetext", `${times}, ${content.text}`);
   }
 
   /**

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension LiveMapPage {
     /// Returns a page in one HTML file, which shows a document without a server or a network.
