@@ -67,8 +67,10 @@ export class App {
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.timeline = new Timeline(byId("timeline"), byId("canvas-timeline"), (t) => this.clock.seek(t));
     this.eventList = new EventList(byId("events"), byId("event-list"), (t) => this.clock.seek(t));
+    const maps = source.overview.venues.flatMap((/** @type {any} */ venue) => venue.maps);
+    const hasImages = maps.some((/** @type {any} */ map) => map.hasImage || map.tiles);
     this.plan.scene.layers = fillLayers(
-      byId("layer-list"), this.isSession ? "session" : "radioMap", () => this.plan.invalidate());
+      byId("layer-list"), this.isSession ? "session" : "radioMap", hasImages, () => this.plan.invalidate());
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     this.themeChanged();
     attachGestures(byId("plan"), this.plan.view, {
@@ -205,7 +207,8 @@ export class App {
 
   themeChanged() {
     if (!this.theme) return;
-    this.plan.palette = readPalette();
+    this.plan.palette = readPalette(document.documentElement);
+    this.plan.imagePalette = readPalette(byId("light-colors"));
     this.timeline.key = "";
     this.plan.invalidate();
   }

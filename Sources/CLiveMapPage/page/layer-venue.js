@@ -84,7 +84,7 @@ export function drawAreas(pass, hasPicture) {
 export function drawAreaNames(pass) {
   const { scene, palette } = pass;
   const { venue, map, layers } = scene;
-  if (layers.has("rooms")) {
+  if (layers.has("names")) {
     for (const room of venue.rooms) if (room.mapId === map.id) drawName(pass, room, palette["room-text"], 0);
   }
   if (layers.has("fences")) {

@@ -7,6 +7,7 @@ const layers = [
   ["image", "Plan image", "session radioMap"],
   ["walls", "Walls and floor", "session radioMap"],
   ["rooms", "Rooms", "session radioMap"],
+  ["names", "Room names", "session radioMap"],
   ["fences", "Fences", "session"],
   ["points", "Points of interest", "session"],
   ["beacons", "Beacons", "session radioMap"],
@@ -22,14 +23,16 @@ const layers = [
 ];
 
 /**
- * Fills the menu of layers. Returns the names of the visible layers, a set that follows the menu.
+ * Fills the menu of layers. The images of plans mostly have the names of the rooms, so that the page's own names are
+ * hidden over them until the user wants them. Returns the names of the visible layers, a set that follows the menu.
  * @param {HTMLElement} root
  * @param {string} mode "session" or "radioMap"
+ * @param {boolean} hasImages whether maps have images
  * @param {() => void} changed
  * @returns {Set<string>}
  */
-export function fillLayers(root, mode, changed) {
-  const hidden = new Set((recall("hidden-layers") ?? "").split(" "));
+export function fillLayers(root, mode, hasImages, changed) {
+  const hidden = new Set((recall("hidden-layers") ?? (hasImages ? "names" : "")).split(" "));
   const visible = new Set();
   const choices = layers.filter(([, , modes]) => modes.split(" ").includes(mode));
   root.replaceChildren(...choices.map(([name, text]) => {

@@ -8,11 +8,12 @@ const names = [
 ];
 
 /**
- * Returns the colours of the current theme by name.
+ * Returns the colours of an element's theme by name.
+ * @param {Element} element
  * @returns {Record<string, string>}
  */
-export function readPalette() {
-  const style = getComputedStyle(document.documentElement);
+export function readPalette(element) {
+  const style = getComputedStyle(element);
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 

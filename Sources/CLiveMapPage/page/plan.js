@@ -40,6 +40,8 @@ export class Plan {
     };
     /** @type {Record<string, string>} */
     this.palette = {};
+    /** The colours over an image. @type {Record<string, string>} */
+    this.imagePalette = {};
     /** @type {Set<string>} */
     this.stale = new Set();
     this.isScheduled = false;
@@ -101,10 +103,12 @@ export class Plan {
     const goesOn = this.beforeDrawing(now);
     const stale = this.stale;
     this.stale = new Set();
+    const { map, layers } = this.scene;
+    const palette = map && layers.has("image") && (map.hasImage || map.tiles) ? this.imagePalette : this.palette;
     for (const name of stale) {
       const prepared = prepareCanvas(this.canvases[/** @type {"plan"} */ (name)]);
       if (prepared && this.scene.map) {
-        this.painters[name]({ ...prepared, view: this.view, scene: this.scene, palette: this.palette });
+        this.painters[name]({ ...prepared, view: this.view, scene: this.scene, palette });
       }
     }
     if (stale.size > 0) this.drawings++;
