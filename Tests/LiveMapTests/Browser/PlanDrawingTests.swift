@@ -104,13 +104,16 @@ final class PlanDrawingTests: ShownMapCase {
         try map.seek(to: 118)
         try hideTruth(of: map)
         let fitted = try map.state.transform
-        let (x, y) = try map.box(of: "#plan").middle
+        // The fingers begin at the dot, which then stays on the screen.
+        let dot = try map.screenPoint(try XCTUnwrap(SampleSession.place(at: 118)))
+        let (x, y) = (dot.x, dot.y)
         try map.page.touch([[(x - 20, y), (x + 20, y)], [(x - 50, y), (x + 50, y)], [(x - 80, y), (x + 80, y)]])
         try map.wait(until: "state.transform.scale > \(2 * fitted.scale)")
         try map.waitForDrawing()
         let zoomed = try map.state.transform
         try map.page.touch([[(x, y)], [(x + 20, y + 10)], [(x + 40, y + 20)]])
         try map.wait(until: "state.transform.x > \(zoomed.x + 20)")
+        try map.waitForDrawing()
         XCTAssertEqual(try map.state.transform.scale, zoomed.scale)
         try checkDisc(of: map, at: 118, decoder: try page(), "after a pinch")
     }
