@@ -9,6 +9,9 @@ import { DocumentSource } from "./source-document.js";
 import { LiveSource } from "./source-live.js";
 import { RecordingSource } from "./source-recording.js";
 
+// The server has stored the token in a cookie. In the address it would get into the history and into shared links.
+if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+
 /** Returns the content of the page: the embedded document, or that of the server. */
 async function findSource() {
   const embedded = document.getElementById("document");

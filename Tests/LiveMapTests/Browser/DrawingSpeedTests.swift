@@ -76,7 +76,8 @@ final class DrawingSpeedTests: ShownMapCase {
             (() => {
                 const result = { ...timing, span: timing.starts.at(-1) - timing.starts[0], baseline: [] };
                 const { width, height } = document.getElementById("canvas-particles");
-                const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+                const context = Object.assign(document.createElement("canvas"), { width, height })
+                    .getContext("2d", { willReadFrequently: true });
                 for (let turn = 0; turn < 15; turn++) {
                     const start = performance.now();
                     context.clearRect(0, 0, width, height);

@@ -29,16 +29,21 @@ final class ViewedRecordingTests: ShownMapCase {
         let map = try view("recordings/stairs/scan.jsonl.gz")
         XCTAssertEqual(map.page.problems, [])
         var floors: Set<Int> = []
+        var errors = 0
         for share in stride(from: 0.2, through: 0.95, by: 0.15) {
             try seek(map, to: share)
             let state = try map.state
             if let floor = state.estimate?.mapId { floors.insert(floor) }
             let facts = Dictionary(try map.facts.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
-            let error = try XCTUnwrap(facts["Error"].flatMap { $0.split(separator: " ").first }.flatMap { Double($0) })
-            XCTAssertLessThan(error, 12, "at \(share)")
+            // There is no error between two floors.
+            if let error = facts["Error"]?.split(separator: " ").first.flatMap({ Double($0) }) {
+                XCTAssertLessThan(error, 12, "at \(share)")
+                errors += 1
+            }
             XCTAssertGreaterThan(state.particles, 50, "at \(share)")
         }
         XCTAssertEqual(floors, [1, 2])
+        XCTAssertGreaterThan(errors, 3)
         XCTAssertTrue(try map.text(of: "#error-summary").contains("Median"))
         XCTAssertEqual(map.page.problems, [])
         // The plan's image covers the floor, so that its canvas has pixels where no room and no wall is drawn.
