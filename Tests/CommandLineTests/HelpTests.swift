@@ -16,6 +16,12 @@ final class HelpTests: XCTestCase {
     func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
     func testHelpOfPlotCoverage() throws { try assertPrints("plot", "coverage", "--help") }
+    func testHelpOfPlot() throws { try assertPrints("plot", "--help") }
+    func testHelpOfPlotTrack() throws { try assertPrints("plot", "track", "--help") }
+    func testHelpOfPlotError() throws { try assertPrints("plot", "error", "--help") }
+    func testHelpOfPlotResiduals() throws { try assertPrints("plot", "residuals", "--help") }
+    func testHelpOfPlotRange() throws { try assertPrints("plot", "range", "--help") }
+    func testHelpOfPlotRadioMap() throws { try assertPrints("plot", "radiomap", "--help") }
     func testHelpOfSimulate() throws { try assertPrints("simulate", "--help") }
     func testHelpOfConvert() throws { try assertPrints("convert", "--help") }
     func testHelpOfScan() throws { try assertPrints("scan", "--help") }
@@ -74,7 +80,7 @@ final class HelpTests: XCTestCase {
     }
 
     func testNoLineOfAHelpIsLongerThanAHundredColumns() throws {
-        for name in Self.commands + ["", "venue", "rooms", "regions", "config", "share"] {
+        for name in Self.commands + ["", "venue", "plot", "rooms", "regions", "config", "share"] {
             let help = try Tool.run(name.split(separator: " ").map(String.init) + ["--help"]).output
             XCTAssertTrue(help.hasPrefix("usage: "), name)
             for line in help.split(separator: "\n") { XCTAssertLessThanOrEqual(line.count, 100, "\(name): \(line)") }

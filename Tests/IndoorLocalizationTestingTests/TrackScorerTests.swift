@@ -46,6 +46,18 @@ final class TrackScorerTests: XCTestCase {
         }
     }
 
+    func testTheAnswersHaveTheErrorOnTheRightFloorAndThePositionThatCounts() {
+        var scorer = TrackScorer(venue: venue)
+        scorer.add(
+            truths: [truth(10, x: 5), truth(30, x: 5), truth(60, x: 5)], end: Instant(seconds: 100),
+            positions: [position(9, x: 7), position(30, x: 5, on: upper)])
+        XCTAssertEqual(scorer.answers.map(\.instant), [10, 30, 60].map { Instant(seconds: $0) })
+        XCTAssertEqual(scorer.answers.map(\.error), [2, nil, nil])
+        // The second position is on another floor, and the third instant has no position of the last 10 s.
+        XCTAssertEqual(
+            scorer.answers.map { $0.position?.instant }, [9, 30, nil].map { $0.map { Instant(seconds: $0) } })
+    }
+
     func testTheFiguresOfFiveErrorsEqualThoseComputedByHand() throws {
         // Errors of 1, 2, 3, 4 and 10 m; each radius is 3 m, so three of the five errors are within it.
         let errors = [3.0, 1, 10, 2, 4]

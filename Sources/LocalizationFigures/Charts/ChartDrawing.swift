@@ -26,7 +26,7 @@ struct ChartDrawing {
         let left = widest + 30
         let right = 14.0
         area = Rectangle(x: frame.x + left, y: frame.y + top, width: frame.width - left - right, height: height)
-        x = Self.scale(chart.x, points.map(\.x), count: max(2, Int(area.width / 70)))
+        x = Self.scale(chart.x, points.map(\.x), count: max(2, Int(area.width / 55)))
     }
 
     private static func scale(_ axis: ChartAxis, _ values: [Double], count: Int) -> AxisScale {
@@ -43,7 +43,7 @@ struct ChartDrawing {
     func draw(_ svg: inout SVGWriter) {
         if !chart.title.isEmpty {
             let title = SVGText.shortened(chart.title, width: frame.width - 8, size: Self.titleSize)
-            svg.label(title, x: area.x, y: frame.y + 15, size: Self.titleSize)
+            svg.label(title, x: frame.x, y: frame.y + 15, size: Self.titleSize)
         }
         drawAxes(&svg)
         guard chart.series.contains(where: { !$0.extent.isEmpty }) else {

@@ -69,7 +69,7 @@ extension Figure {
             guard !errors.isEmpty else { continue }
             let count = Double(errors.count)
             let points = errors.enumerated().map { ChartPoint(x: $1, y: Double($0 + 1) / count * 100) }
-            end = max(end, errors[Int(0.98 * (count - 1))])
+            end = max(end, errors[Int((0.98 * (count - 1)).rounded(.up))])
             lines.append(
                 ChartSeries(
                     method.name, .steps([ChartPoint(x: 0, y: 0)] + points + [ChartPoint(x: 1e6, y: 100)]),

@@ -17,14 +17,14 @@ extension Figure {
     /// have the same scale of colours. Returns nil if no beacon can be received on any of the maps.
     /// - Parameters:
     ///   - field: the tables of the venue with its radio map.
-    ///   - maps: the maps, in the order of the panels.
+    ///   - maps: the maps; the panels begin with the highest floor.
     package static func radioMap(
         title: String, venue: Venue, field: SignalField, maps: [VenueMap], contents: [RadioMapContent],
         caption: [String] = []
     ) -> Figure? {
         var plans: [PlanView] = []
         for content in contents {
-            for map in maps {
+            for map in maps.sorted(by: { $0.level > $1.level }) {
                 guard let plan = plan(of: content, on: map, venue, field, namesMap: maps.count > 1) else { continue }
                 plans.append(plan)
             }
@@ -78,8 +78,10 @@ extension Figure {
         }
         let places = venue.radioMap?.fingerprints.filter { $0.mapID == map.id }.map(\.point) ?? []
         if !places.isEmpty {
-            plan.layers.append(
-                PlanLayer("surveyed places", .points(places), color: .gray, size: places.count > 300 ? 2 : 3))
+            var layer = PlanLayer(
+                "surveyed places", .points(places), color: .gray, size: places.count > 300 ? 2 : 3)
+            layer.isOutlined = true
+            plan.layers.append(layer)
         }
         return plan
     }

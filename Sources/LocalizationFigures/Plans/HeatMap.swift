@@ -77,7 +77,8 @@ public struct HeatMap: Sendable {
                 guard let level else { continue }
                 let (left, top) = pixel(corner(start, row))
                 let (right, bottom) = pixel(corner(column, row + 1))
-                paths[level].rectangle(x: left, y: top, width: right - left, height: bottom - top)
+                // A small overlap, so that rounded edges leave no gap.
+                paths[level].rectangle(x: left, y: top, width: right - left + 0.05, height: bottom - top + 0.05)
             }
         }
         for (level, path) in paths.enumerated() where !path.isEmpty {

@@ -138,21 +138,86 @@ struct PlanDrawing {
         }
     }
 
-    /// Draws the names of the rooms that have space for them: first at a normal size, then at a small one.
+    /// A pixel of the drawing.
+    private struct Place {
+        var x: Double
+        var y: Double
+    }
+
+    /// Draws the names of the rooms that have space for them: at a normal or a small size, where they hide neither a
+    /// beacon nor a layer.
     private func drawRoomNames(_ svg: inout SVGWriter) {
+        let taken: [Place] = takenPlaces
         for room in plan.rooms {
-            guard case .polygon(let corners) = room.area, !corners.isEmpty else { continue }
-            let xs = corners.map { pixel($0).x }
-            let ys = corners.map { pixel($0).y }
-            guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else { continue }
-            let sizes = [11.0, 9.0].filter { size in
-                SVGText.width(room.name, size: size) < right - left - 4 && bottom - top > size + 4
+            guard case .polygon(let corners) = room.area, let box = box(around: corners) else { continue }
+            for size in [11.0, 9.0] {
+                let half: Double = SVGText.width(room.name, size: size) / 2
+                guard 2 * half < box.width - 4, box.height > size + 4 else { continue }
+                let place: Place = Self.place(in: box, halfWidth: half, size: size, taken: taken)
+                svg.label(room.name, x: place.x, y: place.y + size * 0.35, anchor: .middle, style: "f-name", size: size)
+                break
             }
-            guard let size = sizes.first else { continue }
-            svg.label(
-                room.name, x: (left + right) / 2, y: (top + bottom) / 2 + size * 0.35, anchor: .middle,
-                style: "f-name", size: size)
         }
+    }
+
+    /// The rectangle around the corners of a room; nil without a corner.
+    private func box(around corners: [MapPoint]) -> Rectangle? {
+        let places: [Place] = corners.map(place)
+        guard let left = places.map(\.x).min(), let right = places.map(\.x).max() else { return nil }
+        guard let top = places.map(\.y).min(), let bottom = places.map(\.y).max() else { return nil }
+        return Rectangle(x: left, y: top, width: right - left, height: bottom - top)
+    }
+
+    /// The middle of a name in a rectangle: the first of some places with nothing behind it, or the center.
+    private static func place(in box: Rectangle, halfWidth: Double, size: Double, taken: [Place]) -> Place {
+        let (sides, heights): ([Double], [Double]) = ([0.5, 0.3, 0.7], [0.5, 0.25, 0.75, 0.15, 0.85])
+        let halfHeight: Double = size / 2
+        for down in heights {
+            for across in sides {
+                var place = Place(x: box.x + box.width * across, y: box.y + box.height * down)
+                place.x = min(max(place.x, box.x + halfWidth + 2), box.maxX - halfWidth - 2)
+                place.y = min(max(place.y, box.y + halfHeight + 4), box.maxY - halfHeight - 4)
+                let isTaken: Bool = taken.contains { other in
+                    abs(other.x - place.x) < halfWidth + 4 && abs(other.y - place.y) < halfHeight + 5
+                }
+                if !isTaken { return place }
+            }
+        }
+        return Place(x: box.midX, y: box.midY)
+    }
+
+    private func place(_ point: MapPoint) -> Place {
+        let (x, y) = pixel(point)
+        return Place(x: x, y: y)
+    }
+
+    /// The places in pixels of beacons and layers, with those between the points of paths.
+    private var takenPlaces: [Place] {
+        var places: [Place] = plan.beacons.filter(\.isFinite).map(place)
+        for layer in plan.layers {
+            switch layer.form {
+            case .points(let points), .squares(let points):
+                places += points.filter(\.isFinite).map(place)
+            case .label(let point, let text):
+                guard point.isFinite else { continue }
+                let start: Place = place(point)
+                for offset in stride(from: 0.0, through: SVGText.width(text, size: 12), by: 8.0) {
+                    places.append(Place(x: start.x + offset, y: start.y))
+                }
+            case .path(let points):
+                for (start, end) in zip(points, points.dropFirst()) where start.isFinite && end.isFinite {
+                    let pixels: Double = start.distance(to: end) * scale
+                    let count: Int = Int(min(1000.0, max(1.0, pixels / 8.0)))
+                    for number in 0...count {
+                        let share: Double = Double(number) / Double(count)
+                        places.append(place(start + (end - start) * share))
+                    }
+                }
+            case .circles, .segments:
+                continue
+            }
+        }
+        return places
     }
 
     private func drawBeacons(_ svg: inout SVGWriter) {

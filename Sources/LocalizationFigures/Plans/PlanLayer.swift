@@ -54,6 +54,8 @@ public struct PlanLayer: Sendable {
     public var color: FigureColor
     /// The width of lines or the diameter of points, in pixels.
     public var size: Double
+    /// Whether points have an outline in the colour of the page, which separates them from a heat map.
+    public var isOutlined = false
 
     /// Creates a layer.
     public init(_ name: String, _ form: Form, color: FigureColor, size: Double = 2) {
@@ -156,13 +158,12 @@ public struct PlanLayer: Sendable {
         }
         guard !path.isEmpty else { return }
         let isSquare = if case .squares = form { true } else { false }
-        // An outline in the colour of the page separates squares from a heat map below.
-        if isSquare {
+        if isSquare || isOutlined {
             svg.add(
                 "path",
                 [
                     "class": "f-halo", "d": .text(path.data), "fill": "none", "stroke-width": .number(size + 2),
-                    "stroke-linecap": "square",
+                    "stroke-linecap": isSquare ? "square" : "round",
                 ])
         }
         svg.add(

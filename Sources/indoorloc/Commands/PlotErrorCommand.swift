@@ -90,7 +90,7 @@ struct PlotErrorCommand: Command {
             throw CommandError(description: "\(input.name): no ground truth with a position to compare with")
         }
         let series = results.map(\.errors)
-        let caption = results.map { $0.score.figureLine(of: $0.method.rawValue) }
+        let caption = results.map { "\($0.method.rawValue): \($0.score.summary)" }
         try output.write(
             axis == .cdf
                 ? Figure.errorDistribution(title: "\(input.name): error", of: series, caption: caption)

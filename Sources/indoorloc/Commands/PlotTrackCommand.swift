@@ -107,6 +107,16 @@ extension TrackScore {
     }
 }
 
+extension TrackScore {
+    /// The main figures in a few words.
+    var summary: String {
+        func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) + " m" } ?? "–" }
+        func percent(_ value: Double?) -> String { value.map { JSONText.number($0 * 100, decimals: 0) + " %" } ?? "–" }
+        return "mean \(metres(mean)), median \(metres(median)), P90 \(metres(p90)); \(percent(answered)) answered, "
+            + "\(percent(floor)) on the right floor, \(percent(insideRadius)) in the radius; n = \(count)"
+    }
+}
+
 extension ParsedArguments {
     /// The map given by `--map`; nil if it was not given.
     func mapOption() throws(UsageError) -> MapID? {
