@@ -92,8 +92,10 @@ struct LocateCommand: Command {
     }
 
     /// Prints the outputs of a session until it ends or is interrupted.
-    func locate(in venue: Venue, _ source: some ScanSource) async throws {
-        var recorder = try record.map { try LiveRecorder($0) { source.wallClock } }
+    ///
+    /// - Parameter marks: receives marks of the ground truth for the recording; nil for none.
+    func locate(in venue: Venue, _ source: some ScanSource, marks: LiveMarks? = nil) async throws {
+        var recorder = try record.map { try LiveRecorder($0, acceptsMarks: marks != nil) { source.wallClock } }
         let companions = try sharing.map { [try SharingCompanion($0, venues: VenueLibrary([venue]))] } ?? []
         let session = session(in: venue, companions)
         let isRecorded = record != nil
@@ -109,7 +111,16 @@ struct LocateCommand: Command {
                     try lines.line(output.json)
                     output.content.log()
                     if case .state(.error(let error)) = output.content { failure = error }
-                case .element(.reading(let reading)): try recorder?.write(reading)
+                case .element(.reading(let reading)):
+                    let isFirst = recorder?.hasBegun == false
+                    try recorder?.write(reading)
+                    if isFirst, recorder?.hasBegun == true {
+                        marks?.begin { [occurrences = work.occurrences] place, time in
+                            occurrences.put(.element(.mark(place, time)))
+                        }
+                    }
+                case .element(.mark(let place, let time)):
+                    if let problem = recorder?.mark(place, at: time) { StandardError.line(problem, .warning) }
                 case .tick, .ended, .limitReached, .interrupted:
                     session.lost.report()
                     try lines.write()
