@@ -34,7 +34,7 @@ enum CommandLineTool {
 
     /// Runs the tool with the words after its name.
     static func run(_ words: [String]) async -> ExitStatus {
-        await StandardError.$log.withValue(logSettings(of: words)) { await runLogged(words) }
+        await StandardError.$logSettings.withValue(logSettings(of: words)) { await runLogged(words) }
     }
 
     /// The settings of log lines; the default ones if the command line is invalid, which is reported later.

@@ -71,8 +71,8 @@ final class MarkTests: XCTestCase {
                     let x = 2 + 6 * Double(place)
                     let distance = max(1, MapPoint(x: x, y: 10).distance(to: beacon.point))
                     let instant = Instant(seconds: 7000 + 100 * Double(place) + Double(tick) / 10)
-                    return .sighting(
-                        Sighting(instant: instant, beacon: beacon.identity, rssi: max(-95, -59 - 3 * distance).rounded()))
+                    let rssi = max(-95, -59 - 3 * distance).rounded()
+                    return .sighting(Sighting(instant: instant, beacon: beacon.identity, rssi: rssi))
                 }
             }
         }
@@ -150,6 +150,31 @@ final class MarkTests: XCTestCase {
         XCTAssertEqual(survey.status, 0, survey.errors)
         let rooms = try RoomRecording(path: recording)
         XCTAssertEqual(rooms.stays.map(\.room), ["Kitchen"])
+    }
+
+    func testMarksOnALiveMapAreRecorded() async throws {
+        let recording = try temporaryFolder() + "/walk.jsonl"
+        let office = try FixtureFolder("office").path
+        let marks = LiveMarks(venue: try VenuePacketReader().read(office).venue)
+        let places = Self.points.compactMap { MarkedPlace($0) }
+        XCTAssertEqual(
+            marks.mark(places[0]),
+            "The mark isn't stored, because no reading was recorded yet. Mark the place again later.")
+        XCTAssertEqual(
+            marks.mark(MarkedPlace(mapID: 9, point: MapPoint(x: 1, y: 1))),
+            "The mark isn't stored: 'Office' has no map 9; its maps are 1 (Ground floor), 2 (Upper floor).")
+        let walk = try walk { place in
+            // The first mark waits until the recording has begun.
+            try await Bounded.wait(for: "the mark") { while marks.mark(places[place]) != nil { await Task.yield() } }
+        }
+        let words = ["--venue", office, "--record", recording]
+        let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
+        try await command.locate(in: try VenuePacketReader().read(office).venue, walk, marks: marks)
+        let truths = try truths(recording)
+        XCTAssertEqual(truths.compactMap(\.point), places.map(\.point))
+        for (place, truth) in truths.enumerated() {
+            XCTAssertEqual(truth.instant.seconds, 100 * Double(place) + 2, accuracy: 50)
+        }
     }
 
     func testALateUndoIsRefused() {

@@ -76,14 +76,14 @@ struct LocateCommand: Command {
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
         StandardError.line("session started: \(source.choice)", .info)
         // Marks on the page are ground truth for a recording.
-        let marks = record == nil ? nil : LiveMarks(venue: packet.venue)
+        let marks = record == nil || listener == nil ? nil : LiveMarks(venue: packet.venue)
         let map = listener.map { listener in
             LiveMapCompanion(
                 listener: listener, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),
                 marks: marks.map { marks in { marks.mark(MarkedPlace($0)) } })
         }
         // The adapter's earlier state is restored even after an error.
-        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map) } catch {
+        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks) } catch {
             await source.released()
             throw error
         }
@@ -91,9 +91,11 @@ struct LocateCommand: Command {
     }
 
     /// Locates with a radio, and with inertial sensors if `--imu` was given.
-    private func listen(in venue: Venue, to radio: some ScanSource, _ map: LiveMapCompanion?) async throws {
-        guard let imu else { return try await locate(in: venue, radio, map) }
-        try await locate(in: venue, radio.combined(with: imu), map)
+    private func listen(
+        in venue: Venue, to radio: some ScanSource, _ map: LiveMapCompanion?, _ marks: LiveMarks?
+    ) async throws {
+        guard let imu else { return try await locate(in: venue, radio, map, marks: marks) }
+        try await locate(in: venue, radio.combined(with: imu), map, marks: marks)
     }
 
     /// Returns a session in a venue.
@@ -104,8 +106,14 @@ struct LocateCommand: Command {
     }
 
     /// Prints the outputs of a session until it ends or is interrupted.
-    func locate(in venue: Venue, _ source: some ScanSource, _ map: LiveMapCompanion? = nil) async throws {
-        var recorder = try record.map { try LiveRecorder($0) { source.wallClock } }
+    ///
+    /// - Parameters:
+    ///   - map: serves a live map of the session; nil for none.
+    ///   - marks: receives marks of the ground truth for the recording; nil for none.
+    func locate(
+        in venue: Venue, _ source: some ScanSource, _ map: LiveMapCompanion? = nil, marks: LiveMarks? = nil
+    ) async throws {
+        var recorder = try record.map { try LiveRecorder($0, acceptsMarks: marks != nil) { source.wallClock } }
         var companions: [any SessionCompanion] = []
         if let sharing { companions.append(try SharingCompanion(sharing, venues: VenueLibrary([venue]))) }
         if let map { companions.append(map) }
@@ -123,7 +131,16 @@ struct LocateCommand: Command {
                     try lines.line(output.json)
                     output.content.log()
                     if case .state(.error(let error)) = output.content { failure = error }
-                case .element(.reading(let reading)): try recorder?.write(reading)
+                case .element(.reading(let reading)):
+                    let isFirst = recorder?.hasBegun == false
+                    try recorder?.write(reading)
+                    if isFirst, recorder?.hasBegun == true {
+                        marks?.begin { [occurrences = work.occurrences] place, time in
+                            occurrences.put(.element(.mark(place, time)))
+                        }
+                    }
+                case .element(.mark(let place, let time)):
+                    if let problem = recorder?.mark(place, at: time) { StandardError.line(problem, .warning) }
                 case .tick, .ended, .limitReached, .interrupted:
                     session.lost.report()
                     try lines.write()

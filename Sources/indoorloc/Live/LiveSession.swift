@@ -8,6 +8,8 @@ struct LiveSession: Sendable {
         case output(SessionOutput)
         /// A reading of the source.
         case reading(SensorReading)
+        /// A place that the user marked on the live map, and its time.
+        case mark(MarkedPlace, ContinuousClock.Instant)
     }
 
     let venue: Venue

@@ -44,8 +44,10 @@ enum StandardError {
     /// The session's trace identifier, which is appended to each line.
     @TaskLocal static var traceID: TraceID?
 
-    /// The level and the form of the lines.
-    @TaskLocal static var log = LogSettings()
+    /// The level and the form of the lines; nil for the default ones.
+    @TaskLocal static var logSettings: LogSettings?
+
+    private static var log: LogSettings { logSettings ?? LogSettings() }
 
     /// Writes one line, unless it is less severe than the settings require; line feeds within it are escaped.
     static func line(_ text: String, _ level: LogLevel = .notice, _ fields: [LogField] = []) {
