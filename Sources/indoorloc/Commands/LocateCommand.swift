@@ -23,8 +23,7 @@ struct LocateCommand: Command {
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
             .beaconLayout, .record, .append, .overwrite, .seconds,
-        ]
-            + CommandOption.log + LiveMapOptions.options + SharingOptions.options + VenueServerOptions.packetOptions)
+        ] + CommandOption.log + LiveMapOptions.options + SharingOptions.options + VenueServerOptions.packetOptions)
 
     private let venue: String
     private let server: VenueServerOptions
@@ -99,10 +98,12 @@ struct LocateCommand: Command {
     }
 
     /// Returns a session in a venue.
-    func session(in venue: Venue, _ companions: [any SessionCompanion] = []) -> LiveSession {
+    func session(
+        in venue: Venue, _ companions: [any SessionCompanion] = [], lost: LostReadings = LostReadings()
+    ) -> LiveSession {
         LiveSession(
             venue: venue, settings: settings, seed: seed, gnss: gnss, geofences: geofences?.fences ?? [],
-            traceID: traceID, companions: companions)
+            traceID: traceID, companions: companions, lost: lost)
     }
 
     /// Prints the outputs of a session until it ends or is interrupted.
@@ -114,10 +115,14 @@ struct LocateCommand: Command {
         in venue: Venue, _ source: some ScanSource, _ map: LiveMapCompanion? = nil, marks: LiveMarks? = nil
     ) async throws {
         var recorder = try record.map { try LiveRecorder($0, acceptsMarks: marks != nil) { source.wallClock } }
+        let lost = LostReadings()
         var companions: [any SessionCompanion] = []
         if let sharing { companions.append(try SharingCompanion(sharing, venues: VenueLibrary([venue]))) }
-        if let map { companions.append(map) }
-        let session = session(in: venue, companions)
+        if var map {
+            map.metrics = LiveMapCompanion.metrics(lost: lost)
+            companions.append(map)
+        }
+        let session = session(in: venue, companions, lost: lost)
         let isRecorded = record != nil
         let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { give in
             try await session.run(source, givesReadings: isRecorded, give)

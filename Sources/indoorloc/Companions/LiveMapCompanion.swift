@@ -37,12 +37,14 @@ struct LiveMapCompanion: SessionCompanion {
     func run(beside localizer: Localizer) async {
         let content = LiveMapSession(
             localizer, title: ProcessInfo.processInfo.hostName, venues: venues, plans: plans, marks: marks)
+        let start = ContinuousClock.now
+        if metrics != nil { await localizer.measureCycles { start.duration(to: .now) } }
         do throws(LiveMapError) {
             let server = try LiveMapServer(content: content, listener: listener, metrics: metricsText(of: localizer))
-            StandardError.line("live map: \(server.url)")
+            StandardError.line("live map: \(server.url)", .info)
             await content.run()
             server.stop()
-        } catch { StandardError.line("live map: \(error)") }
+        } catch { StandardError.line("live map: \(error)", .warning) }
     }
 
     private func metricsText(of localizer: Localizer) -> (@Sendable () async -> String)? {
@@ -51,5 +53,12 @@ struct LiveMapCompanion: SessionCompanion {
             guard let localizer else { return "# EOF\n" }
             return await metrics(localizer)
         }
+    }
+}
+
+extension MarkedPlace {
+    /// Creates the place of a mark on a live map.
+    init(_ place: LiveMapFrame.Place) {
+        self.init(mapID: MapID(rawValue: place.mapId), point: MapPoint(x: place.x, y: place.y))
     }
 }

@@ -24,7 +24,7 @@ struct LiveSession: Sendable {
     /// The companions that run beside the session.
     var companions: [any SessionCompanion] = []
     /// Counts the readings that the session was too slow for.
-    let lost = LostReadings()
+    var lost = LostReadings()
 
     /// Runs until the session ends, or the task is cancelled.
     ///

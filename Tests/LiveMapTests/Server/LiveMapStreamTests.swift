@@ -129,7 +129,10 @@ final class LiveMapStreamTests: XCTestCase {
 
     func testAThousandConnectionsLeaveNothingBehind() throws {
         // A connection that the client closes within its request line may be noticed only by its silence.
-        let server = try server { $0.silence = .seconds(1) }
+        let server = try server {
+            $0.silence = .seconds(1)
+            $0.connections = 2_000
+        }
         let port = server.address.port
         func visit(_ count: Int) throws {
             for index in 0..<count {
