@@ -79,7 +79,7 @@ struct LocateCommand: Command {
         let map = listener.map { listener in
             LiveMapCompanion(
                 listener: listener, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),
-                marks: marks.map { marks in { marks.mark(MarkedPlace($0)) } })
+                marks: marks.map { marks in { @Sendable place in marks.mark(MarkedPlace(place)) } })
         }
         // The adapter's earlier state is restored even after an error.
         do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks) } catch {
