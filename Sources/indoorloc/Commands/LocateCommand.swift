@@ -82,7 +82,8 @@ struct LocateCommand: Command {
                 marks: marks.map { marks in { @Sendable place in marks.mark(MarkedPlace(place)) } })
         }
         // The adapter's earlier state is restored even after an error.
-        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks) } catch {
+        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks) } catch
+        {
             await source.released()
             throw error
         }
