@@ -42,7 +42,7 @@ final class UsageErrorTests: XCTestCase {
     }
 
     func testAnAmbiguousOptionIsReportedWithTheCandidates() throws {
-        let message = "option '--r' is ambiguous: --radio-map or --replays"
+        let message = "option '--r' is ambiguous: --radio-map or --replays or --report"
         try assertUsageError(["evaluate", "D", "--r", "x"], message, of: "evaluate")
     }
 
