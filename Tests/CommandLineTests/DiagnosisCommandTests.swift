@@ -99,6 +99,22 @@ final class DiagnosisCommandTests: XCTestCase {
         XCTAssertEqual(status.text, "fetching venue 1: 0 %; 0 positions so far")
     }
 
+    func testTheStatusRegainsAReasonThatOutlastsTheState() {
+        var status = ServiceStatus()
+        var diagnosis = SessionDiagnosis(state: .searchVenue, reason: .radioFailed)
+        diagnosis.radio = RadioEvent(instant: .zero, status: .poweredOff, adapter: "hci0")
+        _ = status.observe(.state(.started))
+        _ = status.observe(.diagnosis(diagnosis))
+        _ = status.observe(.state(.searchVenue))
+        XCTAssertTrue(status.isOutdated)
+        status.renew(diagnosis)
+        XCTAssertEqual(status.text, "searching for a venue; 0 positions so far; hci0 is powered off")
+        _ = status.observe(.state(.getPacket(venueID: 1, progress: 0)))
+        status.renew(SessionDiagnosis(state: .searchVenue, reason: .downloadingPacket))
+        XCTAssertFalse(status.isOutdated)
+        XCTAssertEqual(status.text, "fetching venue 1: 0 %; 0 positions so far")
+    }
+
     func testTheReasonReplacesTheErrorInTheStatus() {
         var status = ServiceStatus()
         _ = status.observe(.state(.searchVenue))

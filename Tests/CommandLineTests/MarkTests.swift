@@ -194,6 +194,17 @@ final class MarkTests: XCTestCase {
         guard case .truth? = written.dropFirst(2).first else { return XCTFail("\(written.prefix(4))") }
     }
 
+    func testRareReadingsLeaveTheBufferAfterAMinute() {
+        var buffer = MarkBuffer()
+        var written = 0
+        for index in 0..<12 {
+            let sample = PressureSample(instant: Instant(seconds: Double(index) * 10), hectopascals: 1000)
+            written += buffer.add(.pressure(sample)).count
+            XCTAssertGreaterThanOrEqual(written, index - 6, "after \(index * 10) s")
+        }
+        XCTAssertEqual(written + buffer.drain().count, 12)
+    }
+
     func testALargeBufferLeavesTheOldestEntries() {
         var buffer = MarkBuffer()
         var written = 0

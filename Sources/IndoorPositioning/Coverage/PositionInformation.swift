@@ -19,6 +19,9 @@ package struct PositionInformation: Hashable, Sendable {
     /// The information about the receiver's offset, in 1/dB².
     private var oo = 0.0
 
+    /// The square of the shortest distance from a beacon in m².
+    private static let leastSquare = 0.01
+
     /// Creates information without readings.
     package init() {}
 
@@ -30,8 +33,8 @@ package struct PositionInformation: Hashable, Sendable {
     ///   - exponent: the path-loss exponent.
     ///   - precision: the inverse of the reading's variance, in 1/dB².
     package mutating func add(offset: MapPoint, height: Double, exponent: Double, precision: Double) {
-        let square = offset.x * offset.x + offset.y * offset.y + height * height
-        guard square > 0 else { return }
+        // The path-loss law doesn't hold next to the antenna, where its slope would be infinite.
+        let square = max(Self.leastSquare, offset.x * offset.x + offset.y * offset.y + height * height)
         // The slope of path loss, 10·n·log₁₀ d, in dB/m.
         let slope = 10 * exponent / 2.302_585_092_994_046 / square
         let (x, y) = (-slope * offset.x, -slope * offset.y)

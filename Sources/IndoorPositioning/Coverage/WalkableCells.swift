@@ -1,17 +1,32 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The cells of a map's grid whose centres people can reach.
+/// The cells of a map's grid that people can reach.
 struct WalkableCells: Sendable {
     let cells: [Int]
 
-    /// Selects the cells within the walkable areas; all cells of the plan for a map without walkable areas.
+    /// The longest distance in metres between the points of a cell that are tested, so that the large cells of a large
+    /// map don't miss a corridor.
+    private static let spacing = 0.5
+
+    /// Selects the cells of which a tested point lies within the walkable areas; for a map without walkable areas, the
+    /// cells with a tested point on the plan.
     init(of map: VenueMap, grid: MapGrid) {
         let areas = map.walkable.map(Area.polygon)
-        cells = (0..<grid.count).filter { cell in
-            let point = grid.center(of: cell)
-            guard point.x <= map.width, point.y <= map.height else { return false }
-            return areas.isEmpty || areas.contains { $0.contains(point) }
+        // A cell of at most 1 m is tested at its centre.
+        let count = grid.cellSize <= 1 ? 1 : Int((grid.cellSize / Self.spacing).rounded(.up))
+        let offsets = (0..<count).map { ((Double($0) + 0.5) / Double(count) - 0.5) * grid.cellSize }
+        let selected = (0..<grid.count).filter { cell in
+            let center = grid.center(of: cell)
+            return offsets.contains { x in
+                offsets.contains { y in
+                    let point = center + MapPoint(x: x, y: y)
+                    guard point.x <= map.width, point.y <= map.height else { return false }
+                    return areas.isEmpty || areas.contains { $0.contains(point) }
+                }
+            }
         }
+        // Areas between all tested points are represented by the cells of their corners.
+        cells = selected.isEmpty ? Set(map.walkable.joined().compactMap(grid.cell(at:))).sorted() : selected
     }
 }

@@ -74,8 +74,7 @@ struct LocateCommand: Command {
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
         StandardError.line("session started: \(source.choice)", .info)
-        // Marks on the page are ground truth for a recording.
-        let marks = record == nil || listener == nil ? nil : LiveMarks(venue: packet.venue)
+        let marks = listener != nil && record?.acceptsMarks == true ? LiveMarks(venue: packet.venue) : nil
         let map = listener.map { listener in
             LiveMapCompanion(
                 listener: listener, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),

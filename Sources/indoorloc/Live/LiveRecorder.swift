@@ -193,4 +193,10 @@ struct RecordTarget: Sendable {
     var traceID: TraceID?
 
     var path: String { output.path }
+
+    /// Whether marks of the ground truth can be stored: a capture has none, and the gap before appended readings would
+    /// count as time at the last mark.
+    var acceptsMarks: Bool {
+        if case .recording = format { output.existing != .extended } else { false }
+    }
 }

@@ -19,7 +19,8 @@ struct MarkBuffer {
         insert(.measurement(reading), at: reading.instant)
         let oldest = reading.instant.advanced(by: .zero - Self.span)
         // Not after each reading, as the removal moves all remaining entries.
-        guard entries.count >= Self.limit || entries.count >= checkedCount else { return [] }
+        let isLate = (entries.first?.instant ?? .zero).duration(to: reading.instant) >= Self.span * 2
+        guard isLate || entries.count >= Self.limit || entries.count >= checkedCount else { return [] }
         let count =
             entries.count >= Self.limit ? entries.count / 2 : entries.prefix { ($0.instant ?? .zero) < oldest }.count
         checkedCount = (entries.count - count) * 2 + 64

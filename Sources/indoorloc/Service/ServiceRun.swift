@@ -114,8 +114,9 @@ struct ServiceRun {
         let delay = await localizer.delay
         if let interval = manager.watchdogInterval, delay < interval / 2 { manager.notify(.watchdog) }
         await beat()
-        guard memory?.isDue == true else { return }
-        await saveMemory()
+        let isDue = memory?.isDue == true
+        if isDue { await saveMemory() }
+        guard isDue || status.isOutdated else { return }
         status.renew(await localizer.diagnosis)
         manager.notify(.status(status.text))
     }

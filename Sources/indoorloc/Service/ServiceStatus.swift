@@ -11,6 +11,8 @@ struct ServiceStatus {
     private var trouble: String?
     /// The reason for the absence of positions; nil while there is none.
     private var diagnosis: SessionDiagnosis?
+    /// The problem that the session reported last; nil after its end. It can outlast a change of the state.
+    private var reported: SessionDiagnosis.Reason?
 
     /// Updates the status with an output of the session; returns the messages for the manager.
     mutating func observe(_ content: SessionReplay.Output.Content) -> [ServiceManager.Message] {
@@ -20,6 +22,7 @@ struct ServiceStatus {
             self.state = state
             trouble = nil
             diagnosis = nil
+            if state.isOver { reported = nil }
             return becomeReady(if: Self.isUp(state)) + [.status(text)]
         case .position:
             positions += 1
@@ -32,6 +35,7 @@ struct ServiceStatus {
             // The diagnosis explains the error.
             trouble = nil
             self.diagnosis = diagnosis.reason.isProblem ? diagnosis : nil
+            reported = self.diagnosis?.reason
             return [.status(text)]
         case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue: return []
         }
@@ -55,9 +59,12 @@ struct ServiceStatus {
         return (["\(what); \(count)"] + reasons).joined(separator: "; ")
     }
 
-    /// Renews the details of the emitted reason, such as its duration.
+    /// Whether the state has changed since the session reported a problem, which may still exist.
+    var isOutdated: Bool { reported != nil && diagnosis == nil }
+
+    /// Renews the details of the reported problem, such as its duration.
     mutating func renew(_ current: SessionDiagnosis) {
-        if current.reason == diagnosis?.reason { diagnosis = current }
+        if current.reason == reported { diagnosis = current } else if isOutdated { reported = nil }
     }
 
     private mutating func becomeReady(if isUp: Bool) -> [ServiceManager.Message] {

@@ -55,6 +55,23 @@ final class CoverageAnalysisTests: XCTestCase {
             try XCTUnwrap(divided.error(at: before)), try XCTUnwrap(open.error(at: before)), accuracy: 1e-9)
     }
 
+    func testANarrowCorridorOfALargeMapHasAnExpectedError() throws {
+        func corners(_ x: Double, _ y: Double, _ width: Double, _ height: Double) -> [MapPoint] {
+            [
+                MapPoint(x: x, y: y), MapPoint(x: x + width, y: y), MapPoint(x: x + width, y: y + height),
+                MapPoint(x: x, y: y + height),
+            ]
+        }
+        // The cells of this map are 3.5 m long: none has its centre in the corridor, and a door is still smaller.
+        for area in [corners(20, 101.3, 320, 1.2), corners(20.05, 101.3, 0.2, 0.2)] {
+            let map = VenueMap(id: 1, name: "Site", level: 0, width: 360, height: 200, walkable: [area])
+            var venue = CoverageHall.venue(beacons: [MapPoint(x: 22, y: 102), MapPoint(x: 60, y: 102)])
+            venue.maps = [map]
+            let grid = try XCTUnwrap(CoverageAnalysis(venue: venue).expectedErrors(on: 1))
+            XCTAssertNotNil(grid.meanError)
+        }
+    }
+
     func testTheErrorIsUnknownOutsideTheWalkableArea() throws {
         let left = [
             MapPoint(x: 0, y: 0), MapPoint(x: 15, y: 0), MapPoint(x: 15, y: 20), MapPoint(x: 0, y: 20),
