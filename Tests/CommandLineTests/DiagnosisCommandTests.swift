@@ -44,6 +44,20 @@ final class DiagnosisCommandTests: XCTestCase {
         XCTAssertEqual(result.errors, "indoorloc: \(path): no position, as \(text); c\(help)\n")
     }
 
+    func testViewPrintsWhyARecordingHasNoPosition() throws {
+        let folder = try temporaryFolder()
+        let path = try unknownBeacons(1, seconds: 8, in: folder)
+        let view = ["view", "--venue", "Fixtures/office", "--output", folder + "/page.html"]
+        let result = try Tool.run(view + [path])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let replay = try Tool.run(["replay", "--venue", "Fixtures/office", path])
+        XCTAssertTrue(
+            result.errors.hasPrefix("indoorloc: \(path): no position, as 1 beacon was received"), result.errors)
+        XCTAssertEqual(result.errors, replay.errors)
+        let located = try Tool.run(view + ["--overwrite", "Fixtures/recordings/one-floor/scan.jsonl.gz"])
+        XCTAssertEqual([located.status, Int32(located.errors.utf8.count)], [0, 0], located.errors)
+    }
+
     func testAShortRecordingPrintsTheReasonAtItsEndOnly() throws {
         let path = try unknownBeacons(1, seconds: 2, in: temporaryFolder())
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])

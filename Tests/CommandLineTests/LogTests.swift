@@ -59,6 +59,7 @@ final class LogTests: XCTestCase {
         }
         XCTAssertTrue(lines.contains { $0.contains(#"level=info msg="session started" "#) }, "\(lines)")
         XCTAssertTrue(lines.contains { $0.contains(#"level=info msg="state localizationRunning" venue="#) }, "\(lines)")
+        XCTAssertEqual(lines.count { $0.contains(#"msg="state getPacket""#) }, 1, "progress is no state: \(lines)")
     }
 
     func testTheLevelSelectsTheLines() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import LiveMap
 import ScanRecording
 import VenuePackets
 import XCTest
@@ -175,6 +176,76 @@ final class MarkTests: XCTestCase {
         for (place, truth) in truths.enumerated() {
             XCTAssertEqual(truth.instant.seconds, 100 * Double(place) + 2, accuracy: 50)
         }
+    }
+
+    /// The same with the page's requests: the server of `--http` stores each mark at the instant of its request.
+    func testMarksThatALiveMapReceivesByHTTPAreRecorded() async throws {
+        let recording = try temporaryFolder() + "/walk.jsonl"
+        let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
+        let marks = LiveMarks(venue: packet.venue)
+        let listener = try LiveMapListener(LiveMapAddress("127.0.0.1:0"))
+        let map = LiveMapCompanion(
+            listener: listener, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),
+            marks: { marks.mark(MarkedPlace($0)) })
+        let url = "http://\(listener.address)/"
+        let metrics = Guarded("")
+        let places = Self.points.compactMap { MarkedPlace($0) }
+        let walk = try walk { index in
+            let (map, point) = (places[index].mapID, places[index].point)
+            let body = #"{"mapId":\#(map),"x":\#(point.x),"y":\#(point.y)}"#
+            let post = ["--data", body, "--header", "Content-Type: application/json", url + "api/v1/marks"]
+            try await Bounded.wait(for: "mark \(index)") {
+                // The first mark waits until the recording has begun.
+                while try await Self.curl(["--write-out", "%{http_code}"] + post) != "204" { await Task.yield() }
+            }
+            guard index == places.count - 1 else { return }
+            let refusal = try await Self.curl(["--data", #"{"mapId":9,"x":1,"y":1}"#] + post.dropFirst(2))
+            XCTAssertTrue(refusal.contains("has no map 9"), refusal)
+            let text = try await Self.curl([url + "metrics"])
+            metrics.withLock { $0 = text }
+        }
+        let words = ["--venue", "unused", "--record", recording]
+        let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
+        try await command.locate(in: packet.venue, walk, map, marks: marks)
+
+        let truths = try truths(recording)
+        XCTAssertEqual(truths.compactMap(\.mapID), places.map(\.mapID))
+        XCTAssertEqual(truths.compactMap(\.point), places.map(\.point))
+        for (index, truth) in truths.enumerated() {
+            // After the readings at the place, and long before those at the next one.
+            XCTAssertGreaterThan(truth.instant.seconds, 100 * Double(index) + 1.8)
+            XCTAssertLessThan(truth.instant.seconds, 100 * Double(index) + 90)
+        }
+        let text = metrics.withLock(\.self)
+        XCTAssertTrue(text.hasSuffix("# EOF\n"), text)
+        XCTAssertNotNil(text.firstMatch(of: /\nindoorloc_reading_duration_seconds_count [1-9]/), text)
+    }
+
+    /// Runs curl on its own thread, as it blocks; returns standard output.
+    private static func curl(_ arguments: [String]) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try Tool.run(["--silent", "--max-time", "60"] + arguments, program: "/usr/bin/curl").output
+                    })
+            }
+        }
+    }
+
+    func testASecondSignalRestoresTheTerminal() async throws {
+        let terminal = try PseudoTerminal()
+        let before = terminal.mode
+        let work = LiveWork<Never>(tick: .seconds(60), limit: nil) { _ in }
+        let keys = try XCTUnwrap(TerminalKeys(of: terminal.terminal) { _, _ in })
+        work.exitActions.add(keys.restore)
+        XCTAssertNotEqual(terminal.mode.c_lflag, before.c_lflag)
+        XCTAssertEqual(terminal.mode.c_cc.1, 0, "Ctrl-\\ doesn't end the process")
+        work.exitActions.run()
+        XCTAssertEqual(terminal.mode.c_lflag, before.c_lflag)
+        XCTAssertEqual(terminal.mode.c_cc.1, before.c_cc.1)
+        keys.close()
+        await work.stop()
     }
 
     func testALateUndoIsRefused() {

@@ -79,4 +79,29 @@ final class PrometheusTests: XCTestCase {
             try prometheus.answer("metadata?metric=indoorloc_position_radius_meters", containing: "meters")
                 .contains(#""unit":"meters""#))
     }
+
+    func testPrometheusScrapesAServiceWithTheDurationsOfItsCycles() throws {
+        let folder = try temporaryFolder()
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--http", "127.0.0.1:0"])
+        try service.waitForError("live map: http://")
+        let line = try XCTUnwrap(service.errors.first { $0.contains("live map: http://") })
+        let target = try XCTUnwrap(line.firstMatch(of: #/http://([0-9.:]+)//#)).output.1
+        try service.wait(for: "\"type\":\"position\"")
+        let prometheus = try PrometheusServer(target: String(target), folder: folder)
+        _ = try prometheus.answer("targets", containing: #""health":"up","#, #""lastError":"","#)
+        for name in ["reading", "update"] {
+            for query in [
+                "indoorloc_\(name)_duration_seconds_count>0", "indoorloc_\(name)_duration_seconds_sum>0",
+                "indoorloc_\(name)_duration_seconds_bucket{le=%22+Inf%22}>0",
+                "histogram_quantile(0.99,indoorloc_\(name)_duration_seconds_bucket)>0",
+            ] {
+                let path = "query?query=" + query.replacing(">", with: "%3E").replacing("+", with: "%2B")
+                _ = try prometheus.answer(path, containing: "\"value\":[")
+            }
+        }
+        _ = try prometheus.answer("query?query=indoorloc_positions_total%3E0", containing: "\"value\":[")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
 }

@@ -1,6 +1,6 @@
 /// The content of a live map: a running session, a played recording, or a radio map.
 public protocol LiveMapContent: Sendable {
-    /// The venues and the kind of the session.
+    /// Returns the venues and the kind of the session.
     func overview() async -> LiveMapOverview
     /// Returns the image of a map; nil without one.
     func plan(venue: Int, map: Int) async -> LiveMapImage?
@@ -23,6 +23,7 @@ public protocol LiveMapContent: Sendable {
 
 /// An image file.
 public struct LiveMapImage: Hashable, Sendable {
+    /// The content of the file.
     public var bytes: [UInt8]
     /// The media type, such as `image/png`.
     public var mediaType: String
@@ -36,7 +37,9 @@ public struct LiveMapImage: Hashable, Sendable {
 
 /// A new frame or event of a session.
 public enum LiveMapUpdate: Hashable, Sendable {
+    /// A new frame.
     case frame(LiveMapFrame)
+    /// A new event.
     case event(LiveMapEvent)
     /// The venues have changed; the reader requests them again.
     case overview(id: Int)

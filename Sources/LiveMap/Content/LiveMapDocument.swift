@@ -2,9 +2,11 @@
 public struct LiveMapDocument: Codable, Hashable, Sendable {
     /// The image of a map.
     public struct Plan: Codable, Hashable, Sendable {
+        /// The identifier of the venue.
         public var venueId: Int
+        /// The identifier of the map.
         public var mapId: Int
-        /// A `data:` URL.
+        /// The image as a `data:` URL.
         public var url: String
 
         /// Creates the image of a map.
@@ -15,10 +17,15 @@ public struct LiveMapDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// The venues and the kind of the session.
     public var overview: LiveMapOverview
+    /// The images of the maps that have one.
     public var plans: [Plan]
+    /// All frames, the oldest first.
     public var frames: [LiveMapFrame]
+    /// All events, the oldest first.
     public var events: [LiveMapEvent]
+    /// The radio map; nil without one.
     public var radioMap: LiveMapRadioMap?
 
     /// Creates a document.

@@ -4,8 +4,11 @@
 public struct LiveMapFrame: Codable, Hashable, Sendable {
     /// A point on a map.
     public struct Place: Codable, Hashable, Sendable {
+        /// The identifier of the map.
         public var mapId: Int
+        /// The distance from the left edge of the plan in metres.
         public var x: Double
+        /// The distance from the top edge of the plan in metres.
         public var y: Double
 
         /// Creates a place.
@@ -20,14 +23,17 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     public struct Estimate: Codable, Hashable, Sendable {
         /// The instant of the estimate, in seconds of the session.
         public var t: Double
+        /// The identifier of the map.
         public var mapId: Int
+        /// The distance from the left edge of the plan in metres.
         public var x: Double
+        /// The distance from the top edge of the plan in metres.
         public var y: Double
         /// The 68 % radius in metres.
         public var radius: Double
-        /// Degrees clockwise from the plan's top; nil if unknown.
+        /// The direction of motion in degrees clockwise from the plan's top, in [0, 360); nil if unknown.
         public var course: Double?
-        /// Metres per second; nil if unknown.
+        /// The speed in metres per second; nil if unknown.
         public var speed: Double?
         /// The name of the room; nil outside of rooms.
         public var label: String?
@@ -53,7 +59,9 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
 
     /// The probability of one map.
     public struct Level: Codable, Hashable, Sendable {
+        /// The identifier of the map.
         public var mapId: Int
+        /// The probability that the device is on the map, in [0, 1].
         public var probability: Double
 
         /// Creates the probability of a map.
@@ -65,6 +73,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
 
     /// The particles on one map.
     public struct Particles: Codable, Hashable, Sendable {
+        /// The identifier of the map.
         public var mapId: Int
         /// Base64 of pairs of little-endian UInt16: x and y, in 1/65535 of the map's width and height.
         public var points: String
@@ -78,11 +87,11 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
 
     /// A beacon that was heard in the last seconds.
     public struct Beacon: Codable, Hashable, Sendable {
-        /// `UUID/major/minor`.
+        /// The identity as `UUID/major/minor`.
         public var id: String
         /// The latest RSSI in dBm.
         public var rssi: Double
-        /// Seconds since the latest reading.
+        /// The time since the latest reading in seconds.
         public var age: Double
         /// The RSSI in dBm that the radio map or the path-loss law expects at the estimate; nil if unknown.
         public var expected: Double?
@@ -132,12 +141,17 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     public var state: String
     /// The state in words.
     public var text: String
+    /// The identifier of the venue; nil outside of venues.
     public var venueId: Int?
     /// The map that the session has chosen; nil while the floor is unknown.
     public var mapId: Int?
+    /// The latest position; nil before the first one in a venue.
     public var estimate: Estimate?
+    /// The probabilities of the venue's maps, which sum to 1; empty if unknown.
     public var levels: [Level]
+    /// A part of the particles, by map; empty if the frame has none.
     public var particles: [Particles]
+    /// The beacons that the session received in the last seconds.
     public var beacons: [Beacon]
     /// The remaining route to the goal; empty without a goal.
     public var route: [Place]
@@ -145,7 +159,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     public var truth: Place?
     /// The distance in metres between estimate and ground truth on the same map; nil if unknown.
     public var error: Double?
-    /// Nil while positions are emitted.
+    /// The reason for the absence of a position; nil while positions are emitted.
     public var diagnosis: Diagnosis?
 
     /// Creates a frame.
@@ -175,12 +189,15 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
 public struct LiveMapEvent: Codable, Hashable, Sendable {
     /// The kinds of events.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
+        /// The session's state changed.
         case state
         /// The device changed its floor.
         case floor
         /// The device entered or left a room or a fence.
         case area
+        /// The device approached or left an interaction.
         case interaction
+        /// The session reported an error.
         case error
         /// The reason for the absence of a position changed.
         case diagnosis
@@ -192,9 +209,11 @@ public struct LiveMapEvent: Codable, Hashable, Sendable {
     public var id: Int
     /// The instant in seconds of the session.
     public var t: Double
+    /// The kind of the event.
     public var kind: Kind
     /// The event in words.
     public var text: String
+    /// The identifier of the map on which the event happened; nil for an event without a map.
     public var mapId: Int?
 
     /// Creates an event.

@@ -2,8 +2,11 @@
 public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     /// A grid of equal square cells over a map, from its top left corner, row by row.
     public struct Grid: Codable, Hashable, Sendable {
+        /// The identifier of the map.
         public var mapId: Int
+        /// The number of cells in a row.
         public var columns: Int
+        /// The number of rows.
         public var rows: Int
         /// The side of a cell in metres.
         public var cellSize: Double
@@ -23,9 +26,11 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         }
     }
 
+    /// The expected RSSI of a beacon.
     public struct Beacon: Codable, Hashable, Sendable {
-        /// `UUID/major/minor`.
+        /// The identity as `UUID/major/minor`.
         public var id: String
+        /// The expected RSSI on each map, in the order of the venue.
         public var grids: [Grid]
 
         /// Creates a beacon.
@@ -37,12 +42,15 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
 
     /// A place at which the survey has readings.
     public struct SurveyPoint: Codable, Hashable, Sendable {
+        /// The identifier of the map.
         public var mapId: Int
+        /// The distance from the left edge of the plan in metres.
         public var x: Double
+        /// The distance from the top edge of the plan in metres.
         public var y: Double
         /// The number of readings.
         public var readings: Int
-        /// Seconds of recording.
+        /// The time of recording at the place in seconds.
         public var duration: Double
 
         /// Creates a survey point.
@@ -57,13 +65,13 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
 
     /// A mean reading of a beacon at a survey point, and the value that the other survey points predict.
     public struct Residual: Codable, Hashable, Sendable {
-        /// Index in `survey`.
+        /// The index of the survey point in `survey`.
         public var point: Int
-        /// Index in `beacons`.
+        /// The index of the beacon in `beacons`.
         public var beacon: Int
-        /// dBm.
+        /// The mean of the readings in dBm.
         public var rssi: Double
-        /// dBm, from the survey without this point.
+        /// The RSSI in dBm that the survey without this point predicts.
         public var predicted: Double
 
         /// Creates a residual.
@@ -77,11 +85,13 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
 
     /// A connected part of the walkable area without a survey point nearby.
     public struct SurveyGap: Codable, Hashable, Sendable {
+        /// The identifier of the map.
         public var mapId: Int
-        /// m².
+        /// The area in square metres.
         public var area: Double
-        /// The point that is farthest from the survey, in metres.
+        /// The distance in metres of the point that is farthest from the survey, from the left edge of the plan.
         public var x: Double
+        /// The distance in metres of that point from the top edge of the plan.
         public var y: Double
         /// The side of a cell in metres.
         public var cellSize: Double
@@ -99,8 +109,11 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         }
     }
 
+    /// The beacons with their expected RSSI.
     public var beacons: [Beacon]
+    /// The places at which the survey has readings; empty if unknown.
     public var survey: [SurveyPoint]
+    /// The residuals of the survey points; empty if unknown.
     public var residuals: [Residual]
     /// The parts of the walkable area that the survey misses, the largest first; nil if unknown.
     public var surveyGaps: [SurveyGap]?

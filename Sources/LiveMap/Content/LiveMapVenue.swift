@@ -10,14 +10,17 @@ public struct LiveMapOverview: Codable, Hashable, Sendable {
         case radioMap
     }
 
+    /// The kind of the session.
     public var mode: Mode
     /// The name of the recording or of the service.
     public var title: String
-    /// The instant of the first and the last frame in seconds; nil for a live session.
+    /// The instant of the first frame in seconds; nil for a live session or without frames.
     public var start: Double?
+    /// The instant of the last frame in seconds; nil for a live session or without frames.
     public var end: Double?
     /// Whether the page may submit marks of the ground truth.
     public var acceptsMarks: Bool
+    /// The venues whose plans the page can show.
     public var venues: [LiveMapVenue]
 
     /// Creates an overview.
@@ -38,17 +41,23 @@ public struct LiveMapOverview: Codable, Hashable, Sendable {
 public struct LiveMapVenue: Codable, Hashable, Sendable {
     /// The plan of one floor. Polylines and polygons are lists of x, y, x, y, … in metres.
     public struct Map: Codable, Hashable, Sendable {
+        /// The identifier, which is unique within the venue.
         public var id: Int
+        /// The name of the map.
         public var name: String
+        /// The ordinal of the floor; 0 is the ground floor.
         public var level: Int
-        /// The size in metres.
+        /// The width of the plan in metres.
         public var width: Double
+        /// The height of the plan in metres.
         public var height: Double
         /// Whether `plan?venue=V&map=M` has an image.
         public var hasImage: Bool
         /// The Deep Zoom tiles, at `tile?venue=V&map=M&level=L&column=C&row=R`; nil without tiles.
         public var tiles: Tiles?
+        /// The walls as polylines.
         public var walls: [[Double]]
+        /// The walkable areas as polygons; empty if unknown.
         public var walkable: [[Double]]
 
         /// Creates a map.
@@ -68,13 +77,17 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         }
     }
 
-    /// A Deep Zoom image.
+    /// The geometry of a Deep Zoom image.
     public struct Tiles: Codable, Hashable, Sendable {
-        /// The size of the whole image in pixels.
+        /// The width of the whole image in pixels.
         public var width: Int
+        /// The height of the whole image in pixels.
         public var height: Int
+        /// The side of a tile without its overlap in pixels.
         public var tileSize: Int
+        /// The number of pixels that a tile repeats of each neighbour.
         public var overlap: Int
+        /// The file name extension of the tiles, such as `png`.
         public var format: String
 
         /// Creates a tiled image.
@@ -89,10 +102,15 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
 
     /// A room or a fence: a polygon, or a circle.
     public struct Area: Codable, Hashable, Sendable {
+        /// The identifier, which is unique among the rooms or the fences of the venue.
         public var id: Int
+        /// The name of the area.
         public var name: String
+        /// The identifier of the map.
         public var mapId: Int
+        /// The corners as x, y, x, y, … in metres; nil for a circle.
         public var polygon: [Double]?
+        /// The circle; nil for a polygon.
         public var circle: Circle?
 
         /// Creates an area.
@@ -105,9 +123,13 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         }
     }
 
+    /// A circle on a map.
     public struct Circle: Codable, Hashable, Sendable {
+        /// The distance of the centre from the left edge of the plan in metres.
         public var x: Double
+        /// The distance of the centre from the top edge of the plan in metres.
         public var y: Double
+        /// The radius in metres.
         public var radius: Double
 
         /// Creates a circle.
@@ -118,11 +140,15 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         }
     }
 
+    /// A beacon with a known place.
     public struct Beacon: Codable, Hashable, Sendable {
-        /// `UUID/major/minor`.
+        /// The identity as `UUID/major/minor`.
         public var id: String
+        /// The identifier of the map.
         public var mapId: Int
+        /// The distance from the left edge of the plan in metres.
         public var x: Double
+        /// The distance from the top edge of the plan in metres.
         public var y: Double
 
         /// Creates a beacon.
@@ -134,11 +160,17 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         }
     }
 
+    /// A point of interest.
     public struct Point: Codable, Hashable, Sendable {
+        /// The identifier, which is unique among the points of interest of the venue.
         public var id: Int
+        /// The name of the point.
         public var name: String
+        /// The identifier of the map.
         public var mapId: Int
+        /// The distance from the left edge of the plan in metres.
         public var x: Double
+        /// The distance from the top edge of the plan in metres.
         public var y: Double
 
         /// Creates a point.
@@ -151,13 +183,21 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         }
     }
 
+    /// The identifier of the venue.
     public var id: Int
+    /// The name of the venue.
     public var name: String
+    /// The version of the venue packet.
     public var version: Int
+    /// The maps, in the order of the venue packet.
     public var maps: [Map]
+    /// The rooms that have a shape.
     public var rooms: [Area]
+    /// The fences.
     public var fences: [Area]
+    /// The points of interest.
     public var pointsOfInterest: [Point]
+    /// The beacons whose place the venue packet or the survey determined.
     public var beacons: [Beacon]
 
     /// Creates a venue.

@@ -6,6 +6,7 @@ public enum LiveMapPage {
     public struct File: Hashable, Sendable {
         /// The name below the page's folder, such as "main.js".
         public let name: String
+        /// The content of the file.
         public let bytes: [UInt8]
         /// The media type, such as `text/css; charset=utf-8`.
         public let mediaType: String
@@ -37,6 +38,7 @@ public enum LiveMapPage {
         case "html": "text/html; charset=utf-8"
         case "css": "text/css; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
+        case "json": "application/json"
         default: "application/octet-stream"
         }
     }

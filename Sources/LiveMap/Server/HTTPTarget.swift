@@ -21,7 +21,11 @@ struct HTTPTarget: Hashable, Sendable {
         }
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = try Self.decoded(parts[0])
-        guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }), !path.contains("\\") else {
+        // Bytes, as a combining character makes another character of a slash.
+        let names = path.utf8.split(separator: UInt8(ascii: "/"))
+        guard !names.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }),
+            !path.utf8.contains(UInt8(ascii: "\\"))
+        else {
             throw HTTPProblem(400, "The path must not have the parts . and .., or a backslash.")
         }
         var query: [String: String] = [:]

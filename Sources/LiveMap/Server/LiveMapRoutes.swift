@@ -5,6 +5,8 @@ package struct LiveMapRoutes: Sendable {
     /// The number of frames that a response has at most, and by default.
     static let mostFrames = 1_000
     static let usualFrames = 200
+    /// The file of the page that describes the interface of the server.
+    static let descriptionFile = "openapi.json"
 
     /// The paths beside the page's files.
     package enum Path: String, CaseIterable, Sendable {
@@ -67,7 +69,7 @@ package struct LiveMapRoutes: Sendable {
             let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
             return HTTPResponse(
                 200, [.init("Content-Type", type), HTTPResponse.noStore], .bytes(Array(await metrics().utf8)))
-        case .description: return try file(PageFiles.description, request)
+        case .description: return try file(Self.descriptionFile, request)
         case nil:
             let path = request.target.path
             return try file(path == "/" ? "index.html" : String(path.dropFirst()), request)
@@ -85,10 +87,10 @@ package struct LiveMapRoutes: Sendable {
     }
 
     private func file(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
-        guard let file = PageFiles.all[name] else {
+        guard let file = LiveMapPage.file(named: name) else {
             throw HTTPProblem(404, "There is no '\(request.target.path)'.")
         }
-        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.tag, for: request)
+        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.etag, for: request)
         // The URL has the token, so that no cache may keep it.
         if request.target.query["token"] != nil {
             response.headers = response.headers.filter { $0.name != "Cache-Control" } + [HTTPResponse.noStore]

@@ -127,14 +127,14 @@ struct LocateCommand: Command {
         let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { give in
             try await session.run(source, givesReadings: isRecorded, give)
         }
-        var lines = LiveOutput()
+        var (lines, log) = (LiveOutput(), SessionLog())
         var failure: (any Error)?
         do {
             try await work.follow { occurrence in
                 switch occurrence {
                 case .element(.output(let output)):
                     try lines.line(output.json)
-                    output.content.log()
+                    log.write(output.content)
                     if case .state(.error(let error)) = output.content { failure = error }
                 case .element(.reading(let reading)):
                     let isFirst = recorder?.hasBegun == false

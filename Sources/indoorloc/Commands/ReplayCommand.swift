@@ -125,7 +125,7 @@ struct ReplayCommand: Command {
             progress.clear()
             tally.warning(for: recording).map(StandardError.write)
             if !hasFoundVenue, let conclusion {
-                StandardError.line("\(recording): \(Self.summary(conclusion, hasMotion: hasMotion))")
+                StandardError.line("\(recording): \(conclusion.recordingSummary(canFollowMotion: hasMotion))")
             }
         } catch {
             progress.clear()
@@ -134,14 +134,6 @@ struct ReplayCommand: Command {
             throw error
         }
         if let track { try write(positions, outdoorPositions, truth, in: packet.venue, to: track) }
-    }
-
-    /// The reason why a recording gives no position, in words.
-    private static func summary(_ diagnosis: SessionDiagnosis, hasMotion: Bool) -> String {
-        let words =
-            diagnosis.reason == .noBeacons && hasMotion
-            ? "\(diagnosis.clause); use --fix MAP,X,Y,RADIUS to follow it by motion alone" : diagnosis.clauseWithHelp
-        return PrintableText.line("no position, as \(words)")
     }
 
     private func write(

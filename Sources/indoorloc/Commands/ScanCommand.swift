@@ -122,6 +122,7 @@ struct ScanCommand: Command {
                 occurrences.put(.element(.key(key, time)))
             }
         }
+        if let keys { scan.exitActions.add(keys.restore) }
         defer { keys?.close() }
         var failure: (any Error)?
         do {

@@ -21,7 +21,7 @@ struct SurveyCommand: Command {
 
             With --report, the command also writes an HTML page with advice: where to walk, which beacons are moved, silent,
             weak or used twice, and which survey points contradict each other. It leaves quarters of the recordings out in turn
-            to measure the error of positions, which takes about three times as long as the survey itself. Standard error has
+            to measure the error of positions, which takes 4 to 15 times as long as the survey itself. Standard error has
             a summary.
 
             example: indoorloc survey --venue Fixtures/office \\

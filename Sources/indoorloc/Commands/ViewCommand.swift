@@ -104,7 +104,11 @@ struct ViewCommand: Command {
             title: title, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)))
     }
 
-    private var title: String { name == ParsedArguments.standardInput ? "standard input" : name }
+    /// The last two parts of the path, as many recordings have the same file name.
+    private var title: String {
+        guard name != ParsedArguments.standardInput else { return "standard input" }
+        return name.split(separator: "/").suffix(2).joined(separator: "/")
+    }
 
     private func openBrowser(at url: String) {
         let process = Process()

@@ -6,6 +6,8 @@ import Synchronization
 final class LiveWork<Element: Sendable> {
     /// The occurrences until the work is stopped.
     let occurrences = LiveMailbox<Element>()
+    /// The actions before a second signal ends the process at once.
+    let exitActions = ExitActions()
     private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
 
@@ -32,6 +34,7 @@ final class LiveWork<Element: Sendable> {
         if let limit { timers.append(Self.timer(every: limit) { occurrences.put(.limitReached) }) }
         let interruptions = Interruptions()
         for signal in [SIGINT, SIGTERM] {
+            let exitActions = exitActions
             // The dispatch source receives the signal; its default action must not happen.
             Glibc.signal(signal, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signal)
@@ -40,7 +43,9 @@ final class LiveWork<Element: Sendable> {
                 case .first: occurrences.put(.interrupted)
                 case .echo: break
                 // A second request ends the process at once.
-                case .again: _exit(128 + signal)
+                case .again:
+                    exitActions.run()
+                    _exit(128 + signal)
                 }
             }
             source.activate()
@@ -91,6 +96,17 @@ final class LiveWork<Element: Sendable> {
         timer.activate()
         return timer
     }
+}
+
+/// Actions before the end of the process, such as restoring the terminal. A class, as the handlers of signals share it.
+final class ExitActions: Sendable {
+    private let actions = Guarded<[@Sendable () -> Void]>([])
+
+    /// Adds an action.
+    func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
+
+    /// Runs the actions.
+    func run() { for action in actions.withLock(\.self) { action() } }
 }
 
 /// The requests to end the work. A class, as the handlers of both signals share it.

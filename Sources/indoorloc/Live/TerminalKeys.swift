@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 
 /// A key of the terminal that has a meaning while recording.
 enum MarkKey: Hashable, Sendable {
@@ -19,11 +20,9 @@ enum MarkKey: Hashable, Sendable {
 
 /// A terminal in a mode that delivers each key at once and echoes none, until it is closed.
 ///
-/// Ctrl-C and Ctrl-Z have their usual effect. A class, as its end restores the mode.
+/// Ctrl-C and Ctrl-Z have their usual effect; Ctrl-\ has none. A class, as its end restores the mode.
 final class TerminalKeys {
-    private let terminal: Int32
-    /// The mode before; nil after `close()`.
-    private var earlier: termios?
+    private let earlier: EarlierMode
     private let source: any DispatchSourceRead
 
     /// Begins to read keys; returns nil if the descriptor is not a terminal.
@@ -32,9 +31,10 @@ final class TerminalKeys {
     init?(of terminal: Int32, _ press: @escaping @Sendable (MarkKey, ContinuousClock.Instant) -> Void) {
         var mode = termios()
         guard tcgetattr(terminal, &mode) == 0 else { return nil }
-        self.terminal = terminal
-        earlier = mode
+        earlier = EarlierMode(terminal, mode)
         mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        // Ctrl-\ would end the process without restoring the mode.
+        mode.c_cc.1 = cc_t(0)
         tcsetattr(terminal, TCSANOW, &mode)
         let source = DispatchSource.makeReadSource(fileDescriptor: terminal)
         self.source = source
@@ -60,12 +60,35 @@ final class TerminalKeys {
         }
     }
 
+    /// Restores the terminal's mode, from any thread. A second call has no effect.
+    var restore: @Sendable () -> Void {
+        { [earlier] in earlier.restore() }
+    }
+
     /// Ends reading, and restores the terminal's mode.
     func close() {
         source.cancel()
-        guard var mode = earlier.take() else { return }
-        tcsetattr(terminal, TCSANOW, &mode)
+        restore()
     }
 
     deinit { close() }
+}
+
+/// The mode of a terminal before a change. A class, as the handlers of signals share it.
+private final class EarlierMode: Sendable {
+    private let terminal: Int32
+    /// Nil once it is restored.
+    private let mode: Guarded<termios?>
+
+    init(_ terminal: Int32, _ mode: termios) {
+        self.terminal = terminal
+        self.mode = Guarded(mode)
+    }
+
+    func restore() {
+        mode.withLock { mode in
+            guard var earlier = mode.take() else { return }
+            tcsetattr(terminal, TCSANOW, &earlier)
+        }
+    }
 }

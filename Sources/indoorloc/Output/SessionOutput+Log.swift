@@ -1,10 +1,20 @@
 import IndoorLocalization
 
-extension SessionOutput.Content {
-    /// Writes the output as a log line if a log option was given; otherwise only the output file has it.
-    func log() {
-        switch self {
-        case .state(let state): StandardError.detail("state \(state.name)", .info, state.logFields)
+/// The log of a session's outputs.
+struct SessionLog: Sendable {
+    /// The latest logged state and its fields; nil before the first one.
+    private var latest: (name: String, fields: [LogField])?
+
+    /// Writes an output as a log line if a log option was given; otherwise only the output file has it.
+    ///
+    /// A state with the name, the venue and the map of the latest one, such as the progress of a download, isn't written.
+    mutating func write(_ content: SessionOutput.Content) {
+        switch content {
+        case .state(let state):
+            let fields = state.logFields
+            if let latest, latest == (state.name, fields) { return }
+            latest = (state.name, fields)
+            StandardError.detail("state \(state.name)", .info, fields)
         case .error(let error): StandardError.detail(error.message, .error, error.logFields)
         case .diagnosis(let diagnosis):
             StandardError.detail("\(diagnosis)", .notice, [LogField("reason", diagnosis.reason.rawValue)])

@@ -1,5 +1,6 @@
 import IndoorLocalization
 import ScanRecording
+import VenuePackets
 
 /// A session on a recording or a Bluetooth capture; the file's content determines the format.
 struct RecordedSession: Sendable {
@@ -81,6 +82,18 @@ struct RecordedSession: Sendable {
     private var dutyCycleCut: DutyCycleCut? {
         let cycle = ScanSchedule(settings).cycle
         return cycle.isContinuous || !cycle.problems.isEmpty ? nil : DutyCycleCut(cycle)
+    }
+}
+
+extension SessionDiagnosis {
+    /// Returns the reason why a recording gives no position, in words.
+    ///
+    /// - Parameter canFollowMotion: whether the command has `--fix`, and the recording has steps or inertial samples.
+    func recordingSummary(canFollowMotion: Bool = false) -> String {
+        let words =
+            reason == .noBeacons && canFollowMotion
+            ? "\(clause); use --fix MAP,X,Y,RADIUS to follow it by motion alone" : clauseWithHelp
+        return PrintableText.line("no position, as \(words)")
     }
 }
 

@@ -24,6 +24,7 @@ struct ServiceRun {
     var output: ServiceOutput
 
     private var status = ServiceStatus()
+    private var log = SessionLog()
     private var heartbeats: HeartbeatHistory
     private let start = ContinuousClock.now
     /// The error that ended the session or the service.
@@ -87,7 +88,7 @@ struct ServiceRun {
         switch occurrence {
         case .element(.output(let output)):
             try self.output.line(output)
-            output.content.log()
+            log.write(output.content)
             let messages = status.observe(output.content)
             for message in messages { manager.notify(message) }
             switch output.content {

@@ -9,15 +9,22 @@ struct ViewedRecording {
     /// The route to show; nil without a goal.
     var route: RemainingRoute?
 
-    /// Plays the recording; reports progress and warnings on standard error.
+    /// Plays the recording; reports progress, warnings and the reason for the absence of positions on standard error.
     ///
     /// - Throws: the error of the recording.
     func play() throws -> LiveMapRecorder {
         let progress = ProgressLine()
         defer { progress.clear() }
         var (recorder, route) = (LiveMapRecorder(), route)
+        var (hasPosition, conclusion) = (false, SessionDiagnosis?.none)
         func note(_ output: SessionOutput) {
-            if case .position(let position) = output.content { route?.handle(position) }
+            switch output.content {
+            case .position(let position):
+                hasPosition = true
+                route?.handle(position)
+            case .outdoorPosition: hasPosition = true
+            default: break
+            }
             recorder.note([output])
         }
         func takeFrames(_ instant: Instant, _ replay: inout SessionReplay) {
@@ -31,12 +38,14 @@ struct ViewedRecording {
             truth: { truth, _ in
                 if let waypoint = truth.waypoint { recorder.add(waypoint) }
             },
+            concluding: { conclusion = $0 },
             passing: { reading in
                 progress.show("view: \(Int(reading.instant.seconds)) s of the recording")
                 return reading
             }, before: takeFrames, note)
         progress.clear()
         tally.warning(for: path).map(StandardError.write)
+        if !hasPosition, let conclusion { StandardError.line("\(path): \(conclusion.recordingSummary())") }
         return recorder
     }
 }
