@@ -14,10 +14,11 @@ export const bounds = { expected: [-100, -45], deviation: [0, 10] };
 const cached = { value: null };
 
 /**
- * Draws the survey points, and the residuals of the chosen beacon.
+ * Draws the gaps of the survey, the survey points, and the residuals of the chosen beacon.
  * @param {import("./plan.js").Pass} pass
  */
 export function drawSurveyPoints(pass) {
+  if (pass.scene.layers.has("gaps")) drawGaps(pass);
   if (pass.scene.layers.has("survey")) drawSurvey(pass);
   if (pass.scene.layers.has("residuals")) drawResiduals(pass);
 }
@@ -73,6 +74,53 @@ function heatOf(grid, quantity) {
   context.putImageData(image, 0, 0);
   cached.value = { grid, quantity, canvas };
   return canvas;
+}
+
+/**
+ * Draws the gaps of the survey with hatching, which differs from the colours of the heat map without hue.
+ * @param {import("./plan.js").Pass} pass
+ */
+function drawGaps({ context, view, scene, palette }) {
+  for (const gap of scene.radioMap.surveyGaps ?? []) {
+    if (gap.mapId !== scene.map.id) continue;
+    const half = gap.cellSize / 2;
+    context.save();
+    context.beginPath();
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let index = 0; index + 1 < gap.cells.length; index += 2) {
+      const [x, y] = view.toScreen(gap.cells[index] - half, gap.cells[index + 1] - half);
+      const [endX, endY] = view.toScreen(gap.cells[index] + half, gap.cells[index + 1] + half);
+      context.rect(x, y, endX - x, endY - y);
+      [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, endX), Math.max(bottom, endY)];
+    }
+    context.clip();
+    const { width, height } = context.canvas;
+    hatch(context, Math.max(0, left), Math.max(0, top), Math.min(width, right), Math.min(height, bottom), palette);
+    context.restore();
+  }
+}
+
+/**
+ * Draws the hatching of gaps in a rectangle.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} top
+ * @param {number} right
+ * @param {number} bottom
+ * @param {Record<string, string>} palette
+ */
+export function hatch(context, left, top, right, bottom, palette) {
+  const distance = 10;
+  context.beginPath();
+  for (let sum = Math.ceil((left + top) / distance) * distance; sum < right + bottom; sum += distance) {
+    context.moveTo(sum - top, top);
+    context.lineTo(sum - bottom, bottom);
+  }
+  for (const [color, width] of /** @type {[string, number][]} */ ([[palette.halo, 4], [palette.bad, 2]])) {
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    context.stroke();
+  }
 }
 
 /** @param {import("./plan.js").Pass} pass */
