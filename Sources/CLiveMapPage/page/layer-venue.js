@@ -4,7 +4,7 @@ import { beaconName } from "./format.js";
 /** The rooms, fences, points of interest and beacons of a map. */
 
 const family = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${family}`;
+export const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${family}`;
 
 /**
  * Adds a box of left, top, right and bottom to others. Returns false, and adds nothing, if it overlaps one of them.
