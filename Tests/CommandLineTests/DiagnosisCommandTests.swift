@@ -122,7 +122,8 @@ final class DiagnosisCommandTests: XCTestCase {
         _ = status.observe(.state(.searchVenue))
         XCTAssertTrue(status.isOutdated)
         status.renew(diagnosis)
-        XCTAssertEqual(status.text, "searching for a venue; 0 positions so far; hci0 is powered off")
+        XCTAssertEqual(
+            status.text, "searching for a venue; 0 positions so far; the radio cannot receive: hci0 is powered off")
         _ = status.observe(.state(.getPacket(venueID: 1, progress: 0)))
         status.renew(SessionDiagnosis(state: .searchVenue, reason: .downloadingPacket))
         XCTAssertFalse(status.isOutdated)
