@@ -10,11 +10,17 @@ enum SessionWords {
         case .idle: "No session is running"
         case .started: "Fetching the list of venues"
         case .searchVenue: "Searching for a venue"
-        case .getPacket(let id, let progress): "Fetching the packet of venue \(id): \(Int(progress * 100)) %"
+        case .getPacket(let id, let progress): "Downloading the packet of venue \(id): \(Int(progress * 100)) %"
         case .findFloor(let venue): "In \(venue.name), searching for the floor"
         case .localizationRunning(let running): "In \(running.venue.name), \(floor(of: running))"
         case .error(let error): "The session ended with an error: \(error.message)"
         }
+    }
+
+    /// Returns the words for an event of the time line; they have no progress, which is out of date later.
+    static func eventText(of state: LocalizationState) -> String {
+        guard case .getPacket(let id, _) = state else { return text(of: state) }
+        return "Downloading the packet of venue \(id)"
     }
 
     /// Returns the name of a map; its number without a name.
@@ -58,7 +64,7 @@ struct SessionEvents: Sendable {
 
     /// Returns the events of an output; empty for an output that the time line doesn't show.
     ///
-    /// A state is an event when its words change, except for the progress of a download.
+    /// A state is an event when its words change.
     mutating func events(of output: SessionOutput.Content) -> [Content] {
         switch output {
         case .state(let state): events(of: state)
@@ -71,8 +77,7 @@ struct SessionEvents: Sendable {
     }
 
     private mutating func events(of state: LocalizationState) -> [Content] {
-        if case .getPacket(_, let progress) = state, progress > 0 { return [] }
-        let text = SessionWords.text(of: state)
+        let text = SessionWords.eventText(of: state)
         guard text != latest else { return [] }
         latest = text
         var events = [Content(kind: .state, text: text, mapId: state.mapID?.rawValue)]

@@ -32,7 +32,7 @@ extension SessionDiagnosis: CustomStringConvertible {
             "the setting forcedVenue accepts only \(name(forcedVenue)), but the received beacons belong to "
                 + names(heardVenues)
         case .undecidedVenue: undecidedClause
-        case .downloadingPacket: "the packet of \(name(state.venueID)) is downloading: \(progress) %"
+        case .downloadingPacket: "the session is downloading the packet of \(name(state.venueID)): \(progress) %"
         case .packetFailed: "the packet of \(name(state.venueID)) could not be fetched: \(errorText)\(retry)"
         case .preparingVenue: "the positioning in \(name(state.venueID)) is being prepared"
         case .undecidedFloor: floorClause

@@ -68,7 +68,7 @@ final class DiagnosisTests: DiagnosisTestCase {
         var story = story(in: .getPacket)
         story.play([(12, .progress(1, 0.25))], to: 15)
         XCTAssertEqual(story.emitted, [Emitted(15, .downloadingPacket)])
-        XCTAssertEqual(story.diagnoses.first?.description, "The packet of 'office' is downloading: 25 %.")
+        XCTAssertEqual(story.diagnoses.first?.description, "The session is downloading the packet of 'office': 25 %.")
     }
 
     func testAPacketThatFailsAgainAndAgainIsEmittedOnce() throws {

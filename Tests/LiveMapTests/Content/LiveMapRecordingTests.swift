@@ -82,6 +82,9 @@ final class LiveMapRecordingTests: XCTestCase {
         XCTAssertEqual(events.map(\.t), events.map(\.t).sorted())
         XCTAssertEqual(events.first?.text, "Fetching the list of venues")
         XCTAssertEqual(events.last?.text, "No session is running")
+        // An event has no progress, which would stay at 0 %.
+        let downloads = Set(events.map(\.text).filter { $0.hasPrefix("Downloading") })
+        XCTAssertEqual(downloads, ["Downloading the packet of venue 1"])
         let floors = events.filter { $0.kind == .floor }
         XCTAssertEqual(floors.map(\.text), ["Changed the floor to Upper floor"])
         XCTAssertEqual(floors.map(\.mapId), [2])
