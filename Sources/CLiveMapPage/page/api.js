@@ -13,6 +13,17 @@ export class ServerAnswer extends Error {
   }
 }
 
+/** What the page shows after a refusal. */
+export const refusalText = "Not authorized: open the page with the token";
+
+/**
+ * Whether the server refuses the page: another attempt has the same answer.
+ * @param {any} error
+ */
+export function isRefusal(error) {
+  return error instanceof ServerAnswer && (error.status === 401 || error.status === 403);
+}
+
 /**
  * Returns the address of a resource of the API.
  * @param {string} name

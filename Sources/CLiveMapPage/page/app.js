@@ -15,7 +15,7 @@ import { drawPlan } from "./layer-plan.js";
 import { drawSession } from "./layer-session.js";
 import { fillLayers } from "./layers-menu.js";
 import { readPalette } from "./palette.js";
-import { Plan } from "./plan.js";
+import { Plan, isOfShownVenue } from "./plan.js";
 import { RadioPanel } from "./radio-panel.js";
 import { showScale } from "./scale-bar.js";
 import { Theme } from "./theme.js";
@@ -140,8 +140,13 @@ export class App {
     byId("venue-choice").hidden = venues.length < 2;
     byId("venue").replaceChildren(...venues.map((/** @type {any} */ venue) => new Option(venue.name, venue.id)));
     if (!this.clock.isLive) this.clock.setBounds(overview.start ?? 0, overview.end ?? 0);
-    const maps = venues.flatMap((/** @type {any} */ venue) => venue.maps);
-    this.maps = new Map(maps.map((/** @type {any} */ map) => [map.id, map]));
+    /** The maps of all venues by `venue/map`. @type {Map<string, any>} */
+    this.maps = new Map(venues.flatMap((/** @type {any} */ venue) => {
+      return venue.maps.map((/** @type {any} */ map) => [`${venue.id}/${map.id}`, map]);
+    }));
+    this.plan.scene.hasOneVenue = venues.length === 1;
+    // The packet of a venue may have changed, and its images with it.
+    this.images.clear();
     const kept = venues.find((/** @type {any} */ venue) => venue.id === this.venue?.id) ?? venues[0] ?? null;
     this.showVenue(kept, this.plan.scene.map?.id);
   }
@@ -270,12 +275,20 @@ export class App {
     } else if (frame && Boolean(frame.particles) !== this.particles.hadParticles) {
       plan.stale.add("particles");
     }
-    if (frame && frame.particles === null) source.want(clock.t);
+    if (frame?.isThinned) source.want(clock.t);
     const moved = this.interpolation.update(frame, store.frames[index + 1] ?? null, clock, now);
     plan.scene.estimate = this.interpolation.estimate;
     if (moved) plan.stale.add("session");
     this.keepInSight();
     return clock.isRunning || this.interpolation.isMoving;
+  }
+
+  /**
+   * Returns the venue whose maps a frame names; the shown venue for a frame without one.
+   * @param {any} frame
+   */
+  venueOf(frame) {
+    return this.source.overview.venues.find((/** @type {any} */ one) => one.id === frame.venueId) ?? this.venue;
   }
 
   /** @param {number} index */
@@ -296,16 +309,23 @@ export class App {
       const venue = this.source.overview.venues.find((/** @type {any} */ one) => one.id === frame.venueId);
       if (venue) this.showVenue(venue, mapId ?? undefined);
     }
+    if (!isOfShownVenue(frame, this.plan.scene)) return;
     const map = this.venue?.maps.find((/** @type {any} */ one) => one.id === mapId);
     if (map && map !== this.plan.scene.map) this.showMap(map);
   }
 
+  /** The estimate if it is on the shown map; otherwise null. */
+  get shownEstimate() {
+    const { scene } = this.plan;
+    if (!isOfShownVenue(scene.frame, scene) || scene.estimate?.mapId !== scene.map?.id) return null;
+    return scene.estimate;
+  }
+
   /** Moves the plan if the estimate leaves the middle of an enlarged plan. */
   keepInSight() {
-    const estimate = this.plan.scene.estimate;
+    const estimate = this.shownEstimate;
     const view = this.plan.view;
-    if (!this.following || !this.centring || view.isFitted) return;
-    if (!estimate || estimate.mapId !== this.plan.scene.map?.id) return;
+    if (!this.following || !this.centring || view.isFitted || !estimate) return;
     const [x, y] = view.toScreen(estimate.x, estimate.y);
     const marginX = view.width * 0.25;
     const marginY = view.height * 0.25;
@@ -327,9 +347,9 @@ export class App {
     if (this.isSession && isDue) {
       this.tablesAt = now;
       if (frame) {
-        this.facts.show(frame, this.venue, this.origin, clock.t, !clock.playing);
+        this.facts.show(frame, this.venueOf(frame), this.origin, clock.t, !clock.playing);
         this.diagnosis.show(frame.diagnosis ?? null);
-        if (frame !== this.tableFrame) this.beaconTable.show(frame.beacons);
+        if (frame !== this.tableFrame) this.beaconTable.show(frame.beacons ?? null);
         this.tableFrame = frame;
       } else {
         this.facts.showOther(clock.isLive ? "Waiting for the session" : "No frames", []);
@@ -344,7 +364,7 @@ export class App {
         palette: this.plan.palette, theme: this.theme.name, text: frame?.text ?? "",
       });
     }
-    this.floors.show(scene.map?.id ?? null, frame?.levels ?? []);
+    this.floors.show(scene.map?.id ?? null, isOfShownVenue(frame, scene) ? frame?.levels ?? [] : []);
     if (!this.isReady && (frame || !this.isSession || this.source.loaded === null)) {
       this.isReady = true;
       this.becameReady();

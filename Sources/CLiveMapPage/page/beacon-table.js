@@ -45,8 +45,14 @@ export class BeaconTable {
     });
   }
 
-  /** @param {any[]} beacons */
+  /** @param {any[]|null} beacons null if the beacons of the instant are not stored */
   show(beacons) {
+    if (beacons === null) {
+      this.beacons = [];
+      this.summary.textContent = "The beacons of this instant are not stored.";
+      this.fill();
+      return;
+    }
     this.beacons = beacons.map((beacon) => ({
       ...beacon, difference: typeof beacon.expected === "number" ? beacon.rssi - beacon.expected : null,
     }));

@@ -49,8 +49,8 @@ function toggleFollow(app) {
  * @param {number} factor
  */
 function zoom(app, factor) {
-  const { view, scene } = app.plan;
-  const estimate = app.following && app.centring && scene.estimate?.mapId === scene.map?.id ? scene.estimate : null;
+  const { view } = app.plan;
+  const estimate = app.following && app.centring ? app.shownEstimate : null;
   if (estimate) view.zoom(factor, ...view.toScreen(estimate.x, estimate.y));
   else view.zoom(factor);
   app.plan.invalidate();

@@ -101,7 +101,7 @@ function factsOf(frame, venue, time) {
     facts.push(["Ground truth", `${place(frame.truth)}, ${mapName(frame.truth.mapId)}`]);
     facts.push(["Error", errorText(frame)]);
   }
-  const nearest = [...frame.beacons].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
+  const nearest = [...(frame.beacons ?? [])].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
   if (nearest.length > 0) {
     const names = nearest.map((one) => `${beaconName(one.id)}\u00a0(${number(one.rssi)}\u00a0dBm)`);
     facts.push(["Strongest beacons", names.join(", ")]);
@@ -139,7 +139,7 @@ export class DiagnosisCard {
     this.root.dataset.reason = diagnosis.reason;
     this.root.append(make("h2", {}, "Why there is no position"), make("p", {}, diagnosis.text));
     if (diagnosis.help) this.root.append(make("p", {}, diagnosis.help));
-    if (diagnosis.beacons.length > 0) {
+    if (diagnosis.beacons?.length > 0) {
       this.root.append(make("ul", {}, ...diagnosis.beacons.map((/** @type {string} */ id) => make("li", {}, id))));
     }
   }

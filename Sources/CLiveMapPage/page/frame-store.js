@@ -2,19 +2,19 @@
 /** The frames of a session that the page holds, in order of time. */
 export class FrameStore {
   /**
-   * @param {{particleBudget?: number, capacity?: number}} [limits] the characters of particles and the number of
-   *   frames to keep
+   * @param {{detailBudget?: number, capacity?: number}} [limits] the characters of particles and beacons, and the
+   *   number of frames to keep
    */
   constructor(limits = {}) {
     /** @type {any[]} */
     this.frames = [];
     /** Increases with each change. */
     this.version = 0;
-    /** The instant around which particles are kept. */
+    /** The instant around which particles and beacons are kept. */
     this.focus = 0;
-    this.particleBudget = limits.particleBudget ?? 96e6;
+    this.detailBudget = limits.detailBudget ?? 96e6;
     this.capacity = limits.capacity ?? Infinity;
-    this.particleSize = 0;
+    this.detailSize = 0;
   }
 
   get first() { return this.frames[0] ?? null; }
@@ -43,15 +43,15 @@ export class FrameStore {
   add(frames) {
     for (const frame of frames) this.insert(frame);
     if (this.frames.length > this.capacity) {
-      for (const frame of this.frames.splice(0, this.frames.length - this.capacity)) this.particleSize -= sizeOf(frame);
+      for (const frame of this.frames.splice(0, this.frames.length - this.capacity)) this.detailSize -= sizeOf(frame);
     }
-    if (this.particleSize > this.particleBudget) this.dropParticles();
+    if (this.detailSize > this.detailBudget) this.thin();
     if (frames.length > 0) this.version++;
   }
 
   /** @param {any} frame */
   insert(frame) {
-    this.particleSize += sizeOf(frame);
+    this.detailSize += sizeOf(frame);
     const last = this.last;
     if (!last || frame.t > last.t) {
       this.frames.push(frame);
@@ -60,7 +60,7 @@ export class FrameStore {
     let index = this.indexAt(frame.t);
     for (let place = index; place >= 0 && this.frames[place].t === frame.t; place--) {
       if (this.frames[place].id === frame.id) {
-        this.particleSize -= sizeOf(this.frames[place]);
+        this.detailSize -= sizeOf(this.frames[place]);
         this.frames[place] = frame;
         return;
       }
@@ -69,27 +69,35 @@ export class FrameStore {
     this.frames.splice(index, 0, frame);
   }
 
-  /** Drops the particles that are the furthest in time from the focus. Such frames have null in their place. */
-  dropParticles() {
+  /**
+   * Drops the particles and beacons that are the furthest in time from the focus. Such frames have null in their place,
+   * and `isThinned`.
+   */
+  thin() {
     const held = this.frames.filter((frame) => sizeOf(frame) > 0);
     held.sort((a, b) => Math.abs(b.t - this.focus) - Math.abs(a.t - this.focus));
     for (const frame of held) {
-      if (this.particleSize < 0.7 * this.particleBudget) return;
-      this.particleSize -= sizeOf(frame);
+      if (this.detailSize < 0.7 * this.detailBudget) return;
+      this.detailSize -= sizeOf(frame);
       frame.particles = null;
+      frame.beacons = null;
+      frame.isThinned = true;
     }
   }
 
   clear() {
     this.frames = [];
-    this.particleSize = 0;
+    this.detailSize = 0;
     this.version++;
   }
 }
 
+/** The characters that a beacon takes, about. */
+const beaconSize = 150;
+
 /** @param {any} frame */
 function sizeOf(frame) {
-  let size = 0;
+  let size = beaconSize * (frame.beacons?.length ?? 0);
   for (const cloud of frame.particles ?? []) size += cloud.points.length;
   return size;
 }

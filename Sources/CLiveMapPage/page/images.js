@@ -1,4 +1,7 @@
 // @ts-check
+/** The milliseconds after which an image that failed is tried again. */
+const failurePause = 5000;
+
 /** The images of plans and their tiles, loaded when they are first drawn. */
 export class Images {
   /**
@@ -46,14 +49,48 @@ export class Images {
     }
     const image = new Image();
     const entry = { image, isReady: false };
-    image.addEventListener("load", () => {
-      entry.isReady = true;
-      this.arrived();
-    });
     image.decoding = "async";
-    image.src = address;
     this.held.set(address, entry);
+    this.load(address, entry).catch(() => setTimeout(() => {
+      if (this.held.get(address) !== entry) return;
+      this.held.delete(address);
+      this.arrived();
+    }, failurePause));
     if (this.held.size > this.limit) this.held.delete(/** @type {string} */ (this.held.keys().next().value));
     return null;
   }
+
+  /**
+   * Loads an image. The server is asked whether it has changed, which the browser omits for an image of the same
+   * address that the page has had before.
+   * @param {string} address
+   * @param {{image: HTMLImageElement, isReady: boolean}} entry
+   */
+  async load(address, entry) {
+    const isEmbedded = address.startsWith("data:");
+    const url = isEmbedded ? address : URL.createObjectURL(await contentOf(address));
+    try {
+      await new Promise((resolve, reject) => {
+        entry.image.addEventListener("load", resolve);
+        entry.image.addEventListener("error", reject);
+        entry.image.src = url;
+      });
+    } finally {
+      if (!isEmbedded) URL.revokeObjectURL(url);
+    }
+    entry.isReady = true;
+    this.arrived();
+  }
+
+  /** Forgets all images, as after a change of the venues. */
+  clear() {
+    this.held.clear();
+  }
+}
+
+/** @param {string} address */
+async function contentOf(address) {
+  const answer = await fetch(address, { cache: "no-cache" });
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+  return answer.blob();
 }

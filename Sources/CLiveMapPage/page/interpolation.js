@@ -42,7 +42,7 @@ export class Interpolation {
    */
   glide(frame, now) {
     if (frame !== this.frame) {
-      this.from = this.estimate;
+      this.from = this.frame?.venueId === frame.venueId ? this.estimate : null;
       this.since = now;
     }
     const fraction = (now - this.since) / 300;
@@ -58,7 +58,7 @@ export class Interpolation {
  * @param {number} t
  */
 function between(frame, next, t) {
-  const isOneMove = next?.estimate && next.estimate.mapId === frame.estimate.mapId && next.t > frame.t
+  const isOneMove = next?.estimate && next.venueId === frame.venueId && next.estimate.mapId === frame.estimate.mapId && next.t > frame.t
     && next.t - frame.t < 3;
   if (!isOneMove) return frame.estimate;
   return mix(frame.estimate, next.estimate, Math.min(1, Math.max(0, (t - frame.t) / (next.t - frame.t))));

@@ -1,6 +1,7 @@
 // @ts-check
 import { wordsOf } from "./base64.js";
 import { channels } from "./palette.js";
+import { isOfShownVenue } from "./plan.js";
 
 /**
  * Draws the particles as points of pixels, denser where there are more. Writing pixels is faster than drawing shapes:
@@ -37,7 +38,7 @@ export class ParticleLayer {
   /** @param {import("./plan.js").Pass} pass */
   draw({ context, view, scene, palette }) {
     this.count = 0;
-    if (!scene.layers.has("particles") || !scene.frame) return;
+    if (!scene.layers.has("particles") || !isOfShownVenue(scene.frame, scene) || !scene.frame) return;
     this.decode(scene.frame, scene.map.id);
     const points = this.points;
     if (points.length < 2) return;

@@ -1,6 +1,7 @@
 // @ts-check
 import { metres, number } from "./format.js";
 import { claim, drawLabel, font, pointBoxes } from "./layer-venue.js";
+import { isOfShownVenue } from "./plan.js";
 
 /**
  * Draws what moves: the trail, the route, the heard beacons, the ground truth and the estimate.
@@ -10,10 +11,11 @@ export function drawSession(pass) {
   const { scene } = pass;
   if (!scene.frame) return;
   if (scene.layers.has("trail")) drawTrails(pass);
-  if (scene.layers.has("route")) drawRoute(pass);
+  const isHere = isOfShownVenue(scene.frame, scene);
+  if (isHere && scene.layers.has("route")) drawRoute(pass);
   if (scene.layers.has("beacons")) drawHeardBeacons(pass);
-  if (scene.layers.has("estimate")) drawEstimate(pass);
-  if (scene.layers.has("truth")) drawTruth(pass);
+  if (isHere && scene.layers.has("estimate")) drawEstimate(pass);
+  if (isHere && scene.layers.has("truth")) drawTruth(pass);
 }
 
 /** @param {import("./plan.js").Pass} pass */
@@ -25,7 +27,7 @@ function drawTrails({ context, view, scene, palette }) {
     let isDown = false;
     for (const frame of scene.trail) {
       const place = frame[kind];
-      if (place && place.mapId === mapId) {
+      if (place && place.mapId === mapId && isOfShownVenue(frame, scene)) {
         const [x, y] = view.toScreen(place.x, place.y);
         if (isDown) context.lineTo(x, y);
         else context.moveTo(x, y);
@@ -48,7 +50,7 @@ function drawTrails({ context, view, scene, palette }) {
 
 /** @param {import("./plan.js").Pass} pass */
 function drawRoute({ context, view, scene, palette }) {
-  const route = scene.frame.route;
+  const route = scene.frame.route ?? [];
   context.beginPath();
   let last = null;
   let previous = null;
@@ -86,7 +88,7 @@ function drawRoute({ context, view, scene, palette }) {
 /** @param {import("./plan.js").Pass} pass */
 function drawHeardBeacons(pass) {
   const { context, view, scene, palette } = pass;
-  const heard = [...scene.frame.beacons].sort((a, b) => b.rssi - a.rssi).flatMap((beacon) => {
+  const heard = [...(scene.frame.beacons ?? [])].sort((a, b) => b.rssi - a.rssi).flatMap((beacon) => {
     const place = scene.venue.places.get(beacon.id);
     if (!place || place.mapId !== scene.map.id) return [];
     const [x, y] = view.toScreen(place.x, place.y);

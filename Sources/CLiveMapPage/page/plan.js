@@ -6,9 +6,19 @@ import { View } from "./view.js";
  * What the layers draw.
  * @typedef {{
  *   venue: any, map: any, frame: any, radioMap: any, beacon: number, quantity: string, trail: any[],
- *   layers: Set<string>, estimate: any,
+ *   layers: Set<string>, estimate: any, hasOneVenue: boolean,
  * }} Scene
  */
+
+/**
+ * Whether a frame belongs to the shown venue. Map numbers are unique only within a venue. A frame without a venue can
+ * have a ground truth; it belongs to the only venue.
+ * @param {any} frame
+ * @param {Scene} scene
+ */
+export function isOfShownVenue(frame, scene) {
+  return typeof frame?.venueId === "number" ? frame.venueId === scene.venue?.id : scene.hasOneVenue;
+}
 
 /**
  * A pass of drawing.
@@ -36,7 +46,7 @@ export class Plan {
     /** @type {Scene} */
     this.scene = {
       venue: null, map: null, frame: null, radioMap: null, beacon: 0, quantity: "expected", trail: [], layers: new Set(),
-      estimate: null,
+      estimate: null, hasOneVenue: true,
     };
     /** @type {Record<string, string>} */
     this.palette = {};

@@ -9,7 +9,7 @@ export class DocumentSource {
     this.overview = content.overview;
     this.events = content.events;
     this.radioMap = content.radioMap ?? null;
-    this.store = new FrameStore({ particleBudget: Infinity });
+    this.store = new FrameStore({ detailBudget: Infinity });
     this.store.add(content.frames);
     /** @type {Map<string, string>} */
     this.plans = new Map(content.plans.map((plan) => [`${plan.venueId}/${plan.mapId}`, plan.url]));

@@ -1,5 +1,5 @@
 // @ts-check
-import { address, request, submitMark } from "./api.js";
+import { address, isRefusal, refusalText, request, submitMark } from "./api.js";
 import { FrameStore } from "./frame-store.js";
 
 /** The seconds of silence after which the page asks whether the server still runs. */
@@ -15,7 +15,7 @@ export class LiveSource {
     this.radioMap = null;
     /** @type {any[]} */
     this.events = [];
-    this.store = new FrameStore({ capacity: 4000, particleBudget: 8e6 });
+    this.store = new FrameStore({ capacity: 4000, detailBudget: 12e6 });
     this.loaded = null;
     /** @type {EventSource|null} */
     this.stream = null;
@@ -24,6 +24,9 @@ export class LiveSource {
     this.lostAt = null;
     this.hasHistory = false;
     this.retry = 0;
+    this.isAsking = false;
+    /** Whether the server has refused the page, which then requests nothing more. */
+    this.isRefused = false;
     /** @type {import("./api.js").Changes|null} */
     this.changes = null;
   }
@@ -38,6 +41,7 @@ export class LiveSource {
   }
 
   open() {
+    if (this.isRefused) return;
     this.stream?.close();
     const stream = new EventSource(address("stream"));
     this.stream = stream;
@@ -64,14 +68,19 @@ export class LiveSource {
   addFrame(frame) {
     const last = this.store.last;
     // A session that was started anew begins with smaller numbers and times.
-    if (last && frame.t < last.t - 1) {
-      this.store.clear();
-      this.events = [];
-      this.changes?.events();
-    }
+    if (last && frame.t < last.t - 1) this.clear();
     this.store.focus = frame.t;
     this.store.add([frame]);
     if (!this.hasHistory) void this.loadHistory(frame.t);
+    this.changes?.frames();
+  }
+
+  /** Forgets the session. */
+  clear() {
+    this.store.clear();
+    this.events = [];
+    this.hasHistory = false;
+    this.changes?.events();
     this.changes?.frames();
   }
 
@@ -89,25 +98,48 @@ export class LiveSource {
   async loadHistory(t) {
     this.hasHistory = true;
     try {
-      const [past, events] = await Promise.all([
-        request("frames", { from: Math.max(0, t - 120), to: t, limit: 1000 }), request("events"),
-      ]);
-      this.store.add(past.frames);
+      const run = this.overview.run;
+      const [past, events] = await Promise.all([this.framesFrom(Math.max(0, t - 120), t), request("events")]);
+      if (run !== this.overview.run) return;
+      this.store.add(past);
       const known = new Set(events.events.map((one) => one.id));
       this.events = [...events.events, ...this.events.filter((one) => !known.has(one.id))].slice(-500);
       this.changes?.frames();
       this.changes?.events();
-    } catch {
+    } catch (error) {
       // Without its past, the session is shown from now on.
+      if (isRefusal(error)) this.refuse();
+    }
+  }
+
+  /**
+   * Requests the frames of an interval, in as many answers as the server needs.
+   * @param {number} start
+   * @param {number} end
+   */
+  async framesFrom(start, end) {
+    const frames = [];
+    for (let from = start; ;) {
+      const answer = await request("frames", { from, to: end, limit: 1000 });
+      frames.push(...answer.frames);
+      if (typeof answer.next !== "number" || answer.next <= from || answer.next > end) return frames;
+      from = answer.next;
     }
   }
 
   async renewOverview() {
     try {
-      this.overview = await request("venue");
-      this.changes?.overview(this.overview);
-    } catch {
+      const overview = await request("venue");
+      const isNewRun = overview.run !== this.overview.run;
+      this.overview = overview;
+      this.changes?.overview(overview);
+      if (!isNewRun) return;
+      // A new run numbers its frames anew: a new stream resumes after none of them.
+      this.clear();
+      this.open();
+    } catch (error) {
       // The next connection renews it.
+      if (isRefusal(error)) this.refuse();
     }
   }
 
@@ -122,7 +154,16 @@ export class LiveSource {
     if (wasLost) void this.renewOverview();
   }
 
+  /** Stops all requests, which the server refuses. */
+  refuse() {
+    this.isRefused = true;
+    this.lostAt ??= performance.now();
+    this.stream?.close();
+    this.changes?.connection("gone", refusalText);
+  }
+
   lose() {
+    if (this.isRefused) return;
     this.lostAt ??= performance.now();
     const isGone = performance.now() - this.lostAt > patience * 1000;
     this.changes?.connection(isGone ? "gone" : "reconnecting", isGone ? "Server gone" : "Reconnecting…");
@@ -136,22 +177,36 @@ export class LiveSource {
   /** Opens the stream anew if the browser has given it up, or if a silent server doesn't answer. */
   async watch() {
     const now = performance.now();
+    if (this.isRefused) return;
     if (this.lostAt !== null) {
       this.lose();
       // The browser gives a stream up after an answer that is no stream, such as a proxy's "bad gateway".
-      if (this.stream?.readyState === EventSource.CLOSED && now > this.retry) {
-        this.retry = now + 2000;
-        this.open();
-        this.lose();
+      if (this.stream?.readyState === EventSource.CLOSED && now > this.retry && !this.isAsking) {
+        this.isAsking = true;
+        // A stream doesn't report why the server has refused it; another request does.
+        if (await this.isServing()) {
+          this.open();
+          this.lose();
+        }
+        this.retry = performance.now() + 2000;
+        this.isAsking = false;
       }
     } else if (now - this.lastHeard > silence * 1000) {
       this.lastHeard = now;
-      try {
-        await request("health", {}, 5);
-      } catch {
-        this.lose();
-        this.stream?.close();
-      }
+      if (await this.isServing()) return;
+      this.lose();
+      this.stream?.close();
+    }
+  }
+
+  /** Returns whether the server answers; stops after a refusal. */
+  async isServing() {
+    try {
+      await request("health", {}, 5);
+      return true;
+    } catch (error) {
+      if (isRefusal(error)) this.refuse();
+      return false;
     }
   }
 

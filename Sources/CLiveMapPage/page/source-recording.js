@@ -1,5 +1,5 @@
 // @ts-check
-import { address, pause, request, submitMark } from "./api.js";
+import { address, isRefusal, pause, refusalText, request, submitMark } from "./api.js";
 import { FrameStore } from "./frame-store.js";
 
 const framesPerRequest = 240;
@@ -21,6 +21,8 @@ export class RecordingSource {
     /** @type {number|null} */
     this.wanted = null;
     this.isLoading = false;
+    /** Whether the server has refused the page, which then requests nothing more. */
+    this.isRefused = false;
     /** @type {import("./api.js").Changes|null} */
     this.changes = null;
   }
@@ -43,8 +45,8 @@ export class RecordingSource {
   want(t) {
     this.store.focus = t;
     const index = this.store.indexAt(t);
-    const hasParticles = index >= 0 && this.store.frames[index].particles !== null;
-    if (this.holds(t) && hasParticles) return;
+    const isWhole = index >= 0 && !this.store.frames[index].isThinned;
+    if (this.holds(t) && isWhole) return;
     this.wanted = t;
     if (!this.isLoading) void this.load();
   }
@@ -56,16 +58,18 @@ export class RecordingSource {
 
   async loadEvents() {
     const answer = await this.persist("events", {});
+    if (answer === null) return;
     this.events = answer.events;
     this.changes?.events();
   }
 
   async load() {
-    if (this.isLoading) return;
+    if (this.isLoading || this.isRefused) return;
     this.isLoading = true;
     const end = this.overview.end ?? 0;
     for (let from = this.next(); from !== null; from = this.next()) {
       const answer = await this.persist("frames", { from, to: end, limit: framesPerRequest });
+      if (answer === null) return;
       // The particles around the user's instant matter more than those of the frames that follow in the sweep.
       this.store.add(answer.frames);
       const reached = answer.next === null || answer.next === undefined ? end : Math.max(answer.next, from + 1e-3);
@@ -113,22 +117,28 @@ export class RecordingSource {
   }
 
   /**
-   * Requests a document until the server answers.
+   * Requests a document until the server answers. Returns null if it refuses the page.
    * @param {string} name
    * @param {Record<string, number>} query
    */
   async persist(name, query) {
-    for (let failures = 0; ; failures++) {
+    for (let failures = 0; !this.isRefused; failures++) {
       try {
         const answer = await request(name, query);
         if (failures > 0) this.changes?.connection("connected", "Connected");
         return answer;
       } catch (error) {
+        if (isRefusal(error)) {
+          this.isRefused = true;
+          break;
+        }
         const isGone = failures >= 3;
         this.changes?.connection(isGone ? "gone" : "reconnecting", isGone ? "Server gone" : "Reconnecting…");
         await pause(Math.min(8, 0.5 * 2 ** failures));
       }
     }
+    this.changes?.connection("gone", refusalText);
+    return null;
   }
 
   /**

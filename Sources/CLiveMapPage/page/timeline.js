@@ -146,7 +146,7 @@ export class Timeline {
    * @param {CanvasRenderingContext2D} context
    * @param {number} width
    * @param {any[]} frames
-   * @param {Map<number, any>} maps
+   * @param {Map<string, any>} maps by `venue/map`
    * @param {Record<string, string>} palette
    */
   drawFloors(context, width, frames, maps, palette) {
@@ -154,14 +154,14 @@ export class Timeline {
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
-    this.runs(frames, width, (frame) => frame.mapId ?? null, (mapId, left, right) => {
-      if (mapId === null) return;
-      const map = maps.get(mapId);
+    this.runs(frames, width, (frame) => keyOf(frame), (key, left, right) => {
+      if (key === null) return;
+      const map = maps.get(key);
       context.globalAlpha = (map?.level ?? 0) % 2 === 0 ? 0.35 : 0.6;
       context.fillStyle = palette["room-line"];
       context.fillRect(left, top, Math.max(1, right - left - 1), bottom - top);
       context.globalAlpha = 1;
-      const name = map?.name ?? String(mapId);
+      const name = map?.name ?? key;
       const text = context.measureText(name).width < right - left - 8 ? name : String(map?.level ?? "");
       if (context.measureText(text).width > right - left - 6) return;
       context.fillStyle = palette.text;
@@ -246,4 +246,12 @@ export class Timeline {
     }
     context.globalAlpha = 1;
   }
+}
+
+/**
+ * Returns the key of a frame's map, `venue/map`; null without a map.
+ * @param {any} frame
+ */
+function keyOf(frame) {
+  return typeof frame.mapId === "number" ? `${frame.venueId}/${frame.mapId}` : null;
 }
