@@ -321,7 +321,7 @@ export class App {
       if (frame) {
         this.facts.show(frame, this.venue, this.origin, !clock.playing);
         this.diagnosis.show(frame.diagnosis ?? null);
-        if (frame !== this.tableFrame) this.beaconTable.show(frame.beacons);
+        if (frame !== this.tableFrame) this.beaconTable.show(frame.beacons ?? []);
         this.tableFrame = frame;
       } else {
         this.facts.showOther(clock.isLive ? "Waiting for the session" : "No frames", []);

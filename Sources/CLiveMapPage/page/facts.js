@@ -100,7 +100,7 @@ function factsOf(frame, venue, start) {
     facts.push(["Ground truth", `${place(frame.truth)}, ${mapName(frame.truth.mapId)}`]);
     facts.push(["Error", errorText(frame)]);
   }
-  const nearest = [...frame.beacons].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
+  const nearest = [...frame.beacons ?? []].sort((a, b) => b.rssi - a.rssi).slice(0, 3);
   if (nearest.length > 0) {
     const names = nearest.map((one) => `${beaconName(one.id)}\u00a0(${number(one.rssi)}\u00a0dBm)`);
     facts.push(["Strongest beacons", names.join(", ")]);

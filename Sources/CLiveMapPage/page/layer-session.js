@@ -86,7 +86,7 @@ function drawRoute({ context, view, scene, palette }) {
 /** @param {import("./plan.js").Pass} pass */
 function drawHeardBeacons(pass) {
   const { context, view, scene, palette } = pass;
-  const heard = [...scene.frame.beacons].sort((a, b) => b.rssi - a.rssi).flatMap((beacon) => {
+  const heard = [...scene.frame.beacons ?? []].sort((a, b) => b.rssi - a.rssi).flatMap((beacon) => {
     const place = scene.venue.places.get(beacon.id);
     if (!place || place.mapId !== scene.map.id) return [];
     const [x, y] = view.toScreen(place.x, place.y);

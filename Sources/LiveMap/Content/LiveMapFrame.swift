@@ -136,9 +136,12 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     /// The map that the session has chosen; nil while the floor is unknown.
     public var mapId: Int?
     public var estimate: Estimate?
-    public var levels: [Level]
-    public var particles: [Particles]
-    public var beacons: [Beacon]
+    /// Nil, and absent in JSON, if the content no longer stores them; empty if the session has none.
+    public var levels: [Level]?
+    /// Nil, and absent in JSON, if the content no longer stores them; empty if the session has none.
+    public var particles: [Particles]?
+    /// Nil, and absent in JSON, if the content no longer stores them; empty if the session receives none.
+    public var beacons: [Beacon]?
     /// The remaining route to the goal; empty without a goal.
     public var route: [Place]
     /// The ground truth; nil if the recording has none.
@@ -151,7 +154,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     /// Creates a frame.
     public init(
         id: Int, t: Double, state: String, text: String, venueId: Int? = nil, mapId: Int? = nil,
-        estimate: Estimate? = nil, levels: [Level] = [], particles: [Particles] = [], beacons: [Beacon] = [],
+        estimate: Estimate? = nil, levels: [Level]? = [], particles: [Particles]? = [], beacons: [Beacon]? = [],
         route: [Place] = [], truth: Place? = nil, error: Double? = nil, diagnosis: Diagnosis? = nil
     ) {
         self.id = id

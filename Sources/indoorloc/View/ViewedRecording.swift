@@ -16,6 +16,7 @@ struct ViewedRecording {
         let progress = ProgressLine()
         defer { progress.clear() }
         var (recorder, route) = (LiveMapRecorder(), route)
+        let interval = recorder.interval
         func note(_ output: SessionOutput) {
             if case .position(let position) = output.content { route?.handle(position) }
             recorder.note([output])
@@ -37,6 +38,11 @@ struct ViewedRecording {
             }, before: takeFrames, note)
         progress.clear()
         tally.warning(for: path).map(StandardError.write)
+        if recorder.interval > interval {
+            StandardError.line(
+                "view: the recording is long, so the page has a frame every \(recorder.interval.seconds) s instead of "
+                    + "every \(interval.seconds) s")
+        }
         return recorder
     }
 }
