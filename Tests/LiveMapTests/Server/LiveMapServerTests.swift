@@ -167,7 +167,7 @@ final class LiveMapServerTests: XCTestCase {
     func testAServerThatDoesNotStartFreesTheAddress() throws {
         // The address has two sockets, if the system has IPv6, and each of their daemons opens two descriptors.
         for room in 0...4 {
-            let listener = try LiveMapListener(try LiveMapAddress("localhost:0"))
+            let listener = try LiveMapListener(try LiveMapAddress("localhost" + ":0"))
             let address = listener.address
             var failure: LiveMapError?
             try withFreeDescriptors(room) {
