@@ -87,7 +87,7 @@ final class ViewCommandTests: XCTestCase {
         let content = try document(String(decoding: try bytes(path), as: UTF8.self))
         XCTAssertEqual(content.overview.mode, .recording)
         XCTAssertGreaterThan(content.frames.count, 60)
-        XCTAssertTrue(content.frames.contains { !$0.particles.isEmpty })
+        XCTAssertTrue(content.frames.contains { $0.particles?.isEmpty == false })
         XCTAssertTrue(content.events.contains { $0.kind == .floor })
         XCTAssertEqual(content.plans.map(\.mapId), [1, 2])
         XCTAssertTrue(content.plans.allSatisfy { $0.url.hasPrefix("data:image/png;base64,") })
@@ -97,6 +97,23 @@ final class ViewCommandTests: XCTestCase {
         XCTAssertEqual(route.route.first?.mapId, route.estimate?.mapId)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         XCTAssertEqual(mode, 0o600, "the file has a person's positions")
+    }
+
+    func testALongRecordingHasFewerFramesASecond() throws {
+        let folder = try temporaryFolder()
+        let beacons = stride(from: 0, through: 7_300, by: 100).map { second in
+            #"{"t":\#(second),"type":"beacon","uuid":"00000000-0000-0000-0000-000000000001","major":1,"minor":1,"rssi":-80}"#
+        }
+        let header = #"{"type":"header","format":"indoor-localization-recording","version":1,"venueId":1}"#
+        let recording = folder + "/long.jsonl"
+        try (([header] + beacons).joined(separator: "\n") + "\n").write(
+            toFile: recording, atomically: true, encoding: .utf8)
+        let path = folder + "/page.html"
+        let run = try Tool.run(["view"] + Self.call + ["--output", path, recording])
+        XCTAssertEqual(run.status, 0, run.errors)
+        XCTAssertTrue(run.errors.contains("a frame every 1.0 s instead of every 0.5 s"), run.errors)
+        let frames = try document(String(contentsOfFile: path, encoding: .utf8)).frames
+        XCTAssertEqual(frames.map(\.t), (0...7_300).map(Double.init))
     }
 
     func testAFileIsReplacedOnRequestOnly() throws {

@@ -148,11 +148,14 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     /// The latest position; nil before the first one in a venue.
     public var estimate: Estimate?
     /// The probabilities of the venue's maps, which sum to 1; empty if unknown.
-    public var levels: [Level]
-    /// A part of the particles, by map; empty if the frame has none.
-    public var particles: [Particles]
+    ///
+    /// This property and the next two are nil, and absent in JSON, for an earlier frame if the content no longer stores
+    /// them.
+    public var levels: [Level]?
+    /// A part of the particles, by map; empty if the session has none.
+    public var particles: [Particles]?
     /// The beacons that the session received in the last seconds.
-    public var beacons: [Beacon]
+    public var beacons: [Beacon]?
     /// The remaining route to the goal; empty without a goal.
     public var route: [Place]
     /// The ground truth; nil if the recording has none.
@@ -165,7 +168,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     /// Creates a frame.
     public init(
         id: Int, t: Double, state: String, text: String, venueId: Int? = nil, mapId: Int? = nil,
-        estimate: Estimate? = nil, levels: [Level] = [], particles: [Particles] = [], beacons: [Beacon] = [],
+        estimate: Estimate? = nil, levels: [Level]? = [], particles: [Particles]? = [], beacons: [Beacon]? = [],
         route: [Place] = [], truth: Place? = nil, error: Double? = nil, diagnosis: Diagnosis? = nil
     ) {
         self.id = id

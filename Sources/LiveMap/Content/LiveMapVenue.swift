@@ -12,6 +12,9 @@ public struct LiveMapOverview: Codable, Hashable, Sendable {
 
     /// The kind of the session.
     public var mode: Mode
+    /// The identifier of the run of the session, which differs after each restart; constant without a live session. The
+    /// frames and events of another run have other instants.
+    public var run: String
     /// The name of the recording or of the service.
     public var title: String
     /// The instant of the first frame in seconds; nil for a live session or without frames.
@@ -25,10 +28,11 @@ public struct LiveMapOverview: Codable, Hashable, Sendable {
 
     /// Creates an overview.
     public init(
-        mode: Mode, title: String, start: Double? = nil, end: Double? = nil, acceptsMarks: Bool,
+        mode: Mode, run: String = "1", title: String, start: Double? = nil, end: Double? = nil, acceptsMarks: Bool,
         venues: [LiveMapVenue] = []
     ) {
         self.mode = mode
+        self.run = run
         self.title = title
         self.start = start
         self.end = end

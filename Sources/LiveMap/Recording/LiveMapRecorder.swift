@@ -17,10 +17,12 @@ import VenueModel
 ///     recorder.note(replay.finish())
 ///     let content = recorder.recording(title: "walk", venues: [office])
 public struct LiveMapRecorder: Sendable {
-    /// The time between two frames, above zero.
-    public let interval: Duration
+    /// The time between two frames, above zero. It doubles whenever the recorder has its maximum of frames.
+    public private(set) var interval: Duration
     /// The greatest number of particles in a frame.
     public let particles: Int
+    /// The maximum number of frames, an even number.
+    private let frameLimit: Int
     private var waypoints: [SurveyRecording.Waypoint] = []
     private var frames: [LiveMapFrame] = []
     private var events: [LiveMapEvent] = []
@@ -42,9 +44,12 @@ public struct LiveMapRecorder: Sendable {
     /// - Parameters:
     ///   - interval: the time between two frames, at least 10 ms.
     ///   - particles: the greatest number of particles in a frame. With 300, an hour needs about 40 MB.
-    public init(interval: Duration = .milliseconds(500), particles: Int = 300) {
+    ///   - frameLimit: the maximum number of frames, at least 2. Beyond it, the recorder removes every second frame and
+    ///     doubles the interval. The default is 2 h at two frames a second.
+    public init(interval: Duration = .milliseconds(500), particles: Int = 300, frameLimit: Int = 14_400) {
         self.interval = max(interval, .milliseconds(10))
         self.particles = max(0, particles)
+        self.frameLimit = max(2, frameLimit / 2 * 2)
     }
 
     /// Returns the instant of the next frame that is due before or at a reading; nil if none is.
@@ -59,8 +64,16 @@ public struct LiveMapRecorder: Sendable {
             latestReading = max(latestReading ?? reading, reading)
             return nil
         }
+        if frames.count >= frameLimit { thin() }
         due = next.advanced(by: interval)
         return next
+    }
+
+    /// Removes every second frame and doubles the interval. As the number of frames is even, the next frame follows the
+    /// last one at the new interval.
+    private mutating func thin() {
+        frames = stride(from: 0, to: frames.count, by: 2).map { frames[$0] }
+        interval *= 2
     }
 
     /// Adds a frame.
@@ -70,7 +83,11 @@ public struct LiveMapRecorder: Sendable {
     ///   - route: the remaining route.
     public mutating func add(_ snapshot: SessionSnapshot, route: [LiveMapFrame.Place] = []) {
         var frame = LiveMapFrame(snapshot, id: takeID(), route: route)
-        for index in frame.beacons.indices { frame.beacons[index].id = shared(frame.beacons[index].id) }
+        frame.beacons = frame.beacons?.map { beacon in
+            var beacon = beacon
+            beacon.id = shared(beacon.id)
+            return beacon
+        }
         frames.append(frame)
     }
 

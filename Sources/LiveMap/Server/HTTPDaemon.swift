@@ -9,7 +9,7 @@ import IndoorVocabulary
 struct HTTPDaemon: @unchecked Sendable {
     private let daemon: OpaquePointer
 
-    /// Starts a daemon, which then owns the socket.
+    /// Starts a daemon, which then owns the socket. After an error, the socket is closed.
     init(_ socket: ListeningSocket, _ server: LiveMapServing) throws(LiveMapError) {
         let limits = server.limits
         // The thread inherits the blocked signals; the program's signals are for its other threads.
@@ -17,6 +17,7 @@ struct HTTPDaemon: @unchecked Sendable {
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, &kept)
         defer { pthread_sigmask(SIG_SETMASK, &kept, nil) }
+        let identity = socket.identity
         errno = 0
         let daemon = mhd_start(
             socket.descriptor, UInt32(limits.connections + LiveMapServing.refusals),
@@ -45,7 +46,12 @@ struct HTTPDaemon: @unchecked Sendable {
                     serving.close()
                 }
             }, Unmanaged.passUnretained(server).toOpaque())
-        guard let daemon else { throw .system(call: "MHD_start_daemon", number: errno) }
+        guard let daemon else {
+            let number = errno
+            // libmicrohttpd closes the socket if the thread can't be started, but not after earlier failures.
+            socket.close(ifStill: identity)
+            throw .system(call: "MHD_start_daemon", number: number)
+        }
         self.daemon = daemon
     }
 

@@ -34,11 +34,16 @@ final class HTTPExchange: Sendable {
         /// The headers haven't been received.
         case expected
         case receiving(HTTPRequest, headers: [HTTPHeader])
+        /// The body is too long; the rest is discarded, as a response can only follow the end of the body.
+        case discarding(count: Int)
         /// A task determines the response.
         case working(HTTPRequest)
         case known(HTTPResponse, headers: [HTTPHeader])
         case sent
     }
+
+    /// The maximum number of discarded bytes of a body.
+    private static let longestDiscarded = 1_048_576
 
     private let text: String
     private let server: LiveMapServing
@@ -75,11 +80,21 @@ final class HTTPExchange: Sendable {
                     state.task = Task { [server] in self.finish(await server.routes.response(to: request), headers) }
                     return true
                 }
-                // The length of the body was checked if it was known; here, the connection can only be closed.
-                guard request.body.count + part.count <= HTTPRequest.largestBody else { return false }
+                // The length of the body was checked if it was known.
+                guard request.body.count + part.count <= HTTPRequest.largestBody else {
+                    state.phase = .discarding(count: part.count)
+                    return true
+                }
                 request.body += part
                 state.phase = .receiving(request, headers: headers)
                 return true
+            case .discarding(let count):
+                guard let part else {
+                    send(HTTPResponse(.longBody), [], &state)
+                    return true
+                }
+                state.phase = .discarding(count: count + part.count)
+                return count + part.count <= Self.longestDiscarded
             case .known(let response, let headers):
                 send(response, headers, &state)
                 return true

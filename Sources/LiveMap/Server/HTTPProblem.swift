@@ -9,6 +9,9 @@ struct HTTPProblem: Error, Hashable, Sendable {
     init(_ status: Int, _ message: String, _ headers: [HTTPHeader] = []) {
         (self.status, self.message, self.headers) = (status, message, headers)
     }
+
+    /// The body of a request is too long.
+    static let longBody = HTTPProblem(413, "The body is longer than \(HTTPRequest.largestBody) bytes.")
 }
 
 /// A header of a response.

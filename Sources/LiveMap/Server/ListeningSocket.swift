@@ -49,6 +49,15 @@ struct ListeningSocket {
 
     func close() { Glibc.close(descriptor) }
 
+    /// The kernel's number of the socket; nil if the descriptor is closed.
+    var identity: UInt? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? UInt(status.st_ino) : nil
+    }
+
+    /// Closes the descriptor if it still is that of the socket.
+    func close(ifStill identity: UInt?) { if let identity, identity == self.identity { close() } }
+
     /// Listens at all numeric addresses of an address, with the same port.
     static func all(at address: LiveMapAddress) throws(LiveMapError) -> [ListeningSocket] {
         let numeric = address.numericAddresses

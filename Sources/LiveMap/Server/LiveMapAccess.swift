@@ -12,8 +12,11 @@ struct LiveMapAccess: Sendable {
     ///   - token: nil allows every process of this host.
     init(_ address: LiveMapAddress, token: String?) {
         self.token = token.map { Array($0.utf8) }
-        // A browser sends the cookies of all ports of a host, so that two servers need two names.
-        cookie = "live-map-\(address.port)"
+        // A browser sends the cookies of all ports and, behind a reverse proxy, of all paths of a host, so that two servers
+        // need two names.
+        let hash = SHA256.digest(of: self.token ?? []).prefix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        let digits = String(hash, radix: 16)
+        cookie = "live-map-\(address.port)-" + String(repeating: "0", count: 8 - digits.count) + digits
         let names = [
             "localhost", "127.0.0.1", "[::1]", address.host.contains(":") ? "[\(address.host)]" : address.host,
         ]
@@ -57,9 +60,10 @@ struct LiveMapAccess: Sendable {
 
     private func checkToken(_ request: HTTPRequest) throws(HTTPProblem) -> [HTTPHeader] {
         guard let token else { return [] }
-        if let given = request.headers["authorization"] {
-            let parts = given.split(separator: " ")
-            guard parts.count == 2, parts[0].lowercased() == "bearer", Self.isEqual(parts[1].utf8, token) else {
+        let parts = (request.headers["authorization"] ?? "").split(separator: " ")
+        // Another scheme is for a reverse proxy, to which the browser sends it with each request.
+        if parts.first?.lowercased() == "bearer" {
+            guard parts.count == 2, Self.isEqual(parts[1].utf8, token) else {
                 throw refusal("The token in the header Authorization is wrong.")
             }
             return []

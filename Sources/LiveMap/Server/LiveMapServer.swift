@@ -8,18 +8,28 @@ import IndoorVocabulary
 public final class LiveMapServer: Sendable {
     /// The limits of a server.
     public struct Limits: Hashable, Sendable {
-        /// The maximum number of connections; further ones get the status 503. The default is 256.
+        /// The maximum number of connections, in 1...65,536; further ones get the status 503. The default is 256.
         public var connections = 256
-        /// The time without traffic after which a connection is closed, in whole seconds. A connection that waits for
-        /// an update isn't closed. The default is 30 s.
+        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s. A connection
+        /// that waits for an update isn't closed. The default is 30 s.
         public var silence = Duration.seconds(30)
-        /// The interval of comments in streams without updates, which detect closed connections. The default is 15 s.
+        /// The interval of comments in streams without updates, which detect closed connections; at least 10 ms. The
+        /// default is 15 s.
         public var keepAlive = Duration.seconds(15)
         /// The maximum number of bytes that wait for one reader of a stream. The default is 512 KiB.
         public var waitingBytes = 524_288
 
         /// Creates the default limits.
         public init() {}
+
+        /// The limits with each value in its range.
+        package var clamped: Self {
+            var limits = self
+            limits.connections = min(max(connections, 1), 65_536)
+            limits.silence = min(max(silence, .seconds(1)), .seconds(86_400))
+            limits.keepAlive = max(keepAlive, .milliseconds(10))
+            return limits
+        }
     }
 
     /// The address at which the server listens, with the port that was chosen for port 0.
@@ -66,13 +76,17 @@ public final class LiveMapServer: Sendable {
         precondition(!sockets.isEmpty, "the listener \(listener.address) has been used by another server")
         address = listener.address
         let routes = LiveMapRoutes(content: content, metrics: metrics)
-        serving = LiveMapServing(routes, LiveMapAccess(address, token: listener.token), limits)
+        let serving = LiveMapServing(routes, LiveMapAccess(address, token: listener.token), limits.clamped)
+        self.serving = serving
         var daemons: [HTTPDaemon] = []
         do throws(LiveMapError) {
             for socket in sockets { daemons.append(try HTTPDaemon(socket, serving)) }
         } catch {
+            // A daemon must have no suspended connection when it stops.
+            serving.stop()
             for daemon in daemons { daemon.stop() }
-            for socket in sockets.dropFirst(daemons.count) { socket.close() }
+            // The daemon that didn't start has closed its socket.
+            for socket in sockets.dropFirst(daemons.count + 1) { socket.close() }
             throw error
         }
         self.daemons = Guarded(daemons)

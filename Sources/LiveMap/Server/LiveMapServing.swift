@@ -84,7 +84,7 @@ final class LiveMapServing: Sendable {
             let headers = try access.check(request)
             try LiveMapRoutes.checkMethod(method, target)
             if let length = request.headers["content-length"].flatMap({ Int($0) }), length > HTTPRequest.largestBody {
-                throw HTTPProblem(413, "The body is longer than \(HTTPRequest.largestBody) bytes.")
+                throw HTTPProblem.longBody
             }
             return .success((request, headers))
         } catch { return .failure(error) }

@@ -61,8 +61,8 @@ struct LiveMapHistory: Sendable {
         if repeats {
             frames.remove(at: thinCount)
         } else {
-            frames[thinCount].particles = []
-            frames[thinCount].beacons = []
+            frames[thinCount].particles = nil
+            frames[thinCount].beacons = nil
             thinCount += 1
         }
     }
@@ -121,7 +121,20 @@ struct LiveMapCursor: Hashable, Sendable {
 extension LiveMapFrame {
     /// Returns whether a later frame has the same state and the same estimate.
     fileprivate func repeats(_ later: LiveMapFrame) -> Bool {
-        later.estimate?.t == estimate?.t && later.text == text && later.diagnosis == diagnosis && estimate != nil
+        guard let estimate, let other = later.estimate else { return false }
+        return estimate.isSame(as: other) && later.text == text && later.diagnosis == diagnosis
+    }
+}
+
+extension LiveMapFrame.Estimate {
+    /// The largest difference in seconds between the instants of one position in two frames. The session's clock and the
+    /// content's clock are read one after the other, so that their difference varies by milliseconds.
+    private static let tolerance = 0.05
+
+    /// Returns whether another estimate is that of the same position.
+    fileprivate func isSame(as other: Self) -> Bool {
+        mapId == other.mapId && x == other.x && y == other.y && radius == other.radius
+            && abs(t - other.t) <= Self.tolerance
     }
 }
 

@@ -116,7 +116,8 @@ public actor LiveMapSession: LiveMapContent {
 
     public func overview() async -> LiveMapOverview {
         LiveMapOverview(
-            mode: .live, title: title, acceptsMarks: marks != nil, venues: await venues.descriptions())
+            mode: .live, run: String(history.firstID), title: title, acceptsMarks: marks != nil,
+            venues: await venues.descriptions())
     }
 
     public func plan(venue: Int, map: Int) async -> LiveMapImage? { await venues.plan(venue: venue, map: map) }
@@ -180,14 +181,15 @@ public actor LiveMapSession: LiveMapContent {
         resumeWaiters()
     }
 
-    /// Keeps a frame without particles and beacons, for the trail of a later reader.
+    /// Keeps a frame without levels, particles and beacons, for the trail of a later reader.
     private func keep(_ position: Position) {
         hasChanged = true
         let t = clock.elapsed().seconds
-        history.append(
-            LiveMapFrame(
-                SessionSnapshot(instant: position.instant, state: state, position: position), id: history.takeID(),
-                t: t, route: route))
+        var frame = LiveMapFrame(
+            SessionSnapshot(instant: position.instant, state: state, position: position), id: history.takeID(), t: t,
+            route: route)
+        (frame.levels, frame.particles, frame.beacons) = (nil, nil, nil)
+        history.append(frame)
     }
 
     // MARK: - Frames

@@ -17,6 +17,7 @@ struct ViewedRecording {
         defer { progress.clear() }
         var (recorder, route) = (LiveMapRecorder(), route)
         var (hasPosition, conclusion) = (false, SessionDiagnosis?.none)
+        let interval = recorder.interval
         func note(_ output: SessionOutput) {
             switch output.content {
             case .position(let position):
@@ -46,6 +47,11 @@ struct ViewedRecording {
         progress.clear()
         tally.warning(for: path).map(StandardError.write)
         if !hasPosition, let conclusion { StandardError.line("\(path): \(conclusion.recordingSummary())") }
+        if recorder.interval > interval {
+            StandardError.line(
+                "view: the recording is long, so the page has a frame every \(recorder.interval.seconds) s instead of "
+                    + "every \(interval.seconds) s")
+        }
         return recorder
     }
 }

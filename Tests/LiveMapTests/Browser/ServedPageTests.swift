@@ -129,7 +129,11 @@ final class ServedPageTests: ShownMapCase {
             document.frames[index].estimate?.label = attack
             document.frames[index].diagnosis?.text = attack
             document.frames[index].diagnosis?.beacons = [attack]
-            for beacon in document.frames[index].beacons.indices { document.frames[index].beacons[beacon].id = attack }
+            document.frames[index].beacons = document.frames[index].beacons?.map { beacon in
+                var beacon = beacon
+                beacon.id = attack
+                return beacon
+            }
         }
         for index in document.events.indices { document.events[index].text = attack }
         let pages = [

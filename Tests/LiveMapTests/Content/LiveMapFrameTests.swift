@@ -45,8 +45,8 @@ final class LiveMapFrameTests: XCTestCase {
         XCTAssertNil(frame.diagnosis)
     }
 
-    func testParticlesAreSharesOfTheirMapAndStayOnThePlan() {
-        let sheets = LiveMapFrame(snapshot(), id: 1).particles
+    func testParticlesAreSharesOfTheirMapAndStayOnThePlan() throws {
+        let sheets = try XCTUnwrap(LiveMapFrame(snapshot(), id: 1).particles)
         XCTAssertEqual(sheets.map(\.mapId), [40, 41])
         let points = sheets.map(LiveMapStage.points)
         XCTAssertEqual(points[0].count, 2)

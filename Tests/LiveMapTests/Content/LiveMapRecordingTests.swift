@@ -70,11 +70,12 @@ final class LiveMapRecordingTests: XCTestCase {
     func testLevelsParticlesAndBeaconsAreShown() async throws {
         let all = try await frames()
         let frame = try XCTUnwrap(all.last { $0.state == "localizationRunning" })
-        XCTAssertEqual(frame.levels.reduce(0) { $0 + $1.probability }, 1, accuracy: 1e-3)
-        XCTAssertEqual(frame.particles.reduce(0) { $0 + LiveMapStage.points($1).count }, 300)
-        XCTAssertGreaterThan(frame.beacons.count, 3)
-        XCTAssertTrue(frame.beacons.contains { $0.isKnown && $0.expected != nil && $0.deviation != nil })
-        XCTAssertTrue(frame.beacons.allSatisfy { $0.age <= 30 })
+        XCTAssertEqual(try XCTUnwrap(frame.levels).reduce(0) { $0 + $1.probability }, 1, accuracy: 1e-3)
+        XCTAssertEqual(try XCTUnwrap(frame.particles).reduce(0) { $0 + LiveMapStage.points($1).count }, 300)
+        let beacons = try XCTUnwrap(frame.beacons)
+        XCTAssertGreaterThan(beacons.count, 3)
+        XCTAssertTrue(beacons.contains { $0.isKnown && $0.expected != nil && $0.deviation != nil })
+        XCTAssertTrue(beacons.allSatisfy { $0.age <= 30 })
     }
 
     func testEventsShowStatesFloorsAndRooms() async throws {
@@ -156,6 +157,21 @@ final class LiveMapRecordingTests: XCTestCase {
         // At two frames a second. In memory, the particles, the largest part, need as many bytes.
         let hour = Double(bytes) / Double(frames.count) * 7200
         XCTAssertLessThan(hour, 60e6, "bytes of an hour")
+    }
+
+    func testALongRecordingHasFewerFramesASecond() async throws {
+        var recorder = LiveMapRecorder(interval: .milliseconds(500), frameLimit: 8)
+        var counts: [Int] = []
+        for second in 0...20 {
+            while let due = recorder.nextFrame(before: Instant(seconds: Double(second))) {
+                recorder.add(SessionSnapshot(instant: due, state: .searchVenue))
+            }
+            counts.append(await recorder.recording(title: "", venues: []).frames(from: 0, to: 99, limit: 99).count)
+        }
+        XCTAssertEqual(counts.max(), 8)
+        XCTAssertEqual(recorder.interval, .seconds(4))
+        let frames = await recorder.recording(title: "", venues: []).frames(from: 0, to: 99, limit: 99)
+        XCTAssertEqual(frames.map(\.t), [0, 4, 8, 12, 16, 20])
     }
 
     func testADocumentHasAllContentAndItsImages() async throws {

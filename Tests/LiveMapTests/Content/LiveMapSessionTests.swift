@@ -13,7 +13,15 @@ final class LiveMapSessionTests: XCTestCase {
         let content: LiveMapSession
         private let run: Task<Void, Never>
 
-        init(firstID: Int = 1000, marks: (@Sendable (LiveMapFrame.Place) async -> String?)? = nil) {
+        /// - Parameter snapshot: returns the snapshot with a number from 1.
+        init(
+            firstID: Int = 1000, marks: (@Sendable (LiveMapFrame.Place) async -> String?)? = nil,
+            snapshot: @escaping @Sendable (Int) -> SessionSnapshot = { number in
+                SessionSnapshot(
+                    instant: .zero, state: LiveMapStage.running(),
+                    position: LiveMapStage.position(Double(number), at: 0))
+            }
+        ) {
             let (stream, continuation) = AsyncStream.makeStream(of: SessionOutput.self)
             outputs = continuation
             content = LiveMapSession(
@@ -23,9 +31,7 @@ final class LiveMapSessionTests: XCTestCase {
                     count += 1
                     return count
                 }
-                return SessionSnapshot(
-                    instant: .zero, state: LiveMapStage.running(),
-                    position: LiveMapStage.position(Double(number), at: 0))
+                return snapshot(number)
             }
             run = Task { [content] in await content.run() }
         }
@@ -87,6 +93,8 @@ final class LiveMapSessionTests: XCTestCase {
         XCTAssertEqual(frames.map { $0.estimate?.x }, [7, 8])
         XCTAssertEqual(frames.map(\.t), [0, 5])
         XCTAssertEqual(frames.map(\.mapId), [40, 40])
+        // Without a snapshot, these are unknown, and not empty.
+        XCTAssertTrue(frames.allSatisfy { $0.levels == nil && $0.particles == nil && $0.beacons == nil })
         let late = await stage.content.frames(from: 1, to: 100, limit: 100)
         XCTAssertEqual(late.map { $0.estimate?.x }, [8])
         let limited = await stage.content.frames(from: 0, to: 100, limit: 1)
@@ -124,6 +132,49 @@ final class LiveMapSessionTests: XCTestCase {
         let times = try await frames.value.compactMap(frame).map(\.t)
         XCTAssertEqual(times, [0, 1, 2])
         await stage.end()
+    }
+
+    /// Returns the kept frames after a reader caused a number of frames.
+    private func frames(after count: Int, in stage: Stage) async throws -> [LiveMapFrame] {
+        let updates = await stage.content.updates(after: nil)
+        let reader = Task { try await Bounded.first(count, of: updates) }
+        for _ in 1..<count { try await stage.passInterval() }
+        _ = try await reader.value
+        let frames = await stage.content.frames(from: 0, to: .infinity, limit: .max)
+        await stage.end()
+        return frames
+    }
+
+    func testOldFramesHaveNoParticlesAndBeacons() async throws {
+        let frames = try await frames(after: 305, in: Stage())
+        XCTAssertEqual(frames.map { $0.particles == nil }, (0..<305).map { $0 < 5 })
+        XCTAssertEqual(frames.map { $0.beacons == nil }, (0..<305).map { $0 < 5 })
+        XCTAssertTrue(frames.allSatisfy { $0.levels == [] })
+        let text = String(decoding: try JSONEncoder().encode(frames[0]), as: UTF8.self)
+        XCTAssertTrue(text.contains("levels"), text)
+        XCTAssertFalse(text.contains("particles") || text.contains("beacons"), text)
+    }
+
+    func testOldFramesOfOnePositionAreOneFrame() async throws {
+        // One frame a second; the session's clock is up to 3 ms ahead of the content's.
+        let stage = Stage(snapshot: { number in
+            SessionSnapshot(
+                instant: Instant(seconds: Double(number - 1) + Double(number % 4) / 1000),
+                state: LiveMapStage.running(), position: LiveMapStage.position(5, at: 0))
+        })
+        let frames = try await frames(after: 310, in: stage)
+        XCTAssertEqual(frames.map { $0.t }, [0] + (10..<310).map { Double($0) })
+    }
+
+    func testTheOverviewHasTheRun() async throws {
+        for id in [1000, 2000] {
+            let stage = Stage(firstID: id)
+            let run = await stage.content.overview().run
+            XCTAssertEqual(run, "\(id)")
+            await stage.end()
+        }
+        let recorded = await LiveMapRecording(title: "walk", venues: []).overview().run
+        XCTAssertEqual(recorded, "1")
     }
 
     func testEventsArriveBetweenFramesInOrderOfTheirNumbers() async throws {

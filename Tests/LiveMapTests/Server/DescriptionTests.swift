@@ -84,7 +84,9 @@ final class DescriptionTests: XCTestCase {
     func testAllResponsesMatchTheDocument() throws {
         let port = try server()
         let locked = try server(token: Self.token)
-        let full = try server(connections: 0)
+        let full = try server(connections: 1)
+        let only = try RawClient.stream(port: full)
+        try only.receive { $0.contains("retry") }
         content.emit(.event(StagedContent.event(4)))
         content.emit(.frame(StagedContent.bareFrame(11)))
         var check = ResponseCheck(try document(port))

@@ -7,6 +7,9 @@ final class LiveMapAccessTests: XCTestCase {
     private static let token = "correct-horse.battery~staple"
     private let content = StagedContent(frames: 2)
 
+    /// Returns the name of the cookie, with the first digits that `printf %s TOKEN | sha256sum` prints.
+    private static func cookie(_ port: UInt16) -> String { "live-map-\(port)-4ce03b22" }
+
     private func server(_ address: String = "127.0.0.1:0", token: String? = nil) throws -> LiveMapServer {
         let server = try LiveMapServer(content: content, address: try LiveMapAddress(address), token: token)
         addTeardownBlock { server.stop() }
@@ -106,8 +109,9 @@ final class LiveMapAccessTests: XCTestCase {
             for header in [
                 [], ["Authorization: Bearer \(Self.token)x"], ["Authorization: Bearer \(Self.token.dropLast())"],
                 ["Authorization: Bearer"], ["Authorization: Basic \(Self.token)"], ["Authorization: \(Self.token)"],
-                ["Cookie: live-map-\(port)=\(Self.token)x"], ["Cookie: live-map-1=\(Self.token)"],
-                ["Cookie: live-map-\(port)="], ["Authorization: Bearer "],
+                ["Cookie: \(Self.cookie(port))=\(Self.token)x"], ["Cookie: \(Self.cookie(1))=\(Self.token)"],
+                ["Cookie: \(Self.cookie(port))="], ["Authorization: Bearer "],
+                ["Cookie: \(Self.cookie(port))=\(Self.token)", "Authorization: bearer \(Self.token)x"],
             ] {
                 let reply = try RawClient.get(target, port: port, headers: header)
                 XCTAssertEqual(reply.status, 401, "\(target) \(header)")
@@ -144,9 +148,28 @@ final class LiveMapAccessTests: XCTestCase {
         XCTAssertTrue(try XCTUnwrap(secure.headers["set-cookie"]).hasSuffix("; Secure"))
     }
 
+    func testTheCredentialsOfAReverseProxyDoNotReplaceTheToken() throws {
+        let port = try server(token: Self.token).address.port
+        let basic = "Authorization: Basic dXNlcjpwYXNzd29yZA=="
+        let page = try RawClient.get("/?token=\(Self.token)", port: port, headers: [basic])
+        XCTAssertEqual(page.status, 200)
+        let cookie = try XCTUnwrap(page.headers["set-cookie"]?.components(separatedBy: "; ").first)
+        let reply = try RawClient.get("/api/v1/venue", port: port, headers: [basic, "Cookie: \(cookie)"])
+        XCTAssertEqual(reply.status, 200)
+    }
+
+    func testTwoTokensHaveTwoCookies() throws {
+        let other = "another-token-of-a-server"
+        let port = try server(token: other).address.port
+        let name = try XCTUnwrap(
+            RawClient.get("/?token=\(other)", port: port).headers["set-cookie"]?.components(separatedBy: "=").first)
+        XCTAssertTrue(name.hasPrefix("live-map-\(port)-"), name)
+        XCTAssertNotEqual(name.suffix(8), Self.cookie(port).suffix(8))
+    }
+
     func testAnotherSiteCannotMarkWithTheCookie() throws {
         let port = try server(token: Self.token).address.port
-        let headers = ["Cookie: live-map-\(port)=\(Self.token)", "Content-Type: application/json"]
+        let headers = ["Cookie: \(Self.cookie(port))=\(Self.token)", "Content-Type: application/json"]
         for (origin, status) in [("https://evil.example", 403), ("https://map.example.org", 204)] {
             let reply = try RawClient.request(
                 "POST", "/api/v1/marks", port: port, host: "map.example.org", headers: headers + ["Origin: \(origin)"],

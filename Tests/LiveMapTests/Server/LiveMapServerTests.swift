@@ -144,9 +144,74 @@ final class LiveMapServerTests: XCTestCase {
         client.send(
             "POST /api/v1/marks HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\n")
-        for _ in 0..<100 { client.send("400\r\n" + String(repeating: "x", count: 1_024) + "\r\n") }
+        for _ in 0..<1_100 { client.send("400\r\n" + String(repeating: "x", count: 1_024) + "\r\n") }
         try client.receiveAll()
         XCTAssertEqual(content.marks.count, 0)
+    }
+
+    func testALongBodyOfUnknownLengthGetsTheStatus413() throws {
+        let port = try server().address.port
+        let client = try RawClient(port: port)
+        client.send(
+            "POST /api/v1/marks HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n"
+                + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<100 { client.send("400\r\n" + String(repeating: "x", count: 1_024) + "\r\n") }
+        client.send("0\r\n\r\n")
+        try client.receiveAll()
+        let reply = try client.reply()
+        XCTAssertEqual(reply.status, 413)
+        XCTAssertEqual(try error(reply), "The body is longer than 4096 bytes.")
+        XCTAssertEqual(content.marks.count, 0)
+    }
+
+    func testAServerThatDoesNotStartFreesTheAddress() throws {
+        // The address has two sockets, if the system has IPv6, and each of their daemons opens two descriptors.
+        for room in 0...4 {
+            let listener = try LiveMapListener(try LiveMapAddress("localhost" + ":0"))
+            let address = listener.address
+            var failure: LiveMapError?
+            try withFreeDescriptors(room) {
+                do throws(LiveMapError) {
+                    try LiveMapServer(content: content, listener: listener).stop()
+                } catch { failure = error }
+            }
+            if room < 2 {
+                guard case .system = failure else { return XCTFail("\(room): \(String(describing: failure))") }
+            }
+            if room == 4 { XCTAssertNil(failure) }
+            XCTAssertNoThrow(try LiveMapListener(address), "\(room)")
+        }
+    }
+
+    /// Performs an action while this process can open only some more descriptors.
+    private func withFreeDescriptors(_ count: Int, _ action: () throws -> Void) throws {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        let last = try XCTUnwrap(used.max())
+        var fillers: [Int32] = []
+        while fillers.last ?? 0 < last { fillers.append(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
+        defer { for filler in fillers { close(filler) } }
+        var lower = limit
+        lower.rlim_cur = rlim_t(try XCTUnwrap(fillers.last)) + 1 + rlim_t(count)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &lower)
+        defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
+        try action()
+    }
+
+    func testLimitsBelowTheirRangeBecomeTheLowestOnes() throws {
+        var limits = LiveMapServer.Limits()
+        XCTAssertEqual(limits.clamped, limits)
+        (limits.connections, limits.silence, limits.keepAlive) = (-5, .milliseconds(900), .zero)
+        let server = try LiveMapServer(content: content, address: try LiveMapAddress("127.0.0.1:0"), limits: limits)
+        addTeardownBlock { server.stop() }
+        XCTAssertEqual(try RawClient.get("/api/v1/health", port: server.address.port).status, 200)
+        XCTAssertEqual(limits.clamped.connections, 1)
+        XCTAssertEqual(limits.clamped.silence, .seconds(1))
+        XCTAssertEqual(limits.clamped.keepAlive, .milliseconds(10))
+        (limits.connections, limits.silence) = (.max, .seconds(Int64.max))
+        XCTAssertEqual(limits.clamped.connections, 65_536)
+        XCTAssertEqual(limits.clamped.silence, .seconds(86_400))
     }
 
     func testMetricsHaveTheMediaTypeOfOpenMetrics() throws {

@@ -68,8 +68,7 @@ final class StagedContent: LiveMapContent {
     static func bareFrame(_ id: Int) -> LiveMapFrame {
         decoded(
             """
-            {"id": \(id), "t": \(Double(id) / 2), "state": "idle", "text": "idle", "levels": [], "particles": [],
-            "beacons": [], "route": []}
+            {"id": \(id), "t": \(Double(id) / 2), "state": "idle", "text": "idle", "route": []}
             """)
     }
 
@@ -80,7 +79,7 @@ final class StagedContent: LiveMapContent {
     func overview() async -> LiveMapOverview {
         let overview: LiveMapOverview = Self.decoded(
             """
-            {"mode": "recording", "title": "walk", "start": 0, "end": 10, "acceptsMarks": true, "venues": [
+            {"mode": "recording", "run": "1", "title": "walk", "start": 0, "end": 10, "acceptsMarks": true, "venues": [
             {"id": 7, "name": "Office", "version": 3, "maps": [{"id": 1, "name": "Ground", "level": 0, "width": 20,
             "height": 10, "hasImage": true, "walls": [[0, 0, 1, 1]], "walkable": [[0, 0, 5, 0, 5, 5]],
             "tiles": {"width": 400, "height": 200, "tileSize": 256, "overlap": 1, "format": "png"}}],
