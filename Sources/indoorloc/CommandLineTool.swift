@@ -116,6 +116,12 @@ enum CommandLineTool {
         let first = words.first ?? ""
         let names = commands.map { $0.syntax.name }
         let group = members(of: first).map { $0.syntax.name }
+        if !group.isEmpty, words.count == 1 || words[1].hasPrefix("-") {
+            let commands = group.map { $0.dropFirst(first.count + 1) }
+            let others = commands.dropLast().joined(separator: ", ")
+            let list = commands.suffix(1).joined()
+            return "'\(first)' requires a command: " + (others.isEmpty ? list : "\(others) or \(list)")
+        }
         // Options and operands after the name are not part of it.
         let called = group.isEmpty ? first : words.prefix(2).joined(separator: " ")
         let whole = "unknown command '\(called)'"

@@ -10,6 +10,7 @@ final class EvaluationReportTests: XCTestCase {
         XCTAssertEqual(result.status, 0, result.errors)
         let page = String(decoding: try bytes(reports + "/report-set.html"), as: UTF8.self)
         let line = try XCTUnwrap(result.lines.first)
+        XCTAssertTrue(page.contains("<h2>Beacons</h2>"))
         XCTAssertTrue(page.contains("content=\"\(line)\""), "the printed score is in the page")
         for method in ["particle", "fingerprint", "trilateration"] {
             XCTAssertTrue(page.contains("<th scope=\"row\">\(method)</th>"), method)
@@ -17,6 +18,7 @@ final class EvaluationReportTests: XCTestCase {
         for title in [
             "Distribution of the error", "Error over time", "short", "Expected RSSI of the strongest beacon",
             "Measured minus expected RSSI on the tracks", "RSSI over distance on the tracks",
+            "Expected 68 % error: Office",
         ] {
             XCTAssertTrue(page.contains("<title>\(title)</title>"), title)
         }
@@ -62,6 +64,29 @@ final class EvaluationReportTests: XCTestCase {
         XCTAssertEqual(try bytes(folder + "/report-set.html"), Data("mine".utf8))
         XCTAssertEqual(try Tool.run(arguments + ["--overwrite"]).status, 0)
         XCTAssertGreaterThan(try bytes(folder + "/report-set.html").count, 10_000)
+    }
+
+    func testADataSetWithoutGroundTruthHasNoReport() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        var track = try ShortRecording(lines: 250)
+        track.lines.removeAll { $0.contains("\"truth\"") }
+        _ = try track.write(to: set + "/tracks")
+        let reports = folder + "/reports"
+        let result = try Tool.run(["evaluate", set, "--report", reports, "--method", "fingerprint"])
+        XCTAssertEqual(result.status, 1)
+        let message = "set: no ground truth with a position to score; the report was not written"
+        XCTAssertTrue(result.errors.contains(message), result.errors)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: reports + "/report-set.html"))
+    }
+
+    func testTheFolderOfReportsMustNotBeAFile() throws {
+        let folder = try temporaryFolder()
+        let file = folder + "/report.html"
+        try Data().write(to: URL(filePath: file))
+        let result = try Tool.run(["evaluate", try ShortDataSet.write(to: folder), "--report", file])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("--report: \(file) is a file; give a folder"), result.errors)
     }
 
     func testAReportOfSeveralShiftsOrOfMotionIsRefused() throws {

@@ -107,10 +107,11 @@ final class MarkTests: XCTestCase {
                 guard key != "x" else { continue }
                 let told = try await Bounded.first(1, of: prompts)[0]
                 guard key != "u" else {
-                    XCTAssertEqual(told, "mark 2 of 5: map 1, 8.00, 10.00; press Enter there, or u to undo")
+                    XCTAssertEqual(
+                        told, "point 2 of 5: (8, 10) m on map 1; press Enter when you are there, or u to undo")
                     continue
                 }
-                let next = place == 4 ? "all 5 marks are set" : "mark \(place + 2) of 5: map 1, "
+                let next = place == 4 ? "all 5 marks are set" : "point \(place + 2) of 5: ("
                 XCTAssertTrue(told.hasPrefix(next), told)
             }
         }
@@ -333,7 +334,7 @@ final class MarkTests: XCTestCase {
         }
         for (text, problem) in [
             ("1,1,1\n1,a,1\n", ", line 2: expected MAP,X,Y, such as 1,4.5,2, not '1,a,1'"),
-            ("# nothing\n", ": no place; write one MAP,X,Y a line, in the order of the walk"),
+            ("# nothing\n", ": no place; write one MAP,X,Y on each line, in the order of the walk"),
         ] {
             try text.write(toFile: list, atomically: true, encoding: .utf8)
             let marks = try Tool.run(["scan", "--record", recording, "--marks", list])

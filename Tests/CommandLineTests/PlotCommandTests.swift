@@ -60,6 +60,14 @@ final class PlotCommandTests: XCTestCase {
         XCTAssertFalse(svg.contains("particle"))
     }
 
+    func testPlotTrackOfASessionWithoutPositionsSaysSo() throws {
+        var recording = try ShortRecording(lines: 100)
+        recording.lines.removeAll { $0.contains("\"beacon\"") }
+        let unheard = try recording.write(to: temporaryFolder())
+        try assertDraws(
+            "track", "--venue", "Fixtures/office", unheard, texts: ["ground truth", "The session emitted no position"])
+    }
+
     func testPlotErrorReadsRecordingsWithAVenue() throws {
         let recording = try ShortRecording(lines: 250).write(to: temporaryFolder())
         try assertDraws(
@@ -69,7 +77,10 @@ final class PlotCommandTests: XCTestCase {
     func testPlotResidualsDrawsTheSurveyOrTheReadingsOfTracks() throws {
         try assertDraws(
             "residuals", "--venue", "Fixtures/real/openhps",
-            texts: ["Measured − expected RSSI (dB)", ">Each beacon</text>", "1751 readings of 11 beacons", "1/10 ("])
+            texts: [
+                "Measured − expected RSSI (dB)", ">Each beacon</text>", "1751 readings of 11 beacons", "1/10 (",
+                "The radio map was learned from these readings",
+            ])
         try assertDraws("residuals", "Fixtures/real/openhps", texts: ["430 readings of 10 beacons: mean 2.4 dB"])
     }
 
@@ -83,7 +94,7 @@ final class PlotCommandTests: XCTestCase {
     func testPlotRadioMapDrawsTheStrongestOrTheChosenBeacons() throws {
         try assertDraws(
             "radiomap", "Fixtures/real/openhps",
-            texts: ["expected RSSI of the strongest beacon", "surveyed places", "412 places and 11 beacons"])
+            texts: ["expected RSSI of the strongest beacon", "survey points", "412 survey points and 11 beacons"])
         try assertDraws("radiomap", "--beacon", "1/3", "Fixtures/real/openhps", texts: [">1/3</text>"])
     }
 
@@ -129,12 +140,16 @@ final class PlotCommandTests: XCTestCase {
     func testInputWithNothingToDrawIsAnErrorThatSaysWhy() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 100)
+        var unheardRecording = recording
+        unheardRecording.lines.removeAll { $0.contains("\"beacon\"") }
+        let unheard = try unheardRecording.write(to: folder, as: "unheard.jsonl")
         recording.lines.removeAll { $0.contains("\"truth\"") }
         let blind = try recording.write(to: folder)
         recording.lines.removeAll { $0.contains("\"beacon\"") }
         let silent = try recording.write(to: folder, as: "silent.jsonl")
         for (arguments, message) in [
             (["error", "--venue", "Fixtures/office", blind], "no ground truth with a position to compare with"),
+            (["error", "--venue", "Fixtures/office", unheard], "no method estimated a position on the right floor"),
             (["residuals", "--venue", "Fixtures/office", blind], "no reading of a beacon of the venue at a place"),
             (["range", "--venue", "Fixtures/office", blind], "no reading of a beacon of the venue at a place"),
             (["residuals", "--venue", "Fixtures/office"], "'Office' has no radio map; give recordings"),

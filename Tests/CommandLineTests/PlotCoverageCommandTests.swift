@@ -15,14 +15,22 @@ final class PlotCoverageCommandTests: XCTestCase {
         XCTAssertTrue(svg.contains("Expected 68 % error (m)"), svg)
         XCTAssertTrue(svg.contains("proposed beacons"))
         let lines = result.output.split(separator: "\n")
-        XCTAssertTrue(lines.first?.contains(": the mean expected 68 % error is ") ?? false, result.output)
-        XCTAssertTrue(lines.last?.hasPrefix("Beacon 2 at (") ?? false, result.output)
+        XCTAssertTrue(svg.contains("<title>Expected 68 % error: Office</title>"), svg)
+        let map = try XCTUnwrap(lines.first)
+        XCTAssertTrue(map.contains(": the mean expected 68 % error is "), result.output)
+        XCTAssertTrue(
+            map.hasSuffix(" % of the walkable area has an expected error of at most 3.00 m."), result.output)
+        let proposal = try XCTUnwrap(lines.last)
+        XCTAssertTrue(proposal.hasPrefix("Proposed beacon 2 at ("), result.output)
+        XCTAssertTrue(proposal.contains(": with it, the mean expected 68 % error of all maps is "), result.output)
     }
 
     func testTheDrawingGoesToStandardOutputWithoutAFile() throws {
         let result = try Tool.run(["plot", "coverage", "--venue", "Fixtures/office", "--map", "1"])
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertNoThrow(try XMLDocument(xmlString: result.output))
+        XCTAssertTrue(result.output.contains("Proposed beacon 1 at ("), "one beacon is proposed by default")
+        XCTAssertFalse(result.output.contains("Proposed beacon 2 at ("))
     }
 
     func testJSONHasTheErrorOfEachCell() throws {

@@ -96,13 +96,18 @@ final class ServeLiveMapTests: XCTestCase {
         try Data("short\n".utf8).write(to: URL(filePath: file))
         let short = try Tool.run(["serve"] + (try ServiceProcess.walk("one-floor")) + options)
         XCTAssertEqual(short.status, 1)
+        XCTAssertTrue(short.errors.contains("--http-token-file \(file): Invalid token: it has 5 "), short.errors)
         XCTAssertTrue(short.errors.contains("at least 16"), short.errors)
+        try FileManager.default.removeItem(atPath: file)
+        let missing = try Tool.run(["serve"] + (try ServiceProcess.walk("one-floor")) + options)
+        XCTAssertEqual(missing.status, 1)
+        XCTAssertTrue(missing.errors.contains("; create it with 'openssl rand -hex 16 >\(file)'"), missing.errors)
     }
 
     func testInvalidOptionsAreUsageErrors() throws {
         for (options, reason) in [
             (["--http", "0.0.0.0:8080"], "add --http-token-file"), (["--http", "[::]:8080"], "add --http-token-file"),
-            (["--http", "127.0.0.1"], "HOST:PORT"), (["--http", "example.org:80"], "numeric address"),
+            (["--http", "127.0.0.1"], "expected HOST:PORT or PORT"), (["--http", "example.org:80"], "numeric address"),
             (["--http-token-file", "token"], "requires --http"),
         ] {
             for command in ["serve", "locate"] {

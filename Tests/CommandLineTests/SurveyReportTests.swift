@@ -13,15 +13,20 @@ final class SurveyReportTests: XCTestCase {
             ] + recordings)
         XCTAssertEqual(result.status, 0, result.errors)
         let page = try String(contentsOfFile: folder + "/report.html", encoding: .utf8)
-        for heading in ["Advice", "Expected error", "Coverage", "Beacons", "Survey points"] {
+        for heading in ["Advice", "Expected error", "Gaps", "Beacons", "Survey points"] {
             XCTAssertTrue(page.contains("<h2>\(heading)</h2>"), heading)
         }
         XCTAssertTrue(page.contains("Positions in recordings that were left out of the survey have a mean error of "))
+        for title in ["instants", "RMS residual (dB)", "mean residual (dB)"] {
+            XCTAssertTrue(page.contains(">\(title)</th>"), title)
+        }
+        XCTAssertTrue(page.contains(" % are on the right floor."))
         XCTAssertTrue(page.contains("<svg"))
         XCTAssertFalse(page.contains("<script"))
         XCTAssertFalse(page.contains("src="))
         XCTAssertTrue(result.errors.contains("a 68 % error of "), result.errors)
         XCTAssertTrue(result.output.hasPrefix("\(folder)/map.json: "), result.output)
+        XCTAssertTrue(result.output.contains(" survey points, "), result.output)
     }
 
     func testAnExistingReportIsKept() throws {

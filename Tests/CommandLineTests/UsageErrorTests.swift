@@ -30,7 +30,12 @@ final class UsageErrorTests: XCTestCase {
     func testAGroupWithoutACommandIsReportedWithItsCommands() throws {
         let names = ["check", "info", "import", "export", "route", "publish", "fetch"].map { "'venue \($0)'" }
         let advice = "; use " + names.joined(separator: " or ")
-        try assertUsageError(["venue"], "unknown command 'venue'\(advice)")
+        let commands = "check, info, import, export, route, publish or fetch"
+        for words in [["venue"], ["venue", "--json"]] {
+            try assertUsageError(words, "'venue' requires a command: \(commands)")
+        }
+        try assertUsageError(
+            ["plot"], "'plot' requires a command: track, error, residuals, range, radiomap or coverage")
         try assertUsageError(["venue", "burn"], "unknown command 'venue burn'\(advice)")
     }
 

@@ -142,6 +142,12 @@ final class ViewCommandTests: XCTestCase {
         let radioMap = try XCTUnwrap(content.radioMap)
         XCTAssertGreaterThan(radioMap.survey.count, 10)
         XCTAssertTrue(radioMap.beacons.contains { !$0.grids.isEmpty })
+        for option in [["--goal", "Books"], ["--method", "fingerprint"], ["--seed", "3"]] {
+            let refused = try Tool.run(["view"] + Self.call + option + ["--output", path + "2", map])
+            XCTAssertEqual(refused.status, 2)
+            XCTAssertTrue(
+                refused.errors.contains("\(option[0]) requires a recording; \(map) is a radio map"), refused.errors)
+        }
     }
 
     func testAFileThatIsNeitherARecordingNorARadioMapIsAnError() throws {
@@ -149,7 +155,9 @@ final class ViewCommandTests: XCTestCase {
         try Data("hello\n".utf8).write(to: URL(filePath: path))
         let result = try Tool.run(["view"] + Self.call + [path])
         XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains(path + " is neither a recording ("), result.errors)
         XCTAssertTrue(result.errors.contains(path + ":1: is not a JSON object"), result.errors)
+        XCTAssertTrue(result.errors.contains(") nor a radio map ("), result.errors)
         let missing = try Tool.run(["view"] + Self.call + [path + "x"])
         XCTAssertEqual(missing.status, 1)
         XCTAssertTrue(missing.errors.contains(path + "x"), missing.errors)
@@ -158,7 +166,7 @@ final class ViewCommandTests: XCTestCase {
     func testAVenueIsRequired() throws {
         let result = try Tool.run(["view", Self.stairs])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--venue is missing"), result.errors)
+        XCTAssertTrue(result.errors.contains("--venue is missing; it has the floor plan"), result.errors)
         let missing = try Tool.run(["view", "--venue", "Fixtures/nowhere", Self.stairs])
         XCTAssertEqual(missing.status, 1)
         XCTAssertTrue(missing.errors.contains("Fixtures/nowhere"), missing.errors)
@@ -169,14 +177,18 @@ final class ViewCommandTests: XCTestCase {
         let first = try ServiceProcess(Self.call + [recording], command: "view")
         let url = try first.wait(for: "http://127.0.0.1:")
         let address = try XCTUnwrap(URL(string: url).flatMap { url in url.port.map { "127.0.0.1:\($0)" } })
-        let second = try Tool.run(["view"] + Self.call + ["--http", address, recording])
+        // The address is checked before the recording, which doesn't exist here.
+        let second = try Tool.run(["view"] + Self.call + ["--http", address, recording + "x"])
         XCTAssertEqual(second.status, 1)
         XCTAssertTrue(second.errors.contains("The address \(address) is in use"), second.errors)
         first.send(SIGTERM)
         XCTAssertEqual(try first.end(), 0)
     }
 
-    func testAnAddressThatOtherMachinesReachIsRefused() throws {
+    func testAnAddressThatOtherHostsReachIsRefused() throws {
+        let open = try Tool.run(["view"] + Self.call + ["--http", "0.0.0.0:8080", Self.stairs])
+        XCTAssertEqual(open.status, 2)
+        XCTAssertTrue(open.errors.contains("other hosts can reach 0.0.0.0:8080, and 'view' has no token"), open.errors)
         for address in ["0.0.0.0:0", "nonsense", "127.0.0.1:99999"] {
             let result = try Tool.run(["view"] + Self.call + ["--http", address, Self.stairs])
             XCTAssertEqual(result.status, 2, address)

@@ -42,9 +42,9 @@ public struct ProposedBeacon: Hashable, Sendable {
     public var mapID: MapID
     /// The point on the map.
     public var point: MapPoint
-    /// The mean expected 68 % error in metres of all maps of the proposal, with this beacon and the ones before it.
+    /// The mean expected 68 % error in metres of all analysed maps, with this beacon and the ones before it.
     public var meanError: Double
-    /// The share of their walkable area within the target, with this beacon and the ones before it; nil without a
-    /// target.
+    /// The share of the walkable area of all analysed maps within the target, with this beacon and the ones before it;
+    /// nil without a target.
     public var shareWithinTarget: Double?
 }

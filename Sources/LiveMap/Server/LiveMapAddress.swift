@@ -23,7 +23,7 @@ public struct LiveMapAddress: Hashable, Sendable {
             (host, port) = (text[..<colon], text[text.index(after: colon)...])
         }
         guard !port.isEmpty, port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port) else {
-            throw bad("expected HOST:PORT with a port in 0...65535, such as \(Self.standard)")
+            throw bad("expected HOST:PORT or PORT with a port in 0...65535, such as \(Self.standard)")
         }
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         guard isBracketed || !host.contains(":") else {

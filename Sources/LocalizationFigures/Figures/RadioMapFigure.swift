@@ -79,7 +79,7 @@ extension Figure {
         let places = venue.radioMap?.fingerprints.filter { $0.mapID == map.id }.map(\.point) ?? []
         if !places.isEmpty {
             var layer = PlanLayer(
-                "surveyed places", .points(places), color: .gray, size: places.count > 300 ? 2 : 3)
+                "survey points", .points(places), color: .gray, size: places.count > 300 ? 2 : 3)
             layer.isOutlined = true
             plan.layers.append(layer)
         }

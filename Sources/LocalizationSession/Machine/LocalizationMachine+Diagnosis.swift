@@ -45,11 +45,11 @@ extension LocalizationMachine {
         case .unknownBeacons:
             diagnosis.unknownBeacons = evidence.unknownBeacons(at: present, ofSearch: isWhole)
         case .weakBeacons:
-            diagnosis.heardVenues = evidence.venues.sorted()
+            diagnosis.receivedVenues = evidence.venues.sorted()
             diagnosis.strongestRSSI = evidence.strongestWeak
             diagnosis.rssiThreshold = settings.rssiThreshold
         case .otherVenue, .undecidedVenue:
-            diagnosis.heardVenues = evidence.venues.sorted()
+            diagnosis.receivedVenues = evidence.venues.sorted()
             diagnosis.forcedVenue = settings.forcedVenue
         case .undecidedFloor: diagnosis.floors = visit?.floors ?? []
         case .silentBeacons: diagnosis.duration = latestSign?.duration(to: present)

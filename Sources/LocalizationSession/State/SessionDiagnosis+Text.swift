@@ -30,7 +30,7 @@ extension SessionDiagnosis: CustomStringConvertible {
         case .weakBeacons: weakClause
         case .otherVenue:
             "the setting forcedVenue accepts only \(name(forcedVenue)), but the received beacons belong to "
-                + names(heardVenues)
+                + names(receivedVenues)
         case .undecidedVenue: undecidedClause
         case .downloadingPacket: "the session is downloading the packet of \(name(state.venueID)): \(progress) %"
         case .packetFailed: "the packet of \(name(state.venueID)) could not be fetched: \(errorText)\(retry)"
@@ -72,14 +72,14 @@ extension SessionDiagnosis: CustomStringConvertible {
 
     private var weakClause: String {
         let numbers = [rssiThreshold, strongestRSSI].map { $0.map { "\(Int($0.rounded())) dBm" } ?? "unknown" }
-        return "all received beacons of \(names(heardVenues)) are below the rssiThreshold of \(numbers[0]); "
+        return "all received beacons of \(names(receivedVenues)) are below the rssiThreshold of \(numbers[0]); "
             + "the strongest is \(numbers[1])"
     }
 
     private var undecidedClause: String {
-        heardVenues.count > 1
-            ? "the radio receives beacons of \(names(heardVenues)), and none of these venues is clearly stronger"
-            : "the radio receives beacons of \(names(heardVenues)), but they are not enough to choose the venue"
+        receivedVenues.count > 1
+            ? "the radio receives beacons of \(names(receivedVenues)), and none of these venues is clearly stronger"
+            : "the radio receives beacons of \(names(receivedVenues)), but they are not enough to choose the venue"
     }
 
     private var floorClause: String {
@@ -109,7 +109,7 @@ extension SessionDiagnosis: CustomStringConvertible {
         case .weakBeacons: "Lower rssiThreshold, or move closer to a beacon."
         case .otherVenue: "Remove the setting forcedVenue, or set it to a venue that is received."
         case .undecidedVenue:
-            heardVenues.count > 1
+            receivedVenues.count > 1
                 ? "Move away from the border between the venues, or set forcedVenue."
                 : "Move closer to the beacons, and check the coordinate and the radius of the venue."
         case .undecidedFloor: "Move closer to a beacon, and check the floors of the beacons in the packet."

@@ -93,7 +93,7 @@ public struct SessionDiagnosis: Hashable, Sendable {
     public var floors: [Floor] = []
     /// The venues whose beacons were received; empty for other reasons than `weakBeacons`, `otherVenue` and
     /// `undecidedVenue`.
-    public var heardVenues: [VenueID] = []
+    public var receivedVenues: [VenueID] = []
     /// The strongest RSSI in dBm of the beacons below the threshold; nil for other reasons than `weakBeacons`.
     public var strongestRSSI: Double?
     /// The RSSI threshold in dBm; nil for other reasons than `weakBeacons`.

@@ -38,8 +38,8 @@ struct EvaluateCommand: Command {
 
             --report writes report-NAME.html into FOLDER, where NAME is the data set's: a page with the scores of all
             methods, or of the one given by --method, the distribution of the error, the error over time, each track on
-            its plan, the radio map, and the residuals and ranges of the tracks' readings. index.html in FOLDER lists all
-            its reports. The pages contain their figures, have no script and load nothing. They show where people were:
+            its plan, the radio map, the residuals and ranges of the tracks' readings, and the expected 68 % error of the
+            venue's beacons. index.html in FOLDER lists all its reports. The pages contain their figures, have no script and load nothing. They show where people were:
             only their owner can read the files.
 
             example: indoorloc evaluate Fixtures/office
@@ -162,6 +162,11 @@ struct EvaluateCommand: Command {
             let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
             let scores = evaluation.scores(of: outcomes)
             if let page {
+                guard scores.causal.count > 0 else {
+                    throw CommandError(
+                        description: "\(dataSet.name): no ground truth with a position to score; the report was not "
+                            + "written")
+                }
                 let result = MethodComparison.Result(
                     method: positioning.method, outcomes: outcomes, score: scores.causal)
                 try await write(

@@ -16,7 +16,8 @@ struct LocateCommand: Command {
             With --imu, the device's motion and air pressure sensors are used and recorded, at 50 Hz by default. With
             --geofences, the geofences of a GeoJSON file are also monitored, as for 'replay'. With --share, other devices
             receive the positions over an MQTT broker; 'indoorloc share watch' prints them. With --http, the command serves a
-            live map of the session for web browsers, as for 'serve'.
+            live map of the session for web browsers, as for 'serve'. With --http and --record, a tap on the page's plan ('Mark
+            my place') stores ground truth in the recording.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,

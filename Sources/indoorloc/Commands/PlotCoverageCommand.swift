@@ -5,11 +5,11 @@ import VenuePackets
 /// The command `plot coverage`: draws the expected error of a venue's beacons, and proposes places for more beacons.
 struct PlotCoverageCommand: Command {
     static let syntax = CommandSyntax(
-        name: "plot coverage", summary: "draw the accuracy that a venue's beacons allow, as SVG",
+        name: "plot coverage", summary: "draw the expected 68 % error of a venue's beacons, as SVG",
         details: """
             Draws the expected 68 % error of a position on each map: the Cramér–Rao bound from the session's
             signal model, with the walls of the map and the packet's radio map. --beacons adds proposed places for more
-            beacons, each the place that reduces the mean error most. With --target, the proposals reduce the error where it
+            beacons, each the place that reduces the mean expected error most. With --target, the proposals reduce the error where it
             exceeds the target. A session on a walk can be more accurate, because it combines successive readings.
 
             With --output, prints one line per map and per proposed beacon. With --json, prints one object with the errors of all cells
@@ -21,12 +21,13 @@ struct PlotCoverageCommand: Command {
         options: [
             .venue, .radioMap,
             CommandOption(name: "map", argument: "MAP", help: "draw this map only, by its number"),
-            CommandOption(name: "beacons", argument: "N", help: "number of proposed beacons (default 0)"),
+            CommandOption(name: "beacons", argument: "N", help: "number of proposed beacons (default 1)"),
             CommandOption(name: "target", argument: "METRES", help: "68 % error that positions should have"),
             CommandOption(name: "at-walls", help: "propose places within 1 m of a wall"),
             CommandOption(
                 name: "wall-loss", argument: "DB", help: "signal loss through one wall (default 3.4, a light wall)"),
-            CommandOption(name: "json", help: "print one JSON object instead of lines or the drawing"),
+            CommandOption(
+                name: "json", help: "print the errors as one JSON object; with --output, also write the drawing"),
         ] + PlotOutput.options)
 
     private let path: String
@@ -43,7 +44,7 @@ struct PlotCoverageCommand: Command {
         isJSON = arguments.has("json")
         output = arguments.outputFile("output")
         mapID = try arguments.mapOption()
-        count = try arguments.number("beacons", in: 0...100, else: 0)
+        count = try arguments.number("beacons", in: 0...100, else: 1)
         var settings = CoverageSettings()
         if arguments.has("target") { settings.target = try arguments.decimal("target", in: 0.1...1000, unit: "metres") }
         if arguments.has("wall-loss") {

@@ -89,6 +89,11 @@ struct PlotErrorCommand: Command {
         guard results.contains(where: { $0.score.count > 0 }) else {
             throw CommandError(description: "\(input.name): no ground truth with a position to compare with")
         }
+        guard results.contains(where: { $0.score.median != nil }) else {
+            throw CommandError(
+                description: "\(input.name): no method estimated a position on the right floor at an instant with "
+                    + "ground truth")
+        }
         let series = results.map(\.errors)
         let caption = results.map { "\($0.method.rawValue): \($0.score.summary)" }
         try output.write(

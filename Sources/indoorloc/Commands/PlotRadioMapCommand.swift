@@ -10,7 +10,7 @@ struct PlotRadioMapCommand: Command {
         summary: "draw the expected RSSI of beacons on the floor plan, as SVG",
         details: """
             V is a venue packet, or a data set, whose radio map is learned from its survey. Draws the expected RSSI of the
-            engine's tables and the surveyed places: of the beacons given by --beacon, of each beacon with --each, and
+            engine's tables and the survey points: of the beacons given by --beacon, of each beacon with --each, and
             otherwise of the strongest beacon at each point. Places where no beacon can be received are left blank. Without
             a radio map, the expected RSSI is that of the path-loss law.
 
@@ -82,7 +82,7 @@ extension Venue {
     /// The source of the expected RSSI in words.
     var radioMapCaption: String {
         guard let radioMap else { return "Without a survey: expected by the path-loss law and the walls." }
-        return "Learned from a survey with \(radioMap.fingerprints.count.counting("place")) and "
+        return "Learned from a survey with \(radioMap.fingerprints.count.counting("survey point")) and "
             + "\(radioMap.beacons.count.counting("beacon"))."
     }
 }

@@ -50,8 +50,12 @@ struct PlotResidualsCommand: Command {
         try output.write(
             Figure.residuals(
                 title: "\(input.name): measured minus expected RSSI", of: residuals.beacons,
-                caption: [residuals.caption]))
+                caption: [residuals.caption] + (input.recordings.isEmpty ? [Self.remark] : [])))
     }
+
+    /// The caption of a radio map's own readings.
+    private static let remark =
+        "The radio map was learned from these readings, so the differences on new recordings are larger."
 }
 
 /// The residuals of readings at known places.

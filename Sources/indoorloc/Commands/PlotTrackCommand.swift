@@ -76,19 +76,21 @@ struct PlotTrackCommand: Command {
         progress.clear()
         tally.warning(for: recording).map(StandardError.write)
         let places = truths.compactMap(\.waypoint)
+        let reason = conclusion.map { ", as \($0.clauseWithHelp)" } ?? ""
         guard !positions.isEmpty || !places.isEmpty else {
-            let reason = conclusion.map { ", as \($0.clauseWithHelp)" } ?? ""
             let message = PrintableText.line("nothing to draw: no position\(reason)")
             throw CommandError(description: "\(recording): \(message)")
         }
         positions.sort { $0.instant < $1.instant }
         var scorer = TrackScorer(venue: venue)
         scorer.add(truths: truths, end: end, positions: positions)
+        let caption =
+            positions.isEmpty ? PrintableText.line("The session emitted no position\(reason).") : scorer.score.caption
         try output.write(
             Figure.track(
                 title: "\(PlotSource.name(ofRecording: recording)): \(venue.name)", venue: venue,
                 maps: maps.map(Set.init),
-                truth: places, positions: positions, caption: [scorer.score.caption]))
+                truth: places, positions: positions, caption: [caption]))
     }
 }
 

@@ -84,7 +84,7 @@ struct SurveyCommand: Command {
         }
         let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
         try StandardOutput.write(
-            "\(output.path): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"
+            "\(output.path): \(map.fingerprints.count) survey points, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"
         )
         if let learned = map.learnedText { try StandardOutput.write("learned: \(learned)\n") }
         if let text = outcome?.text { try StandardOutput.write("unlabelled: \(text)\n") }

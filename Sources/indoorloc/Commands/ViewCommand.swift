@@ -15,10 +15,10 @@ struct ViewCommand: Command {
             A recording is played through a session, as by 'replay'. The page shows the plan, the particles, the
             position with its 68 % radius, the received beacons, the route to --goal, and the ground truth with the error
             if the recording has it. A time line shows states, floors, events and errors; play, pause and seek work with
-            the mouse, by touch and on the keyboard. For a radio map, the page shows the expected RSSI of each beacon with its
-            deviation, the survey, and the residuals of each survey point without itself.
+            the mouse, by touch and on the keyboard. For a radio map, the page shows the expected RSSI of each beacon and its
+            standard deviation, the survey, and the leave-one-out residuals of the survey points.
 
-            Prints the URL of the page, and serves it until the command is interrupted. Only processes of this machine
+            Prints the URL of the page, and serves it until the command is interrupted. Only processes of this host
             have access. With --output, the command writes the page with all its content to one HTML file instead, which
             needs no server. The file contains the positions, so only its owner can read it.
 
@@ -26,13 +26,15 @@ struct ViewCommand: Command {
 
             example: indoorloc view --venue Fixtures/office --goal Books --output page.html \\
                          Fixtures/recordings/one-floor/scan.jsonl.gz
+
+            example: indoorloc view --venue Fixtures/office map.json.gz
             """,
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .beaconLayout, .lenient,
             CommandOption(name: "goal", argument: "PLACE", help: "show the route to MAP,X,Y or to a point of interest"),
             CommandOption(
                 name: "http", argument: "ADDRESS",
-                help: "loopback address to serve at (default 127.0.0.1 and a free port)"),
+                help: "loopback HOST:PORT or PORT (default: 127.0.0.1 and a free port)"),
             CommandOption(name: "open", help: "also open the page in the default browser"),
             CommandOption(name: "output", short: "o", argument: "FILE", help: "write one HTML file and end"),
             .overwrite,
@@ -51,9 +53,14 @@ struct ViewCommand: Command {
     private let goal: RouteGoal?
     private let address: LiveMapAddress
     private let opens: Bool
+    /// The first of the given options that only a recording uses; nil for none.
+    private let optionOfRecordings: String?
     private let output: OutputFile?
 
     init(_ arguments: ParsedArguments) throws {
+        guard arguments.has("venue") else {
+            throw UsageError(message: "--venue is missing; it has the floor plan", command: Self.syntax.name)
+        }
         venue = try arguments.requiredInput("venue")
         server = try VenueServerOptions(arguments, isRequired: false)
         radioMap = try arguments.input("radio-map")
@@ -67,6 +74,8 @@ struct ViewCommand: Command {
         goal = arguments.value("goal").map(RouteGoal.init)
         address = try arguments.loopbackAddress()
         opens = arguments.has("open")
+        optionOfRecordings = ["radio-map", "seed", "method", "geofences", "beacon-layout", "goal"]
+            .first(where: arguments.has)
         output = arguments.outputFile("output", isPrivate: true)
         if output != nil, let other = ["http", "open"].first(where: arguments.has) {
             throw UsageError(message: "--output and --\(other) can't be combined", command: Self.syntax.name)
@@ -75,9 +84,12 @@ struct ViewCommand: Command {
 
     func run() async throws {
         try output?.check()
+        // An address in use is reported before the recording is played.
+        let listener = output == nil ? try LiveMapListener(address) : nil
         let content = try await content()
         if let output { return try output.write(try LiveMapPage.document(await content.document())) }
-        let server = try LiveMapServer(content: content, address: address)
+        guard let listener else { return }
+        let server = try LiveMapServer(content: content, listener: listener)
         defer { server.stop() }
         try StandardOutput.write(server.url + "\n")
         if opens { openBrowser(at: server.url) }
@@ -86,7 +98,12 @@ struct ViewCommand: Command {
 
     /// Reads the file and plays it if it is a recording.
     private func content() async throws -> LiveMapRecording {
-        if ViewedFile.isRadioMap(file) {
+        if try ViewedFile.isRadioMap(file, strictness) {
+            if let optionOfRecordings {
+                throw UsageError(
+                    message: "--\(optionOfRecordings) requires a recording; \(name) is a radio map",
+                    command: Self.syntax.name)
+            }
             let packet = try await server.packet(venue, radioMap: file)
             return LiveMapRecording(
                 mode: .radioMap, title: title, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),
@@ -137,18 +154,32 @@ enum ViewedFile {
     /// Returns whether a file is a radio map rather than a recording.
     ///
     /// Reads the first entry, and the whole file only if the entry isn't one of a recording.
-    static func isRadioMap(_ path: String) -> Bool {
+    ///
+    /// - Throws: `CommandError` with the errors of both readers if neither can read the file.
+    static func isRadioMap(_ path: String, _ strictness: RecordingReader.Strictness) throws -> Bool {
         do {
             _ = try RecordedReadings(path: path, strictness: .strict).next(truth: { _ in })
             return false
-        } catch { return (try? RadioMapFile.read(path)) != nil }
+        } catch let recordingError {
+            do throws(RadioMapFileError) {
+                _ = try RadioMapFile.read(path)
+                return true
+            } catch let radioMapError {
+                guard FileManager.default.isReadableFile(atPath: path) else { throw recordingError }
+                // Broken lines of a recording that is read leniently are skipped.
+                guard strictness == .strict else { return false }
+                throw CommandError(
+                    description: "\(path) is neither a recording (\(recordingError)) nor a radio map "
+                        + "(\(radioMapError))")
+            }
+        }
     }
 }
 
 extension ParsedArguments {
-    /// The address given by `--http`; any free port of this machine without the option.
+    /// The address given by `--http`; any free port of this host without the option.
     ///
-    /// - Throws: `UsageError` if other machines can reach the address.
+    /// - Throws: `UsageError` if other hosts can reach the address.
     fileprivate func loopbackAddress() throws(UsageError) -> LiveMapAddress {
         let text = value("http") ?? "127.0.0.1:0"
         let address: LiveMapAddress
@@ -157,7 +188,8 @@ extension ParsedArguments {
         }
         guard !address.isLoopback else { return address }
         throw UsageError(
-            message: "--http: other machines can reach \(address), and the page has no password; use 127.0.0.1, or "
-                + "give them the file of --output", command: syntax.name)
+            message:
+                "--http: other hosts can reach \(address), and 'view' has no token; use 127.0.0.1, or write a file "
+                + "with --output", command: syntax.name)
     }
 }

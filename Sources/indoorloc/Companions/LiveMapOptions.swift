@@ -11,7 +11,7 @@ struct LiveMapOptions: Sendable {
             help: "serve a live map and its data by HTTP at HOST:PORT or PORT, such as 127.0.0.1:8080"),
         CommandOption(
             name: "http-token-file", argument: "FILE",
-            help: "file with the token that all requests need; required unless ADDRESS is of this host only"),
+            help: "file with the token that all requests need; required unless ADDRESS is a loopback address"),
     ]
 
     private let address: LiveMapAddress
@@ -39,7 +39,12 @@ struct LiveMapOptions: Sendable {
     ///
     /// - Throws: `CommandError` if the token file can't be used, or `LiveMapError` if the address can't be.
     func listener() throws -> LiveMapListener {
-        try LiveMapListener(address, token: try tokenFile.map(Self.token))
+        do {
+            return try LiveMapListener(address, token: try tokenFile.map(Self.token))
+        } catch let error as LiveMapError {
+            guard case .badToken = error, let tokenFile else { throw error }
+            throw CommandError(description: "--http-token-file \(tokenFile): \(error)")
+        }
     }
 
     /// Returns the first line of a file that only its owner can read.
@@ -47,7 +52,11 @@ struct LiveMapOptions: Sendable {
         func failure(_ reason: String) -> CommandError {
             CommandError(description: "--http-token-file \(path): \(reason)")
         }
-        guard let file = fopen(path, "re") else { throw failure(String(cString: strerror(errno))) }
+        guard let file = fopen(path, "re") else {
+            let (number, reason) = (errno, String(cString: strerror(errno)))
+            let advice = "; create it with 'openssl rand -hex 16 >\(path)' and 'chmod 600 \(path)'"
+            throw failure(reason + (number == ENOENT ? advice : ""))
+        }
         defer { fclose(file) }
         var status = stat()
         guard fstat(fileno(file), &status) == 0 else { throw failure(String(cString: strerror(errno))) }

@@ -54,7 +54,7 @@ struct MarkList: Sendable {
 
     init(_ places: [MarkedPlace]) { self.places = places }
 
-    /// Reads a file with one `MAP,X,Y` a line. Empty lines and lines that begin with `#` have no place.
+    /// Reads a file with one `MAP,X,Y` on each line. Empty lines and lines that begin with `#` have no place.
     ///
     /// - Parameter venue: the venue of the places; nil if it is unknown.
     /// - Throws: `Failure` with the file, the line and the reason.
@@ -77,7 +77,7 @@ struct MarkList: Sendable {
             places.append(place)
         }
         guard !places.isEmpty else {
-            throw Failure(description: "\(path): no place; write one MAP,X,Y a line, in the order of the walk")
+            throw Failure(description: "\(path): no place; write one MAP,X,Y on each line, in the order of the walk")
         }
         self.places = places
     }
@@ -89,7 +89,13 @@ struct MarkList: Sendable {
     var prompt: String {
         guard let next else { return "all \(places.count) marks are set; press Ctrl-C to end, or u to undo" }
         let undo = marked > 0 ? ", or u to undo" : ""
-        return "mark \(marked + 1) of \(places.count): \(next.description); press Enter there\(undo)"
+        // Up to two decimals, as people write them.
+        let point = [next.point.x, next.point.y].map { value in
+            let text = JSONText.number(value, decimals: 2)
+            return text.replacing(/\.?0+$/, with: "")
+        }
+        return "point \(marked + 1) of \(places.count): (\(point[0]), \(point[1])) m on map \(next.mapID); "
+            + "press Enter when you are there\(undo)"
     }
 
     /// Advances to the next place.

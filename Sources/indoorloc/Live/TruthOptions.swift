@@ -9,7 +9,7 @@ extension CommandOption {
         name: "room", argument: "NAME", help: "ground truth: the device stays in this room, for 'rooms train'")
     static let marks = CommandOption(
         name: "marks", argument: "FILE",
-        help: "ground truth: at each point of FILE (a MAP,X,Y a line), press Enter; u undoes")
+        help: "ground truth: FILE has one MAP,X,Y on each line; press Enter at each point; u undoes")
     static let venueOfTruth = CommandOption(
         name: "venue", argument: "V", help: "venue packet that has the maps of --at or --marks")
 }

@@ -37,7 +37,7 @@ struct EvaluationReport: Sendable {
                         + "15 m for each level of difference. The radius is calibrated if it contains 68 % of the true "
                         + "positions."),
                 HTMLPage.heading("Errors", level: 2), errors, HTMLPage.heading("Tracks", level: 2), tracks,
-                HTMLPage.heading("Radio", level: 2), radio,
+                HTMLPage.heading("Radio", level: 2), radio, HTMLPage.heading("Beacons", level: 2), beacons,
             ].joined())
     }
 
@@ -97,6 +97,18 @@ struct EvaluationReport: Sendable {
         }
         return parts.isEmpty ? HTMLPage.paragraph("No reading at a known place.") : parts
     }
+
+    /// The error that the beacons allow at each point.
+    private var beacons: String {
+        guard !field.beacons.isEmpty else { return HTMLPage.paragraph("The venue has no beacon.") }
+        var settings = CoverageSettings()
+        settings.signal = field.model
+        let analysis = CoverageAnalysis(venue: venue, settings: settings)
+        let coverage = CoverageResult(
+            venue: venue, grids: venue.maps.compactMap { analysis.expectedErrors(on: $0.id) }, proposals: [],
+            target: nil)
+        return HTMLPage.figure(coverage.figure)
+    }
 }
 
 /// The reports in a folder, and their index.
@@ -114,6 +126,10 @@ struct ReportFolder: Sendable {
 
     /// Creates the folder; returns the file of a data set's report without writing it.
     func file(of name: String) throws -> OutputFile {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), !isFolder.boolValue {
+            throw CommandError(description: "--report: \(folder) is a file; give a folder")
+        }
         try EvaluateCommand.explained(folder) {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }

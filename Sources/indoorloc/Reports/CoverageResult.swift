@@ -33,7 +33,7 @@ struct CoverageResult {
             return .plan(PlanView(venue: venue, map: map, heatMap: heat, layers: layers))
         }
         return Figure(
-            title: "Expected accuracy: \(venue.name)",
+            title: "Expected 68 % error: \(venue.name)",
             description: "The expected 68 % error of positions on the floor plans of \(venue.name). "
                 + lines.joined(separator: " "), caption: lines, panels: panels)
     }
@@ -45,21 +45,26 @@ struct CoverageResult {
             let mean = grid.meanError.map { "\(Self.metres($0)) m" } ?? "unknown"
             var line = "\(name): the mean expected 68 % error is \(mean)"
             if let target, let share = grid.share(within: target) {
-                line += "; \(Self.percent(share)) of the area is within \(Self.metres(target)) m"
+                line +=
+                    "; \(Self.percent(share)) of the walkable area has an expected error of at most "
+                    + "\(Self.metres(target)) m"
             }
             return line + "."
         }
             + proposals.enumerated().map { index, beacon in
                 let name = venue.map(beacon.mapID)?.name ?? "map \(beacon.mapID)"
+                let place = [beacon.point.x, beacon.point.y].map { JSONText.number($0, decimals: 1) }
                 var line =
-                    "Beacon \(index + 1) at (\(Self.metres(beacon.point.x)), \(Self.metres(beacon.point.y))) on \(name): mean "
-                    + "\(Self.metres(beacon.meanError)) m"
-                if let share = beacon.shareWithinTarget { line += ", \(Self.percent(share)) within the target" }
+                    "Proposed beacon \(index + 1) at (\(place[0]), \(place[1])) on \(name): with it, the mean expected "
+                    + "68 % error\(grids.count > 1 ? " of all maps" : "") is \(Self.metres(beacon.meanError)) m"
+                if let target, let share = beacon.shareWithinTarget {
+                    line += ", and \(Self.percent(share)) of the walkable area has at most \(Self.metres(target)) m"
+                }
                 return line + "."
             }
     }
 
-    private static func metres(_ value: Double) -> String { JSONText.number(value, decimals: 1) }
+    private static func metres(_ value: Double) -> String { JSONText.number(value, decimals: 2) }
     private static func percent(_ share: Double) -> String { JSONText.number(share * 100, decimals: 0) + " %" }
 
     /// The result as one JSON object.

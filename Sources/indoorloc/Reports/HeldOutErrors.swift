@@ -85,6 +85,6 @@ struct HeldOutErrors: Sendable {
         return
             "Positions in recordings that were left out of the survey have a mean error of \(metres(mean)), a 68 % error of "
             + "\(metres(two)) and a 95 % error of \(metres(most)); \(JSONText.number(answered * 100, decimals: 0)) % are on the "
-            + "right map."
+            + "right floor."
     }
 }

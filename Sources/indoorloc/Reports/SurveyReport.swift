@@ -2,7 +2,7 @@ import Foundation
 import IndoorLocalization
 import LocalizationFigures
 
-/// The report of a survey: advice, the error of recordings left out, coverage, and the residuals of beacons and places.
+/// The report of a survey: advice, the error of recordings left out, gaps, and the residuals of beacons and places.
 struct SurveyReport {
     let venue: Venue
     let radioMap: RadioMap
@@ -39,7 +39,7 @@ struct SurveyReport {
         let parts = [
             HTMLPage.heading(title), HTMLPage.paragraph(introduction), HTMLPage.heading("Advice", level: 2),
             advice.isEmpty ? HTMLPage.paragraph("The review found no problem.") : HTMLPage.list(advice),
-            HTMLPage.heading("Expected error", level: 2), errors, HTMLPage.heading("Coverage", level: 2), coverage,
+            HTMLPage.heading("Expected error", level: 2), errors, HTMLPage.heading("Gaps", level: 2), gaps,
             HTMLPage.heading("Beacons", level: 2), beacons, HTMLPage.heading("Survey points", level: 2), places,
         ]
         return HTMLPage.page(title: title, body: parts.joined())
@@ -69,12 +69,12 @@ struct SurveyReport {
         }
         return HTMLPage.paragraph(sentence) + HTMLPage.figure(figure)
             + HTMLPage.paragraph("The recordings with the largest errors:")
-            + HTMLPage.table(["recording", "places", "mean error (m)"], rows)
+            + HTMLPage.table(["recording", "instants", "mean error (m)"], rows)
     }
 
-    // MARK: Coverage
+    // MARK: Gaps
 
-    private var coverage: String {
+    private var gaps: String {
         let gaps = review.gaps
         let area = number(gaps.reduce(0) { $0 + $1.area }, 0)
         let distance = number(review.coverDistance, 0)
@@ -118,11 +118,13 @@ struct SurveyReport {
                 ])
         }
         rows.sort { !$0[6].isEmpty && $1[6].isEmpty }
-        let text = "The residual is the deviation of the readings from the prediction by the other survey points."
+        let text =
+            "A residual is the difference between a reading and the prediction from the other survey points; the table has "
+            + "their root mean square."
         let rest = rows.count - Self.rowLimit
         return HTMLPage.paragraph(text)
             + HTMLPage.table(
-                ["beacon", "map", "places", "readings", "power (dBm)", "residual (dB)", "finding"],
+                ["beacon", "map", "survey points", "readings", "power (dBm)", "RMS residual (dB)", "finding"],
                 Array(rows.prefix(Self.rowLimit)), textColumns: [0, 1, 6])
             + (rest > 0 ? HTMLPage.paragraph("\(rest) more beacons are not listed.") : "")
     }
@@ -141,7 +143,7 @@ struct SurveyReport {
             ]
         }
         return HTMLPage.paragraph("The survey points with the largest residuals:")
-            + HTMLPage.table(["map", "x (m)", "y (m)", "beacons", "residual (dB)", "mean (dB)"], rows)
+            + HTMLPage.table(["map", "x (m)", "y (m)", "beacons", "RMS residual (dB)", "mean residual (dB)"], rows)
     }
 
     /// Returns the root mean square of residuals in dB; nil without residuals.
