@@ -108,7 +108,7 @@ final class VenueSearchDiagnosisTests: DiagnosisTestCase {
         var story = story(in: .searchVenue, settings)
         story.play(heard(1, from: 11, to: 20), to: 20)
         XCTAssertEqual(story.emitted, [Emitted(16, .otherVenue)])
-        XCTAssertEqual(story.diagnoses.first?.heardVenues, [1])
+        XCTAssertEqual(story.diagnoses.first?.receivedVenues, [1])
         XCTAssertEqual(story.diagnoses.first?.forcedVenue, 2)
     }
 
@@ -128,7 +128,7 @@ final class VenueSearchDiagnosisTests: DiagnosisTestCase {
             story.diagnoses.first?.description,
             "The radio receives beacons of venue 1, but they are not enough to choose the venue.")
         var contested = SessionDiagnosis(state: .searchVenue, reason: .undecidedVenue)
-        contested.heardVenues = [1, 2]
+        contested.receivedVenues = [1, 2]
         XCTAssertEqual(
             contested.description,
             "The radio receives beacons of venues 1 and 2, and none of these venues is clearly stronger.")
