@@ -55,7 +55,7 @@ final class ViewCommandTests: XCTestCase {
 
         let overview: LiveMapOverview = try decoded(url + "api/v1/venue")
         XCTAssertEqual(overview.mode, .recording)
-        XCTAssertEqual(overview.title, Self.stairs)
+        XCTAssertEqual(overview.title, "stairs/scan.jsonl.gz")
         let venue = try XCTUnwrap(overview.venues.first)
         XCTAssertEqual(venue.maps.map(\.hasImage), [true, true])
         XCTAssertEqual(venue.maps[0].tiles, .init(width: 1080, height: 600, tileSize: 256, overlap: 0, format: "png"))

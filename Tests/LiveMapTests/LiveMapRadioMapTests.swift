@@ -59,6 +59,17 @@ final class LiveMapRadioMapTests: XCTestCase {
         XCTAssertEqual(gap.cells.count, 2 * Int(gap.area))
         XCTAssertEqual(gap.area, 60, accuracy: 15)
         XCTAssertGreaterThan(gap.x, 18)
+        XCTAssertTrue(
+            content.advice?.contains { $0.hasPrefix("Walk the bottom right of Room") } == true,
+            "\(content.advice ?? [])")
+        XCTAssertNil(content.beacons[0].findings)
+    }
+
+    func testABeaconThatTheSurveyContradictsHasFindings() throws {
+        var venue = try venue()
+        venue.beacons[0].point = MapPoint(x: 18, y: 5)
+        let findings = try XCTUnwrap(LiveMapRadioMap(venue: venue).beacons[0].findings)
+        XCTAssertTrue(findings[0].hasPrefix("Check the place of beacon \(identity)"), "\(findings)")
     }
 
     func testTheGridsStayWithinTheLimit() throws {
@@ -78,6 +89,7 @@ final class LiveMapRadioMapTests: XCTestCase {
         XCTAssertEqual(content.survey, [])
         XCTAssertEqual(content.residuals, [])
         XCTAssertNil(content.surveyGaps)
+        XCTAssertNil(content.advice)
     }
 
     func testTheContentIsEncodedAndDecodedAsJSON() throws {

@@ -103,9 +103,16 @@ export class App {
     this.radioPanel = new RadioPanel(radioMap, this.plan.scene, () => this.showRadioMap());
     let readings = 0;
     for (const point of radioMap.survey) readings += point.readings;
+    const gaps = radioMap.surveyGaps ?? [];
+    let area = 0;
+    for (const gap of gaps) area += gap.area;
+    const suspicious = radioMap.beacons.filter((/** @type {any} */ beacon) => beacon.findings?.length > 0).length;
     this.facts.showOther("Radio map", [
       ["Beacons", String(radioMap.beacons.length)], ["Survey points", String(radioMap.survey.length)],
       ["Readings", String(readings)],
+      ...(radioMap.surveyGaps
+        ? [["Survey gaps", gaps.length === 0 ? "none" : `${gaps.length} (${Math.round(area)}\u00a0m²)`]] : []),
+      ...(radioMap.advice ? [["Suspicious beacons", suspicious === 0 ? "none" : String(suspicious)]] : []),
     ]);
   }
 
@@ -215,6 +222,7 @@ export class App {
     this.plan.palette = readPalette(document.documentElement);
     this.plan.imagePalette = readPalette(byId("light-colors"));
     this.timeline.key = "";
+    this.radioPanel?.drawLegend();
     this.plan.invalidate();
   }
 
@@ -339,7 +347,7 @@ export class App {
     if (this.isSession && isDue) {
       this.tablesAt = now;
       if (frame) {
-        this.facts.show(frame, this.venueOf(frame), this.origin, !clock.playing);
+        this.facts.show(frame, this.venueOf(frame), this.origin, clock.t, !clock.playing);
         this.diagnosis.show(frame.diagnosis ?? null);
         if (frame !== this.tableFrame) this.beaconTable.show(frame.beacons ?? null);
         this.tableFrame = frame;

@@ -27,6 +27,7 @@ export function attachControls(app) {
   const keys = keysOf(app);
   byId("help-open").addEventListener("click", () => openHelp(keys));
   listKeys(byId("help-list"), keys);
+  byId("help-timeline").hidden = !app.isSession;
   listenToKeys(keys);
 }
 

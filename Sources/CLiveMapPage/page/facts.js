@@ -21,13 +21,14 @@ export class Facts {
    * @param {any} frame
    * @param {any} venue
    * @param {number} start the instant that is shown as 0:00
+   * @param {number} t the instant that the page shows, at or after the frame's
    * @param {boolean} isStill whether the page stays at this instant
    */
-  show(frame, venue, start, isStill) {
+  show(frame, venue, start, t, isStill) {
     setText(byId("state-text"), frame.text);
     byId("state-dot").hidden = false;
     byId("state-dot").dataset.kind = stateKind(frame.state);
-    const facts = factsOf(frame, venue, start);
+    const facts = factsOf(frame, venue, t - start);
     const key = facts.map(([name]) => name).join();
     if (key !== this.key) {
       this.key = key;
@@ -71,10 +72,10 @@ export class Facts {
  * Returns names and values.
  * @param {any} frame
  * @param {any} venue
- * @param {number} start
+ * @param {number} time
  * @returns {[string, string][]}
  */
-function factsOf(frame, venue, start) {
+function factsOf(frame, venue, time) {
   /** @type {[string, string][]} */
   const facts = [];
   const estimate = frame.estimate;
@@ -107,7 +108,7 @@ function factsOf(frame, venue, start) {
   }
   const age = estimate ? frame.t - estimate.t : 0;
   if (age > 2) facts.push(["Age of the estimate", `${Math.round(age)}\u00a0s`]);
-  facts.push(["Time", clockTime(frame.t - start)]);
+  facts.push(["Time", clockTime(time)]);
   return facts;
 }
 

@@ -23,7 +23,7 @@ export function drawSurveyPoints(pass) {
 }
 
 /**
- * Draws the heat map of the chosen beacon.
+ * Draws the heat map of the chosen beacon, and the gaps of the survey.
  * @param {import("./plan.js").Pass} pass
  */
 export function drawRadioMap(pass) {
@@ -39,6 +39,7 @@ export function drawRadioMap(pass) {
     context.globalAlpha = 1;
     context.imageSmoothingEnabled = true;
   }
+  if (scene.layers.has("gaps")) drawGaps(pass);
 }
 
 /**
@@ -75,6 +76,53 @@ function heatOf(grid, quantity) {
   return canvas;
 }
 
+/**
+ * Draws the gaps of the survey with hatching, which differs from the colours of the heat map without hue.
+ * @param {import("./plan.js").Pass} pass
+ */
+function drawGaps({ context, view, scene, palette }) {
+  for (const gap of scene.radioMap.surveyGaps ?? []) {
+    if (gap.mapId !== scene.map.id) continue;
+    const half = gap.cellSize / 2;
+    context.save();
+    context.beginPath();
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let index = 0; index + 1 < gap.cells.length; index += 2) {
+      const [x, y] = view.toScreen(gap.cells[index] - half, gap.cells[index + 1] - half);
+      const [endX, endY] = view.toScreen(gap.cells[index] + half, gap.cells[index + 1] + half);
+      context.rect(x, y, endX - x, endY - y);
+      [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, endX), Math.max(bottom, endY)];
+    }
+    context.clip();
+    const { width, height } = context.canvas;
+    hatch(context, Math.max(0, left), Math.max(0, top), Math.min(width, right), Math.min(height, bottom), palette);
+    context.restore();
+  }
+}
+
+/**
+ * Draws the hatching of gaps in a rectangle.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} top
+ * @param {number} right
+ * @param {number} bottom
+ * @param {Record<string, string>} palette
+ */
+export function hatch(context, left, top, right, bottom, palette) {
+  const distance = 14;
+  context.beginPath();
+  for (let sum = Math.ceil((left + top) / distance) * distance; sum < right + bottom; sum += distance) {
+    context.moveTo(sum - top, top);
+    context.lineTo(sum - bottom, bottom);
+  }
+  for (const [color, width] of /** @type {[string, number][]} */ ([[palette.halo, 3.5], [palette.bad, 1.5]])) {
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    context.stroke();
+  }
+}
+
 /** @param {import("./plan.js").Pass} pass */
 function drawSurvey({ context, view, scene, palette }) {
   for (const point of scene.radioMap.survey) {
@@ -93,8 +141,9 @@ function drawSurvey({ context, view, scene, palette }) {
 /** @param {import("./plan.js").Pass} pass */
 function drawResiduals(pass) {
   const { context, view, scene, palette } = pass;
-  /** @type {number[][]} */
-  const boxes = [];
+  // Circles are smaller on a small plan, so that they cover each other less.
+  const share = Math.min(1, Math.max(0.45, view.scale / 20));
+  const labels = [];
   for (const residual of scene.radioMap.residuals) {
     if (residual.beacon !== scene.beacon) continue;
     const point = scene.radioMap.survey[residual.point];
@@ -103,15 +152,18 @@ function drawResiduals(pass) {
     const difference = residual.rssi - residual.predicted;
     // The size and the sign show the difference without hue.
     context.beginPath();
-    context.arc(x, y, 4 + Math.min(10, Math.abs(difference)) * 0.6, 0, 2 * Math.PI);
+    context.arc(x, y, share * (4 + Math.min(10, Math.abs(difference)) * 0.6), 0, 2 * Math.PI);
     context.fillStyle = difference >= 0 ? palette.route : palette.estimate;
     context.fill();
     context.lineWidth = 1.5;
     context.strokeStyle = palette.halo;
     context.stroke();
-    const text = signed(difference);
-    const box = [x - 4 * text.length, y - 24, x + 4 * text.length, y - 8];
-    if (!claim(box, boxes)) continue;
-    drawLabel(pass, text, x, y - 16, { color: palette.text, size: 11, weight: 600 });
+    labels.push({ text: signed(difference), x, y });
+  }
+  /** @type {number[][]} */
+  const boxes = [];
+  for (const { text, x, y } of labels) {
+    const box = [x - 4.5 * text.length, y - 24, x + 4.5 * text.length, y - 8];
+    if (claim(box, boxes)) drawLabel(pass, text, x, y - 16, { color: palette.text, size: 11, weight: 600 });
   }
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { metres, number } from "./format.js";
-import { claim, drawLabel } from "./layer-venue.js";
+import { claim, drawLabel, font, pointBoxes } from "./layer-venue.js";
 import { isOfShownVenue } from "./plan.js";
 
 /**
@@ -104,15 +104,16 @@ function drawHeardBeacons(pass) {
     context.globalAlpha = 1;
   }
   if (!scene.layers.has("readings")) return;
-  // A label is left out where it would cover a beacon or the label of a stronger one.
-  const boxes = scene.venue.beacons.flatMap((/** @type {any} */ one) => {
+  // A label is left out where it would cover a point of interest, a beacon or the label of a stronger one.
+  const boxes = pointBoxes(pass).concat(scene.venue.beacons.flatMap((/** @type {any} */ one) => {
     if (one.mapId !== scene.map.id) return [];
     const [x, y] = view.toScreen(one.x, one.y);
     return [[x - 6, y - 6, x + 6, y + 6]];
-  });
+  }));
+  context.font = font(12, 600);
   for (const { beacon, x, y } of heard) {
     const text = beacon.age >= 1.5 ? `${number(beacon.rssi)} · ${Math.round(beacon.age)} s` : number(beacon.rssi);
-    const length = 7 * text.length;
+    const length = context.measureText(text).width + 3;
     const isAtEdge = x + 10 + length > pass.width;
     const box = isAtEdge ? [x - 10 - length, y - 8, x - 7, y + 8] : [x + 7, y - 8, x + 10 + length, y + 8];
     if (!claim(box, boxes)) continue;

@@ -4,7 +4,7 @@ import { beaconName } from "./format.js";
 /** The rooms, fences, points of interest and beacons of a map. */
 
 const family = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${family}`;
+export const font = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${family}`;
 
 /**
  * Adds a box of left, top, right and bottom to others. Returns false, and adds nothing, if it overlaps one of them.
@@ -143,6 +143,22 @@ function boundsOf(area) {
 }
 
 /**
+ * Returns the boxes of the points of interest and their names, for labels that must not cover them.
+ * @param {import("./plan.js").Pass} pass
+ * @returns {number[][]}
+ */
+export function pointBoxes({ context, view, scene }) {
+  if (!scene.layers.has("points")) return [];
+  context.font = font(12);
+  return scene.venue.pointsOfInterest.flatMap((/** @type {any} */ point) => {
+    if (point.mapId !== scene.map.id) return [];
+    const [x, y] = view.toScreen(point.x, point.y);
+    const half = context.measureText(point.name).width / 2 + 2;
+    return [[x - 8, y - 21, x + 8, y], [x - half, y + 1, x + half, y + 17]];
+  });
+}
+
+/**
  * Draws points of interest as pins with names.
  * @param {import("./plan.js").Pass} pass
  */
@@ -176,6 +192,8 @@ export function drawPoints(pass) {
 export function drawFixedBeacons(pass) {
   const { context, view, scene, palette } = pass;
   const chosen = scene.radioMap?.beacons[scene.beacon]?.id ?? null;
+  const suspicious = new Set(scene.radioMap?.beacons.filter(
+    (/** @type {any} */ one) => one.findings?.length > 0).map((/** @type {any} */ one) => one.id));
   for (const beacon of scene.venue.beacons) {
     if (beacon.mapId !== scene.map.id) continue;
     const [x, y] = view.toScreen(beacon.x, beacon.y);
@@ -187,6 +205,9 @@ export function drawFixedBeacons(pass) {
     // The chosen beacon of a radio map has a frame, within which the survey point at its place stays visible.
     if (!isChosen) context.fillRect(x - half - 1, y - half - 1, 2 * half + 2, 2 * half + 2);
     context.strokeRect(x - half, y - half, 2 * half, 2 * half);
+    if (suspicious.has(beacon.id)) {
+      drawLabel(pass, "!", x + half + 7, y - half - 3, { color: palette.bad, size: 16, weight: 700 });
+    }
     if (isChosen || view.scale > 45) {
       const color = isChosen ? palette.text : palette.beacon;
       drawLabel(pass, beaconName(beacon.id), x, y + half + 9, { color, size: 11 });

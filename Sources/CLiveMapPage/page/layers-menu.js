@@ -18,6 +18,7 @@ const layers = [
   ["route", "Route", "session"],
   ["estimate", "Estimate", "session"],
   ["heat", "Heat map", "radioMap"],
+  ["gaps", "Survey gaps", "radioMap"],
   ["survey", "Survey points", "radioMap"],
   ["residuals", "Residuals", "radioMap"],
 ];

@@ -1,8 +1,8 @@
 // @ts-check
 import { byId, make } from "./dom.js";
 import { beaconName, number, signed } from "./format.js";
-import { bounds } from "./layer-radio-map.js";
-import { scaleColor } from "./palette.js";
+import { bounds, hatch } from "./layer-radio-map.js";
+import { readPalette, scaleColor } from "./palette.js";
 
 const quantities = [["expected", "Expected RSSI", "dBm"], ["deviation", "Deviation", "dB"]];
 
@@ -20,10 +20,11 @@ export class RadioPanel {
     const root = byId("radio");
     root.hidden = false;
     this.beacons = make("select", { id: "radio-beacon", onchange: () => this.choose() }, ...radioMap.beacons.map(
-      (/** @type {any} */ beacon, /** @type {number} */ index) => make("option", { value: index }, beaconName(beacon.id))));
+      (/** @type {any} */ beacon, /** @type {number} */ index) => make("option", { value: index }, optionText(beacon))));
     this.quantity = make("select", { id: "radio-quantity", onchange: () => this.choose() }, ...quantities.map(
       ([value, text]) => make("option", { value }, text)));
     this.identity = make("p", { class: "note" });
+    this.findings = make("ul", { id: "beacon-findings", "aria-live": "polite" });
     this.summary = make("p", { id: "residual-summary" });
     this.body = make("tbody");
     this.table = make("div", { class: "scroller" }, make("table", {}, make("thead", {}, make(
@@ -31,14 +32,28 @@ export class RadioPanel {
       this.body));
     root.replaceChildren(
       make("label", {}, "Beacon", this.beacons), make("label", {}, "Heat map", this.quantity), this.identity,
+      this.findings, ...this.advice(),
       make("h2", {}, "Leave-one-out residuals"), this.summary, this.table);
     this.choose();
+  }
+
+  /** Returns the list of what the survey is missing; empty without a survey. */
+  advice() {
+    const advice = this.radioMap.advice;
+    if (!advice) return [];
+    return [make("h2", { id: "advice-title" }, "What this survey is missing"), advice.length === 0
+      ? make("p", { id: "advice" }, "The review of the survey found no gap, no suspicious beacon and no contradiction.")
+      : make("ul", { id: "advice", "aria-labelledby": "advice-title" }, ...advice.map(
+        (/** @type {string} */ sentence) => make("li", {}, sentence)))];
   }
 
   choose() {
     this.scene.beacon = Math.max(0, this.beacons.selectedIndex);
     this.scene.quantity = this.quantity.value;
     this.identity.textContent = this.radioMap.beacons[this.scene.beacon]?.id ?? "The radio map has no beacons.";
+    this.findings.replaceChildren(...(this.radioMap.beacons[this.scene.beacon]?.findings ?? []).map(
+      (/** @type {string} */ sentence) => make("li", {}, sentence)));
+    this.findings.hidden = this.findings.childElementCount === 0;
     this.fillResiduals();
     this.drawLegend();
     this.changed();
@@ -61,6 +76,14 @@ export class RadioPanel {
     }));
   }
 
+  /** Returns the legend of the gaps; empty without a gap. */
+  gapLegend() {
+    if (!(this.radioMap.surveyGaps?.length > 0)) return [];
+    const sample = make("canvas", { class: "sample", width: 36, height: 16 });
+    hatch(sample.getContext("2d"), 0, 0, 36, 16, readPalette(document.documentElement));
+    return [make("div", { class: "sampled" }, sample, "No survey point nearby")];
+  }
+
   drawLegend() {
     const [name, text, unit] = quantities.find(([value]) => value === this.scene.quantity) ?? quantities[0];
     const [low, high] = bounds[/** @type {"expected"} */ (name)];
@@ -75,8 +98,15 @@ export class RadioPanel {
     const legend = byId("legend");
     legend.hidden = false;
     legend.replaceChildren(make("div", {}, `${text} (${unit})`), canvas, make("div", { class: "names" },
-      ...[low, middle, high].map((value) => make("span", {}, number(value, Number.isInteger(value) ? 0 : 1)))));
+      ...[low, middle, high].map((value) => make("span", {}, number(value, Number.isInteger(value) ? 0 : 1)))),
+      ...this.gapLegend());
   }
+}
+
+/** @param {any} beacon */
+function optionText(beacon) {
+  const name = beaconName(beacon.id);
+  return beacon.findings?.length > 0 ? `! ${name}: suspicious` : name;
 }
 
 /** @param {number[]} values */

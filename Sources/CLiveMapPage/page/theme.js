@@ -1,4 +1,5 @@
 // @ts-check
+import { make } from "./dom.js";
 import { recall, remember } from "./memory.js";
 
 const choices = ["Auto", "Light", "Dark"];
@@ -34,7 +35,8 @@ export class Theme {
 
   apply() {
     document.documentElement.dataset.theme = this.name;
-    this.button.textContent = this.choice;
+    this.button.replaceChildren(
+      make("span", { class: "wide" }, "Appearance: "), make("span", { class: "narrow" }, "◐ "), this.choice);
     this.button.setAttribute("aria-label", `Appearance: ${this.choice}`);
     this.changed();
   }

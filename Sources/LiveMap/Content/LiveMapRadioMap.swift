@@ -27,11 +27,14 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
         /// `UUID/major/minor`.
         public var id: String
         public var grids: [Grid]
+        /// The problems of the beacon that the survey shows, as sentences; nil without one.
+        public var findings: [String]?
 
         /// Creates a beacon.
-        public init(id: String, grids: [Grid] = []) {
+        public init(id: String, grids: [Grid] = [], findings: [String]? = nil) {
             self.id = id
             self.grids = grids
+            self.findings = findings
         }
     }
 
@@ -104,14 +107,18 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     public var residuals: [Residual]
     /// The parts of the walkable area that the survey misses, the largest first; nil if unknown.
     public var surveyGaps: [SurveyGap]?
+    /// The advice of the survey's review as sentences, the most important first; nil without a survey.
+    public var advice: [String]?
 
     /// Creates a radio map.
     public init(
-        beacons: [Beacon] = [], survey: [SurveyPoint] = [], residuals: [Residual] = [], surveyGaps: [SurveyGap]? = nil
+        beacons: [Beacon] = [], survey: [SurveyPoint] = [], residuals: [Residual] = [], surveyGaps: [SurveyGap]? = nil,
+        advice: [String]? = nil
     ) {
         self.beacons = beacons
         self.survey = survey
         self.residuals = residuals
         self.surveyGaps = surveyGaps
+        self.advice = advice
     }
 }

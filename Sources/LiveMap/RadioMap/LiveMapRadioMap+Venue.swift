@@ -8,7 +8,7 @@ extension LiveMapRadioMap {
     public static let standardLimit = 4_000_000
 
     /// Creates the content of a venue's radio map: the expected RSSI of each beacon on each map, the survey with its
-    /// leave-one-out residuals, and the parts of the walkable area that the survey misses.
+    /// leave-one-out residuals, and the review of the survey: its gaps, its suspicious beacons and its advice.
     ///
     /// Without a radio map, path loss alone determines the expected RSSI, and the survey is empty.
     /// - Parameters:
@@ -36,11 +36,19 @@ extension LiveMapRadioMap {
                 readings: place.readings.reduce(0) { $0 + $1.count }, duration: place.duration)
         }
         // The field begins with the radio map's beacons in their order.
-        residuals = (venue.radioMap?.residuals(in: venue, model: model) ?? []).map { residual in
+        var settings = SurveyReviewSettings()
+        settings.signal = model
+        let review = venue.radioMap.map { SurveyReview(of: $0, in: venue, settings: settings) }
+        residuals = (review?.residuals ?? []).map { residual in
             Residual(
                 point: residual.place, beacon: residual.beacon, rssi: residual.rssi, predicted: residual.predicted)
         }
-        surveyGaps = venue.radioMap?.surveyGaps(in: venue).map(SurveyGap.init)
+        surveyGaps = review?.gaps.map(SurveyGap.init)
+        advice = review?.advice(in: venue)
+        let findings = Dictionary(grouping: review?.findings ?? [], by: \.beacon.description)
+        for index in beacons.indices {
+            beacons[index].findings = findings[beacons[index].id]?.map { SurveyReview.sentence(of: $0, in: venue) }
+        }
     }
 
     /// The side of a cell in metres at the finest and at the coarsest.

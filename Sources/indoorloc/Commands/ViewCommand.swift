@@ -104,7 +104,11 @@ struct ViewCommand: Command {
             title: title, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)))
     }
 
-    private var title: String { name == ParsedArguments.standardInput ? "standard input" : name }
+    /// The file with its folder, as the files of many recordings have the same name.
+    private var title: String {
+        name == ParsedArguments.standardInput
+            ? "standard input" : name.split(separator: "/").suffix(2).joined(separator: "/")
+    }
 
     private func openBrowser(at url: String) {
         let process = Process()

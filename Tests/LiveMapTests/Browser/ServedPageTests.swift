@@ -107,7 +107,7 @@ final class ServedPageTests: ShownMapCase {
         let place = LiveMapFrame.Place(mapId: 1, x: 12, y: 16)
         let point = try map.screenPoint(place)
         try map.page.click(x: point.x, y: point.y)
-        try map.page.wait(until: "!document.getElementById('notice').hidden")
+        try map.page.wait(until: "document.getElementById('notice').textContent.startsWith('Marked')")
         let mark = try XCTUnwrap(content.marks.first)
         XCTAssertEqual(content.marks.count, 1)
         XCTAssertEqual(mark.mapId, 1)

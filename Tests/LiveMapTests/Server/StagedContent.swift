@@ -118,9 +118,12 @@ final class StagedContent: LiveMapContent {
         let radioMap: LiveMapRadioMap = Self.decoded(
             """
             {"beacons": [{"id": "f7826da6/1/2", "grids": [{"mapId": 1, "columns": 2, "rows": 1, "cellSize": 1,
-            "expected": "xMQ=", "deviation": "HiA="}]}],
+            "expected": "xMQ=", "deviation": "HiA="}],
+            "findings": ["Check the battery."]}],
             "survey": [{"mapId": 1, "x": 1, "y": 2, "readings": 30, "duration": 12}],
-            "residuals": [{"point": 0, "beacon": 0, "rssi": -60, "predicted": -62}]}
+            "residuals": [{"point": 0, "beacon": 0, "rssi": -60, "predicted": -62}],
+            "surveyGaps": [{"mapId": 1, "area": 1, "x": 8, "y": 2, "cellSize": 1, "cells": [8, 2]}],
+            "advice": ["Walk the right of the hall."]}
             """)
         return broken(radioMap) { $0.survey[0].x = .nan }
     }
