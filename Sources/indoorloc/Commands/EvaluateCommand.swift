@@ -231,7 +231,7 @@ extension EvaluateCommand {
     /// Creates the folder for replays, and returns the file of each track's replay without writing it.
     private func replayFiles(of dataSet: DataSet) throws -> [String: OutputFile] {
         guard let replays else { return [:] }
-        try Self.explained(replays) {
+        try CommandError.explaining(replays) {
             try FileManager.default.createDirectory(atPath: replays, withIntermediateDirectories: true)
         }
         var files: [String: OutputFile] = [:]
@@ -264,13 +264,5 @@ extension EvaluateCommand {
         try StandardOutput.write(
             score?.text(of: dataSet.name)
                 ?? "\(dataSet.name): no track has both motion and a ground truth with a position\n")
-    }
-
-    /// Runs file operations; the error has the path, the system's reason and advice.
-    static func explained(_ path: String, _ body: () throws -> Void) throws(CommandError) {
-        do { try body() } catch {
-            let reason = "cannot be written: \(error.systemReason)"
-            throw CommandError(description: "\(path): \(reason). Check the path, its permissions and the free space.")
-        }
     }
 }

@@ -30,7 +30,7 @@ struct EvaluationReport: Sendable {
             body: [
                 HTMLPage.heading("Evaluation of \(name)"),
                 HTMLPage.paragraph(
-                    ([venue.name, "indoorloc \(CommandLineTool.version)"] + conditions).joined(separator: " · ")),
+                    ([venue.name, "indoorloc \(PackageVersion.current)"] + conditions).joined(separator: " · ")),
                 HTMLPage.heading("Scores", level: 2), scores,
                 HTMLPage.paragraph(
                     "Errors are in metres, of positions on the right floor. IPIN is the third quartile of the error plus "
@@ -130,7 +130,7 @@ struct ReportFolder: Sendable {
         if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), !isFolder.boolValue {
             throw CommandError(description: "--report: \(folder) is a file; give a folder")
         }
-        try EvaluateCommand.explained(folder) {
+        try CommandError.explaining(folder) {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }
         let file = OutputFile(
