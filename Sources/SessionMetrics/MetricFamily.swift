@@ -17,13 +17,21 @@ public struct MetricFamily: Hashable, Sendable {
 
     /// The base units.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
-        case seconds, meters, bytes, ratio
+        /// Seconds.
+        case seconds
+        /// Metres.
+        case meters
+        /// Bytes.
+        case bytes
+        /// A share in [0, 1], or a quotient.
+        case ratio
     }
 
     /// A sample without the name of its family.
     public struct Sample: Hashable, Sendable {
         /// The labels in the order of the output; names are unique.
         public var labels: [Label]
+        /// The number, or the buckets of a histogram.
         public var value: Value
 
         /// Creates a sample.
@@ -58,6 +66,7 @@ public struct MetricFamily: Hashable, Sendable {
 
     /// The name, with its unit as the last part, and without the `_total` of a counter's samples.
     public var name: String
+    /// The type of the metric.
     public var kind: Kind
     /// The unit; nil for a metric without one, such as a count.
     public var unit: Unit?

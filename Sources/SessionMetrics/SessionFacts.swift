@@ -38,7 +38,9 @@ public struct SessionFacts: Sendable {
 
     /// The time since the process or the session started.
     public var uptime: Duration
+    /// The state of the session.
     public var state: LocalizationState
+    /// The activity counters of the session.
     public var activity: ActivityCounts
     /// The number of readings that were lost before the session, which was slower than the source.
     public var lostReadings: Int

@@ -5,7 +5,7 @@ import LocalizationSession
 /// The metrics of a session.
 ///
 /// Labels have few values: states, error codes and the venues of the session. No label contains a beacon's identity.
-public enum SessionMetrics {
+public enum SessionMetrics: Sendable {
     /// The names of all states, in the order of a session.
     private static let states = [
         "idle", "started", "searchVenue", "getPacket", "findFloor", "localizationRunning", "error",

@@ -1,7 +1,7 @@
 import CLiveMapPage
 
 /// The files of the page that shows a live map.
-public enum LiveMapPage {
+public enum LiveMapPage: Sendable {
     /// A file of the page.
     public struct File: Hashable, Sendable {
         /// The name below the page's folder, such as "main.js".

@@ -2,7 +2,7 @@
 /// in grey.
 ///
 /// Source: S. van der Walt and N. Smith, *Viridis*, matplotlib, 2015.
-public enum ColorScale {
+public enum ColorScale: Sendable {
     /// The colours at equal distances, as red, green and blue from 0 to 255.
     private static let stops: [(Double, Double, Double)] = [
         (68, 1, 84), (72, 40, 120), (62, 73, 137), (49, 104, 142), (38, 130, 142), (31, 158, 137), (53, 183, 121),
