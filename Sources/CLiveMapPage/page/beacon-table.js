@@ -57,7 +57,7 @@ export class BeaconTable {
       ...beacon, difference: typeof beacon.expected === "number" ? beacon.rssi - beacon.expected : null,
     }));
     const unknown = beacons.filter((beacon) => !beacon.isKnown).length;
-    const count = beacons.length === 0 ? "No beacon is heard." : `${beacons.length} heard`;
+    const count = beacons.length === 0 ? "No beacon was received in the last 30 s." : `${beacons.length} received`;
     this.summary.textContent = unknown === 0 ? count : `${count}, ${unknown} not in the venue`;
     this.fill();
   }

@@ -28,7 +28,7 @@ export class RadioPanel {
     this.summary = make("p", { id: "residual-summary" });
     this.body = make("tbody");
     this.table = make("div", { class: "scroller" }, make("table", {}, make("thead", {}, make(
-      "tr", {}, ...["Survey point", "Heard", "Predicted", "Diff."].map((text) => make("th", { scope: "col" }, text)))),
+      "tr", {}, ...["Survey point", "Measured", "Predicted", "Residual"].map((text) => make("th", { scope: "col" }, text)))),
       this.body));
     root.replaceChildren(
       make("label", {}, "Beacon", this.beacons), make("label", {}, "Heat map", this.quantity), this.identity,
