@@ -88,7 +88,7 @@ final class SeveralVenuesTests: ShownMapCase {
         XCTAssertEqual(try map.state.particles, 0)
         XCTAssertNil(try map.facts.first { $0[0] == "Strongest beacons" })
         try map.seek(to: 122)
-        XCTAssertEqual(try map.text(of: "#beacons .note"), "4 heard")
+        XCTAssertEqual(try map.text(of: "#beacons .note"), "4 received")
         XCTAssertEqual(try map.state.particles, 200)
         XCTAssertEqual(map.page.problems, [])
     }
