@@ -24,8 +24,10 @@ let package = Package(
         .library(name: "LiveMap", targets: ["LiveMap"]),
         .library(name: "LocalizationFigures", targets: ["LocalizationFigures"]),
         .library(name: "SessionMetrics", targets: ["SessionMetrics"]),
+        .library(name: "TagTracking", targets: ["TagTracking"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
-        .executable(name: "indoorloc", targets: ["indoorloc"]),
+        .executable(name: "indoorloc", targets: ["indoorloc-tool"]),
+        .executable(name: "indoorloc-fleet", targets: ["indoorloc-fleet"]),
     ],
     targets: [
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
@@ -41,6 +43,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CLiveMapPage"),
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The layers of positioning. Each target imports only the targets that it names.
         .target(name: "IndoorVocabulary", dependencies: ["CMath"]),
         .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
@@ -103,12 +107,35 @@ let package = Package(
             name: "SessionMetrics",
             dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
-        .executableTarget(
+        // Many tags, received by fixed receivers.
+        .target(
+            name: "TagTracking",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+                "SessionMetrics", "CMath",
+            ]),
+        .target(
+            name: "TagTrackingService",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+                "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets",
+            ]),
+        .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
+        .target(name: "TagHistory", dependencies: ["IndoorVocabulary", "VenueModel", "TagTracking", "CPostgreSQL"]),
+        // The commands. They are a library, because two programs use them.
+        .target(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
                 "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures",
-                "SessionMetrics", "CBench", "CGetOpt", "CSystemd",
+                "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt", "CSystemd",
+            ]),
+        .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
+        .executableTarget(
+            name: "indoorloc-fleet",
+            dependencies: [
+                "IndoorLocalization", "MQTTSharing", "VenuePackets", "SessionMetrics", "TagTracking",
+                "TagTrackingService", "NATSLog", "TagHistory", "indoorloc",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -164,9 +191,25 @@ let package = Package(
             name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
         .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
         .testTarget(
+            name: "TagTrackingTests", dependencies: ["TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "TagTrackingServiceTests",
+            dependencies: [
+                "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting",
+                "LoopbackServers",
+            ]),
+        // The log of a fleet, its database and its program, with real servers.
+        .testTarget(
+            name: "FleetTests",
+            dependencies: [
+                "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "VenuePackets",
+                "IndoorLocalizationTesting", "LoopbackServers",
+            ]),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
+                "indoorloc", "indoorloc-tool", "TagTracking", "TagTrackingService", "GPSDReceiving", "IIOReceiving",
+                "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
                 "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
                 "LoopbackServers",
             ]),

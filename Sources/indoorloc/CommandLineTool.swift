@@ -2,7 +2,7 @@ import IndoorLocalization
 import VenuePackets
 
 /// The exit status of the tool.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32 {
     case success = 0
     /// The command failed; standard error has the reason.
     case failure = 1
@@ -10,12 +10,18 @@ enum ExitStatus: Int32 {
     case usage = 2
 }
 
-/// The command line tool `indoorloc`: finds the command, runs it, and turns its errors into an exit status.
-enum CommandLineTool {
+/// A command line tool: finds the command, runs it, and turns its errors into an exit status.
+package struct CommandLineTool: Sendable {
     /// The version that `--version` prints.
     static let version = PackageVersion.current
 
-    private static let commands: [any Command.Type] = [
+    /// The tool `indoorloc`.
+    package static let indoorloc = CommandLineTool(
+        name: "indoorloc",
+        summary: "Locates this device indoors from Bluetooth LE beacons, and records what the radio receives.",
+        commands: allCommands)
+
+    private static let allCommands: [any Command.Type] = [
         LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, ViewCommand.self,
         EvaluateCommand.self, SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self,
         PlotResidualsCommand.self, PlotRangeCommand.self, PlotRadioMapCommand.self, PlotCoverageCommand.self,
@@ -26,6 +32,19 @@ enum CommandLineTool {
         ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self, ShareForgetCommand.self,
     ]
 
+    /// The name of the program.
+    let name: String
+    /// The purpose of the tool, in one line.
+    let summary: String
+    let commands: [any Command.Type]
+
+    /// Creates a tool with commands.
+    package init(name: String, summary: String, commands: [any Command.Type]) {
+        self.name = name
+        self.summary = summary
+        self.commands = commands
+    }
+
     /// A command, and the words after its name.
     private struct Call {
         let command: any Command.Type
@@ -33,35 +52,35 @@ enum CommandLineTool {
     }
 
     /// Runs the tool with the words after its name.
-    static func run(_ words: [String]) async -> ExitStatus {
+    package func run(_ words: [String]) async -> ExitStatus {
         await StandardError.$logSettings.withValue(logSettings(of: words)) { await runLogged(words) }
     }
 
     /// The settings of log lines; the default ones if the command line is invalid, which is reported later.
-    private static func logSettings(of words: [String]) -> LogSettings {
+    private func logSettings(of words: [String]) -> LogSettings {
         guard let call = try? find(words),
             let arguments = try? ParsedArguments(call.rest, syntax: call.command.syntax)
         else { return LogSettings() }
         return (try? arguments.logSettings()) ?? LogSettings()
     }
 
-    private static func runLogged(_ words: [String]) async -> ExitStatus {
+    private func runLogged(_ words: [String]) async -> ExitStatus {
         do {
             try await runCommand(words)
             return .success
         } catch let error as UsageError {
-            let name = error.command.isEmpty ? "indoorloc" : "indoorloc \(error.command)"
-            StandardError.write("\(name): \(PrintableText.line(error.message))\nTry '\(name) --help'.\n", .error)
+            let called = error.command.isEmpty ? name : "\(name) \(error.command)"
+            StandardError.write("\(called): \(PrintableText.line(error.message))\nTry '\(called) --help'.\n", .error)
             return .usage
         } catch is ReportedFailure {
             return .failure
         } catch {
             let text = text(of: error, in: words)
             guard error is any ErrorOfSeveralLines else {
-                StandardError.line(text, .error, fields(of: error))
+                StandardError.line(text, .error, Self.fields(of: error))
                 return .failure
             }
-            StandardError.write("indoorloc: \(text)\n", .error)
+            StandardError.write("\(name): \(text)\n", .error)
             return .failure
         }
     }
@@ -71,7 +90,7 @@ enum CommandLineTool {
     }
 
     /// The text of an error, with the option's name in place of a library's advice.
-    private static func text(of error: any Error, in words: [String]) -> String {
+    private func text(of error: any Error, in words: [String]) -> String {
         let text = "\(error)"
         let options = (try? find(words))?.command.syntax.options ?? []
         guard options.contains(where: { $0.name == CommandOption.lenient.name }) else { return text }
@@ -79,7 +98,7 @@ enum CommandLineTool {
             "Read leniently", with: "Use --lenient")
     }
 
-    private static func runCommand(_ words: [String]) async throws {
+    private func runCommand(_ words: [String]) async throws {
         switch words.first {
         case nil:
             throw UsageError(message: "a command is missing", command: "")
@@ -88,7 +107,7 @@ enum CommandLineTool {
         case "help":
             try StandardOutput.write(help(of: Array(words.dropFirst())))
         case "--version":
-            try StandardOutput.write("indoorloc \(version)\n")
+            try StandardOutput.write("\(name) \(Self.version)\n")
         case let group? where words.count == 2 && ["--help", "-h"].contains(words[1]) && !members(of: group).isEmpty:
             try StandardOutput.write(help(of: [group]))
         default:
@@ -103,7 +122,7 @@ enum CommandLineTool {
     /// Returns the command named by the first words.
     ///
     /// - Throws: `UsageError` if no command has this name.
-    private static func find(_ words: [String]) throws -> Call {
+    private func find(_ words: [String]) throws -> Call {
         for command in commands {
             let name = command.syntax.name.split(separator: " ").map(String.init)
             if words.starts(with: name) { return Call(command: command, rest: Array(words.dropFirst(name.count))) }
@@ -112,7 +131,7 @@ enum CommandLineTool {
     }
 
     /// The message for an unknown command, with the nearest command name or the commands of the named group.
-    private static func unknownCommand(_ words: [String]) -> String {
+    private func unknownCommand(_ words: [String]) -> String {
         let first = words.first ?? ""
         let names = commands.map { $0.syntax.name }
         let group = members(of: first).map { $0.syntax.name }
@@ -126,7 +145,7 @@ enum CommandLineTool {
         let called = group.isEmpty ? first : words.prefix(2).joined(separator: " ")
         let whole = "unknown command '\(called)'"
         // The first word may be a misspelled group, alone or before a second word.
-        let near = group.isEmpty ? names + Set(names.compactMap(groupName)).sorted() : group
+        let near = group.isEmpty ? names + Set(names.compactMap(Self.groupName)).sorted() : group
         let pair = words.prefix(2).joined(separator: " ")
         let nearest =
             EditDistance.nearestWord(to: pair, among: near.filter { $0.contains(" ") })
@@ -142,20 +161,20 @@ enum CommandLineTool {
     }
 
     /// The commands of a group, such as those of `venue`.
-    private static func members(of group: String) -> [any Command.Type] {
+    private func members(of group: String) -> [any Command.Type] {
         commands.filter { $0.syntax.name.hasPrefix(group + " ") }
     }
 
     /// The help of the tool, or of the command or group that the words name.
-    private static func help(of words: [String]) throws -> String {
+    private func help(of words: [String]) throws -> String {
         guard let first = words.first else { return help }
         let group = members(of: first)
         if words.count > 1 || group.isEmpty { return try find(words).command.syntax.help }
         return """
-            usage: indoorloc \(first) COMMAND [options] [operands]
+            usage: \(name) \(first) COMMAND [options] [operands]
 
             commands:
-            \(list(of: group))
+            \(Self.list(of: group))
 
             """
     }
@@ -169,16 +188,16 @@ enum CommandLineTool {
         return lines.joined(separator: "\n")
     }
 
-    private static var help: String {
+    private var help: String {
         """
-        usage: indoorloc COMMAND [options] [operands]
+        usage: \(name) COMMAND [options] [operands]
 
-        Locates this device indoors from Bluetooth LE beacons, and records what the radio receives.
+        \(summary)
 
         commands:
-        \(list(of: commands))
+        \(Self.list(of: commands))
 
-        'indoorloc COMMAND --help' describes a command. Results are written to standard output, errors and
+        '\(name) COMMAND --help' describes a command. Results are written to standard output, errors and
         progress to standard error. Exit status: 0 success, 1 failure, 2 invalid command line.
 
         """

@@ -16,6 +16,8 @@ public struct Venue: Hashable, Sendable {
     public var maps: [VenueMap]
     /// The beacons with a known place.
     public var beacons: [VenueBeacon]
+    /// The fixed receivers, which receive tags. A session of a device ignores them.
+    public var receivers: [VenueReceiver]
     /// The rooms. The name of a room labels the positions within it.
     public var rooms: [Room]
     /// The points of interest.
@@ -34,9 +36,9 @@ public struct Venue: Hashable, Sendable {
     /// Creates a venue from its parts without checking them.
     public init(
         id: VenueID, name: String, version: Int = 1, coordinate: Coordinate? = nil, radius: Double? = nil,
-        maps: [VenueMap], beacons: [VenueBeacon] = [], rooms: [Room] = [], pointsOfInterest: [PointOfInterest] = [],
-        fences: [Fence] = [], interactions: [Interaction] = [], paths: PathGraph? = nil,
-        settings: [String: JSONValue] = [:], radioMap: RadioMap? = nil
+        maps: [VenueMap], beacons: [VenueBeacon] = [], receivers: [VenueReceiver] = [], rooms: [Room] = [],
+        pointsOfInterest: [PointOfInterest] = [], fences: [Fence] = [], interactions: [Interaction] = [],
+        paths: PathGraph? = nil, settings: [String: JSONValue] = [:], radioMap: RadioMap? = nil
     ) {
         self.id = id
         self.name = name
@@ -45,6 +47,7 @@ public struct Venue: Hashable, Sendable {
         self.radius = radius
         self.maps = maps
         self.beacons = beacons
+        self.receivers = receivers
         self.rooms = rooms
         self.pointsOfInterest = pointsOfInterest
         self.fences = fences

@@ -2,7 +2,7 @@ import IndoorLocalization
 import VenuePackets
 
 /// A command of the tool.
-protocol Command: Sendable {
+package protocol Command: Sendable {
     /// Its name, options and help.
     static var syntax: CommandSyntax { get }
     /// Reads its arguments.
@@ -23,16 +23,25 @@ extension IMDFError: ErrorOfSeveralLines {}
 extension VenueRepositoryError: ErrorOfSeveralLines {}
 
 /// A failure that the command has already reported on standard output or standard error.
-struct ReportedFailure: Error {}
+package struct ReportedFailure: Error {
+    package init() {}
+}
 
 /// An invalid command line.
-struct UsageError: Error {
+package struct UsageError: Error {
     let message: String
     /// The name of the command; empty if no command was recognized.
     var command: String
+
+    package init(message: String, command: String) {
+        self.message = message
+        self.command = command
+    }
 }
 
 /// A failure of a command, in words for a person.
-struct CommandError: Error, CustomStringConvertible {
-    let description: String
+package struct CommandError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
 }

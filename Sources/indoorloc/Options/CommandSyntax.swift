@@ -1,5 +1,5 @@
 /// An option of a command.
-struct CommandOption: Sendable {
+package struct CommandOption: Sendable {
     /// The long name, without its dashes.
     let name: String
     /// The short name; nil if the option has none.
@@ -9,11 +9,21 @@ struct CommandOption: Sendable {
     /// The option's effect, in one line.
     let help: String
 
+    /// Creates an option.
+    package init(name: String, short: Character? = nil, argument: String? = nil, help: String) {
+        self.name = name
+        self.short = short
+        self.argument = argument
+        self.help = help
+    }
+
     static let help = CommandOption(name: "help", short: "h", help: "show this help and exit")
 }
 
 /// The name, options and help of a command.
-struct CommandSyntax: Sendable {
+package struct CommandSyntax: Sendable {
+    /// The name of the program in the help.
+    var tool = "indoorloc"
     /// The name, such as `venue check`.
     let name: String
     /// The operands in the help, such as `RECORDING`; empty for none.
@@ -27,9 +37,23 @@ struct CommandSyntax: Sendable {
     /// The options, without `--help`.
     var options: [CommandOption] = []
 
+    /// Creates the syntax of a command of any tool.
+    package init(
+        tool: String = "indoorloc", name: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
+        summary: String, details: String = "", options: [CommandOption] = []
+    ) {
+        self.tool = tool
+        self.name = name
+        self.operands = operands
+        self.operandCount = operandCount
+        self.summary = summary
+        self.details = details
+        self.options = options
+    }
+
     /// The first line of the help.
     var usage: String {
-        var words = ["usage: indoorloc", name]
+        var words = ["usage: \(tool)", name]
         if !options.isEmpty { words.append("[options]") }
         if !operands.isEmpty { words.append(operands) }
         return words.joined(separator: " ")

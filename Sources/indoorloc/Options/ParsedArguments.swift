@@ -2,7 +2,7 @@ import CGetOpt
 import Glibc
 
 /// The options and operands after the command's name.
-struct ParsedArguments {
+package struct ParsedArguments {
     /// The syntax of the command.
     let syntax: CommandSyntax
     /// The values of each option, in order; an empty string for an option without argument.
@@ -18,7 +18,7 @@ struct ParsedArguments {
     init(_ words: [String], syntax: CommandSyntax) throws(UsageError) {
         self.syntax = syntax
         var failure: UsageError?
-        CArguments.with(["indoorloc"] + words, options: syntax.options + [.help]) { count, arguments, names, options in
+        CArguments.with([syntax.tool] + words, options: syntax.options + [.help]) { count, arguments, names, options in
             cgetopt_reset()
             while failure == nil {
                 let item = cgetopt_next(count, arguments, names, options)

@@ -1,0 +1,2 @@
+import CNATS
+import TagTracking

@@ -1,0 +1,2 @@
+import CPostgreSQL
+import TagTracking

@@ -1,0 +1,54 @@
+import IndoorVocabulary
+
+/// One reading of a tag as a gateway reports it, before the tag has a key and the reading an instant.
+public struct GatewayReading: Hashable, Sendable {
+    /// The receiver's name in the message or its topic.
+    public var receiver: String
+    /// The address of the tag; nil if the message doesn't contain it.
+    public var address: DeviceAddress?
+    /// The beacon that the tag advertises; nil if it advertises none, or if the message doesn't contain it.
+    public var beacon: BeaconIdentity?
+    /// Another name of the tag, such as the name that it advertises or an identifier of the gateway; nil without one.
+    public var name: String?
+    /// The RSSI in dBm; see ``Sighting/isMeasurement(rssi:)``.
+    public var rssi: Double
+    /// The time over which the gateway has filtered the RSSI; zero for the RSSI of one advertisement.
+    public var window: Duration
+    /// The time by the gateway's clock; nil without one.
+    public var time: GatewayTime?
+    /// The advertising channel, from 37 to 39; nil if unknown.
+    public var channel: UInt8?
+    /// The signal strength at 1 m that the tag advertises, in dBm; nil if unknown.
+    public var measuredPower: Double?
+
+    /// Creates a reading from its parts without checking them.
+    public init(
+        receiver: String, address: DeviceAddress? = nil, beacon: BeaconIdentity? = nil, name: String? = nil,
+        rssi: Double, window: Duration = .zero, time: GatewayTime? = nil, channel: UInt8? = nil,
+        measuredPower: Double? = nil
+    ) {
+        self.receiver = receiver
+        self.address = address
+        self.beacon = beacon
+        self.name = name
+        self.rssi = rssi
+        self.window = window
+        self.time = time
+        self.channel = channel
+        self.measuredPower = measuredPower
+    }
+}
+
+/// A time by the clock of a gateway, which may be wrong by any amount.
+public struct GatewayTime: Hashable, Sendable {
+    /// Nanoseconds since the zero point of the gateway's clock, which usually is that of Unix.
+    public var nanoseconds: Int64
+    /// The resolution of the clock, such as one second.
+    public var resolution: Duration
+
+    /// Creates a time.
+    public init(nanoseconds: Int64, resolution: Duration) {
+        self.nanoseconds = nanoseconds
+        self.resolution = resolution
+    }
+}

@@ -1,0 +1,54 @@
+import IndoorVocabulary
+
+/// The settings of a fleet.
+public struct FleetSettings: Hashable, Sendable {
+    /// Which tags outside the register have a session.
+    public enum UnknownTags: Hashable, Sendable {
+        /// All of them.
+        case all
+        /// Those whose beacon has one of the UUIDs.
+        case beacons(Set<BeaconUUID>)
+        /// None of them.
+        case none
+    }
+
+    /// The effort for the tags of a class.
+    public struct TagClass: Hashable, Sendable {
+        /// The number of particles of a tag, at least 100.
+        public var particleCount: Int
+        /// The factor on the edge of the cells of the signal field, at least 1.
+        public var cellScale: Double
+        /// The time between two positions of a tag.
+        public var positionInterval: Duration
+        /// The time without a reading after which a tag is away.
+        public var awayTimeout: Duration
+
+        /// Creates a class.
+        public init(
+            particleCount: Int = 1500, cellScale: Double = 1, positionInterval: Duration = .seconds(1),
+            awayTimeout: Duration = .seconds(60)
+        ) {
+            self.particleCount = particleCount
+            self.cellScale = cellScale
+            self.positionInterval = positionInterval
+            self.awayTimeout = awayTimeout
+        }
+
+        /// The effort of a session of a device.
+        public static let standard = TagClass()
+        /// Less memory and time for each tag: fewer particles on a coarser field.
+        public static let light = TagClass(particleCount: 250, cellScale: 2)
+    }
+
+    /// The classes by name; ``defaultClass`` is one of them.
+    public var classes: [String: TagClass] = ["standard": .standard, "light": .light]
+    /// The class of tags without one.
+    public var defaultClass = "standard"
+    /// The rule for tags outside the register.
+    public var unknownTags = UnknownTags.all
+    /// The time during which readings are put in order before the tags' sessions handle them.
+    public var reorderWindow = Duration.milliseconds(300)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}

@@ -1,0 +1,44 @@
+import IndoorVocabulary
+
+/// The one name of a tag in a fleet.
+///
+/// Gateways name the same tag in several ways. ``TagRegister`` and the rules of ``TagNaming`` select one of them.
+public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
+    /// The beacon that the tag advertises, written as `UUID/major/minor`.
+    case beacon(BeaconIdentity)
+    /// The address of the tag, written as six pairs of hexadecimal digits with colons.
+    case address(DeviceAddress)
+    /// Any other name, of a register or a gateway; not empty.
+    case name(String)
+
+    /// Creates a key from its text. A text that is neither a beacon nor an address is a name; an empty text gives nil.
+    public init?(_ description: String) {
+        if let beacon = Self.beacon(of: description) {
+            self = .beacon(beacon)
+        } else if let address = DeviceAddress(description) {
+            self = .address(address)
+        } else if !description.isEmpty {
+            self = .name(description)
+        } else {
+            return nil
+        }
+    }
+
+    private static func beacon(of text: String) -> BeaconIdentity? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let uuid = BeaconUUID(String(parts[0])), let major = UInt16(parts[1]),
+            let minor = UInt16(parts[2])
+        else { return nil }
+        return BeaconIdentity(uuid: uuid, major: major, minor: minor)
+    }
+
+    public var description: String {
+        switch self {
+        case .beacon(let identity): identity.description
+        case .address(let address): address.description
+        case .name(let name): name
+        }
+    }
+
+    public static func < (left: TagKey, right: TagKey) -> Bool { left.description < right.description }
+}

@@ -1,0 +1,56 @@
+import IndoorVocabulary
+
+/// A fixed receiver of a venue, such as a gateway, which receives tags and reports their RSSI.
+///
+/// The receiver's place serves the position of tags as a beacon's place serves that of a device: the path loss between
+/// two places doesn't depend on the direction. In a venue packet, a receiver is an entry of `beacons` with the role
+/// `receiver`.
+public struct VenueReceiver: Hashable, Sendable {
+    /// The name of the receiver, unique in its venue.
+    public var id: String
+    /// The other names by which gateways report this receiver, such as its address.
+    public var aliases: [String]
+    /// The identity by which a radio map names the receiver.
+    public var identity: BeaconIdentity
+    /// The map of the receiver.
+    public var mapID: MapID
+    /// The point on the map.
+    public var point: MapPoint
+    /// The height above the floor in metres; nil if unknown.
+    public var z: Double?
+    /// The RSSI in dBm that this receiver measures from a common tag at a distance of 1 m; nil if unknown.
+    public var measuredPower: Double?
+    /// The path-loss exponent (2 in free space); nil if unknown.
+    public var pathLossExponent: Double?
+
+    /// Creates a receiver from its parts without checking them.
+    public init(
+        id: String, aliases: [String] = [], identity: BeaconIdentity, mapID: MapID, point: MapPoint, z: Double? = nil,
+        measuredPower: Double? = nil, pathLossExponent: Double? = nil
+    ) {
+        self.id = id
+        self.aliases = aliases
+        self.identity = identity
+        self.mapID = mapID
+        self.point = point
+        self.z = z
+        self.measuredPower = measuredPower
+        self.pathLossExponent = pathLossExponent
+    }
+
+    /// The receiver as a beacon of the reversed link.
+    public var beacon: VenueBeacon {
+        VenueBeacon(
+            identity: identity, mapID: mapID, point: point, z: z, measuredPower: measuredPower,
+            pathLossExponent: pathLossExponent)
+    }
+}
+
+extension Venue {
+    /// The venue for the position of tags: its receivers take the place of the beacons.
+    public var forTags: Venue {
+        var venue = self
+        venue.beacons = receivers.map(\.beacon)
+        return venue
+    }
+}

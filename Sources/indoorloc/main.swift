@@ -1,3 +1,0 @@
-import Foundation
-
-exit(await CommandLineTool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
