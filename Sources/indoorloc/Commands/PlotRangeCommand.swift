@@ -16,38 +16,25 @@ struct PlotRangeCommand: Command {
             example: indoorloc plot range --output range.svg Fixtures/office
                      indoorloc plot range --venue Fixtures/real/openhps --output survey.svg
             """,
-        options: PlotSource.options + [.beacon, .seed, .settings, .set] + PlotOutput.options)
+        options: ReadingPlot.options)
 
-    private let source: PlotSource
-    private let beacons: [String]
-    private let seed: UInt64
-    private let settings: SettingsStack
-    private let output: PlotOutput
+    private let plot: ReadingPlot
 
-    init(_ arguments: ParsedArguments) throws {
-        source = try PlotSource(arguments, needsRecordings: false)
-        beacons = arguments.values["beacon"] ?? []
-        seed = try arguments.seed()
-        settings = try arguments.settings()
-        output = PlotOutput(arguments, isPrivate: false)
-    }
+    init(_ arguments: ParsedArguments) throws { plot = try ReadingPlot(arguments) }
 
     func run() async throws {
-        try output.check()
         let progress = ProgressLine()
         defer { progress.clear() }
-        let input = try source.read(settings, seed: seed, progress)
-        let placed = try input.placedReadings(strictness: source.strictness, progress)
-        let names = BeaconNames(input.venue)
-        let chosen = try beacons.map { try names.beacon($0, command: Self.syntax.name) }
-        let model = settings.resolved(in: input.venue).localization.positioning.signal
+        let content = try plot.read(progress)
+        let input = content.input
         let ranges = RangeList(
-            placed, of: chosen, in: input.venue, usualExponent: model.pathLossExponent, names)
+            content.readings, of: content.chosen, in: input.venue, usualExponent: content.model.pathLossExponent,
+            content.names)
         progress.clear()
         guard !ranges.beacons.isEmpty else {
             throw CommandError(description: "\(input.name): \(input.reasonForNoReading), on the floor of the beacon")
         }
-        try output.write(
+        try plot.output.write(
             Figure.range(title: "\(input.name): RSSI over distance", of: ranges.beacons, caption: [ranges.caption]))
     }
 }

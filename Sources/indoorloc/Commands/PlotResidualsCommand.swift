@@ -16,38 +16,26 @@ struct PlotResidualsCommand: Command {
             example: indoorloc plot residuals --output residuals.svg Fixtures/office
                      indoorloc plot residuals --venue Fixtures/real/openhps --output survey.svg
             """,
-        options: PlotSource.options + [.beacon, .seed, .settings, .set] + PlotOutput.options)
+        options: ReadingPlot.options)
 
-    private let source: PlotSource
-    private let beacons: [String]
-    private let seed: UInt64
-    private let settings: SettingsStack
-    private let output: PlotOutput
+    private let plot: ReadingPlot
 
-    init(_ arguments: ParsedArguments) throws {
-        source = try PlotSource(arguments, needsRecordings: false)
-        beacons = arguments.values["beacon"] ?? []
-        seed = try arguments.seed()
-        settings = try arguments.settings()
-        output = PlotOutput(arguments, isPrivate: false)
-    }
+    init(_ arguments: ParsedArguments) throws { plot = try ReadingPlot(arguments) }
 
     func run() async throws {
-        try output.check()
         let progress = ProgressLine()
         defer { progress.clear() }
-        let input = try source.read(settings, seed: seed, progress)
-        let placed = try input.placedReadings(strictness: source.strictness, progress)
-        let names = BeaconNames(input.venue)
-        let chosen = try Set(beacons.map { try names.beacon($0, command: Self.syntax.name) })
-        let model = settings.resolved(in: input.venue).localization.positioning.signal
+        let content = try plot.read(progress)
+        let input = content.input
         progress.show("tables of \(input.name)")
-        let residuals = ResidualList(placed, of: chosen, field: SignalField(venue: input.venue, model: model), names)
+        let residuals = ResidualList(
+            content.readings, of: Set(content.chosen),
+            field: SignalField(venue: input.venue, model: content.model), content.names)
         progress.clear()
         guard residuals.count > 0 else {
             throw CommandError(description: "\(input.name): \(input.reasonForNoReading)")
         }
-        try output.write(
+        try plot.output.write(
             Figure.residuals(
                 title: "\(input.name): measured minus expected RSSI", of: residuals.beacons,
                 caption: [residuals.caption] + (input.recordings.isEmpty ? [Self.remark] : [])))
