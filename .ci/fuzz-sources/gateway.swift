@@ -21,8 +21,10 @@ public func fuzzGateway(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             guard !reading.receiver.isEmpty, reading.window >= .zero,
                 reading.address != nil || reading.beacon != nil || reading.name?.isEmpty == false
             else { fatalError("\(reading) does not name its receiver and its tag") }
-            guard reading.channel.map({ (37...39).contains($0) }) != false else { fatalError("\(reading) has no channel") }
-            guard reading.measuredPower.map({ (-168 ..< 0).contains($0) }) != false else {
+            guard reading.channel.map({ (37...39).contains($0) }) != false else {
+                fatalError("\(reading) has no channel")
+            }
+            guard reading.measuredPower.map({ (-168..<0).contains($0) }) != false else {
                 fatalError("\(reading) has an impossible power")
             }
         }
