@@ -160,10 +160,11 @@ final class GatewayDecoderTests: XCTestCase {
 
     func testATopicWithAPrefixNamesTheSameReceiver() throws {
         let payload = #"{"mac":"aabbccddeeff","id":"aabbccddeeff","rssi":-70}"#
+        let readings = try readings("site-2/espresense/devices/a/küche 1", payload)
+        XCTAssertEqual(readings.map(\.receiver), ["küche 1"])
+        XCTAssertEqual(readings.map(\.window), [.seconds(15)])
         XCTAssertEqual(
-            try readings("site-2/espresense/devices/a/küche 1", payload).map(\.receiver), ["küche 1"])
-        XCTAssertEqual(
-            try readings("site-2/home/gw/BTtoMQTT/a", payload).map(\.receiver), ["gw"])
+            try self.readings("site-2/home/gw/BTtoMQTT/a", payload).map(\.receiver), ["gw"])
     }
 }
 
