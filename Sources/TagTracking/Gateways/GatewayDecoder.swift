@@ -16,6 +16,9 @@ public struct GatewayDecoder: Sendable {
     public func readings(
         topic: String, payload: [UInt8], format: GatewayFormat? = nil
     ) throws(GatewayError) -> [GatewayReading] {
+        if format == .indoorloc || format == nil && IndoorlocPayload.begins(payload) {
+            return try IndoorlocPayload.readings(topic: topic, payload: payload)
+        }
         throw GatewayError(format: format, offset: nil, message: "the format is unknown")
     }
 }
