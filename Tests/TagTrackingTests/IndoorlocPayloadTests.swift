@@ -72,7 +72,7 @@ final class IndoorlocPayloadTests: XCTestCase {
         XCTAssertEqual(try GatewayDecoder().readings(topic: topic, payload: payload, format: .indoorloc), decoded)
     }
 
-    func testTheNameOfTheGatewayIsInTheTopic() {
+    func testTheNameOfTheGatewayIsInTheTopic() throws {
         let topic = IndoorlocPayload.topic(prefix: "site/a", gateway: "hall-3")
         XCTAssertEqual(topic, "site/a/gateways/hall-3/advertisements")
         XCTAssertEqual(IndoorlocPayload.presenceTopic(prefix: "site", gateway: "x"), "site/gateways/x/presence")
@@ -80,6 +80,7 @@ final class IndoorlocPayloadTests: XCTestCase {
         for text in ["", "advertisements", "gateways//advertisements", "a/hall/advertisements", "gateways/x/presence"] {
             XCTAssertNil(IndoorlocPayload.gateway(ofTopic: text), text)
         }
+        XCTAssertEqual(try GatewayDecoder().readings(topic: "site/gateways/x/presence", payload: Array("online".utf8)), [])
         XCTAssertThrowsError(try IndoorlocPayload.readings(topic: "a", payload: [])) { error in
             XCTAssertEqual(
                 "\(error)", "indoorloc message: the topic 'a' doesn't end in gateways/NAME/advertisements")

@@ -103,5 +103,36 @@ final class TagRegisterFileTests: XCTestCase {
         XCTAssertEqual(register.entries[.name("a")]?.tagClass, "heavy")
     }
 
-    // JSON
+    func testADocumentHasAllMembersOfATag() throws {
+        let register = try json(
+            """
+            \u{FEFF}[{"key": "cart-7", "name": "Cart \\"7\\", hall", "power": -59.5, "class": "light",
+              "aliases": ["AA:BB:CC:DD:EE:FF", "iBeacon:00000000-0000-0001-0000-000000000002-3-4"]},
+             {"name": null, "key": "AA:BB:CC:00:00:01", "aliases": []}]
+            """)
+        let other = TagRegister.Entry(key: .address(DeviceAddress(rawValue: 0xAABB_CC00_0001)))
+        XCTAssertEqual(register, TagRegister([cart, other]))
+        XCTAssertEqual(try json("[]"), TagRegister())
+    }
+
+    func testAnErrorInADocumentHasItsLineAndMember() {
+        assertFails(try json(""), "line 1: expected an array")
+        assertFails(try json("{}"), "line 1: expected an array")
+        assertFails(try json("[\n{},\n]"), "line 3: expected an object")
+        assertFails(try json("[]\n\n[]"), "line 3: expected the end of the document")
+        assertFails(try json("[\n\n{\"name\":\"a\"}]"), "line 3, key: the name of the tag is missing")
+        assertFails(try json("[{\"key\":\n7}]"), "line 2, key: expected a string")
+        assertFails(try json("[{\"key\":\"a\",\"power\":\"loud\"}]"), "line 1, power: expected a number")
+        assertFails(
+            try json("[{\"key\":\"a\",\n\"colour\":1}]"),
+            "line 2: expected one of the members key, name, power, class, aliases, not 'colour'")
+        assertFails(
+            try json("[{\"key\":\"a\",\n\"key\":\"a\"}]"), "line 2: expected each member once, not 'key' again")
+        assertFails(
+            try json("[{\"key\":\"a\"},\n{\"key\":\"b\",\"aliases\":[\"a\"]}]"),
+            "line 2, aliases: a is already a name of the tag on line 1")
+        assertFails(
+            try json("[{\"key\":\"a\",\"class\":\"heavy\"}]"),
+            "line 1, class: the class 'heavy' is unknown; use one of: light, standard")
+    }
 }

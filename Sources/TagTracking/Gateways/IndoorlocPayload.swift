@@ -54,9 +54,11 @@ public struct IndoorlocPayload: Hashable, Sendable {
     }
 
     /// Returns the name of the gateway in the topic of its advertisements; nil for another topic.
-    public static func gateway(ofTopic topic: String) -> String? {
+    public static func gateway(ofTopic topic: String) -> String? { gateway(ofTopic: topic, "advertisements") }
+
+    private static func gateway(ofTopic topic: String, _ last: String) -> String? {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count >= 3, levels[levels.count - 1] == "advertisements", levels[levels.count - 3] == "gateways",
+        guard levels.count >= 3, levels[levels.count - 1] == last, levels[levels.count - 3] == "gateways",
             !levels[levels.count - 2].isEmpty
         else { return nil }
         return String(levels[levels.count - 2])
@@ -69,10 +71,11 @@ public struct IndoorlocPayload: Hashable, Sendable {
 // MARK: Readings
 
 extension IndoorlocPayload {
-    /// Returns the readings of a message, in the order of the message.
+    /// Returns the readings of a message, in the order of the message. A message about a gateway's presence has none.
     ///
-    /// - Throws: ``GatewayError`` if the topic isn't that of a gateway's advertisements, or the message is invalid.
+    /// - Throws: ``GatewayError`` if the topic isn't one of a gateway, or the message is invalid.
     public static func readings(topic: String, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
+        if gateway(ofTopic: topic, "presence") != nil { return [] }
         guard let receiver = gateway(ofTopic: topic) else {
             throw GatewayError(
                 format: .indoorloc, offset: nil,
