@@ -179,7 +179,7 @@ final class ScanPublishTests: XCTestCase {
         for (words, message) in [
             (["--name", "a"], "--name requires --publish"),
             (["--publish-ca", "a"], "--publish-ca requires --publish"),
-            (["--publish", "site"], "--publish: 'site' is not a valid room address"),
+            (["--publish", "site"], "--publish: 'site' is not a valid"),
             (["--publish", "mqtt://h/site", "--name", "a/b"], "--name: the name \"a/b\" contains \"/\""),
             (
                 ["--publish", "mqtt://h/site", "--publish-ca", "x"],

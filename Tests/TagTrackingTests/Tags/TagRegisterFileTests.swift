@@ -72,6 +72,7 @@ final class TagRegisterFileTests: XCTestCase {
             try csv("key,name\na,\"b\"c\n"),
             "line 2: a comma or the end of the line must follow the closing quote of a field")
         assertFails(try csv("key,name\n,b\n"), "line 2, key: the name of the tag is missing")
+        assertFails(try csv("key,name\na,\"two\nlines\"\n,b\n"), "line 4, key: the name of the tag is missing")
         assertFails(try csv("key,power\na,loud\n"), "line 2, power: 'loud' isn't a number of dBm")
         assertFails(try csv("key,power\na,nan\n"), "line 2, power: 'nan' isn't a number of dBm")
         assertFails(try csv("key,power\na,40\n"), "line 2, power: 40.0 isn't a power in dBm from -127 to 20")
