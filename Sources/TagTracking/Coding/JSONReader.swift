@@ -18,6 +18,12 @@ package struct JSONReader: Sendable {
         package var offset: Int
         /// The syntax or the kind of value that is expected there.
         package var expected: String
+
+        /// Creates a failure.
+        package init(offset: Int, expected: String) {
+            self.offset = offset
+            self.expected = expected
+        }
     }
 
     let bytes: [UInt8]

@@ -126,6 +126,7 @@ struct GatewayFields {
     /// These values are 0 and above, as gateways send 0 for a tag that is gone and 127 for a missing measurement, and
     /// −128, which some controllers send.
     mutating func signalStrength(_ field: StaticString) throws(GatewayError) -> Double? {
+        _ = try kind()
         let start = json.offset
         let value = try number(field)
         guard value >= -128 else { throw error(start, field, "a signal strength from -128 dBm") }

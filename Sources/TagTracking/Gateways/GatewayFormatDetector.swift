@@ -16,15 +16,11 @@ enum GatewayFormatDetector {
         if let index = topic.firstIndex(of: "BTtoMQTT") {
             return index > 0 && topic.matches(index - 1, "TheengsGateway") ? .theengs : .openMQTTGateway
         }
-        if topic.matches(-2, "home_presence") { return .openMQTTGateway }
+        if topic.matches(-2, "home_presence") || topic.matches(-1, "SYStoMQTT") { return .openMQTTGateway }
         if topic.matches(-1, "presence"), topic.matches(-2, "TheengsGateway") { return .theengs }
         if topic.matches(0, "room-assistant") || topic.matches(0, "room_presence") { return .roomAssistant }
         if topic.matches(-1, "rpc"), topic.matches(-2, "events") { return .shelly }
-        if topic.matches(0, "tele") || topic.matches(-2, "tele"),
-            topic.matches(-1, "BLE") || topic.matches(-1, "SENSOR")
-        {
-            return .tasmota
-        }
+        if topic.matches(0, "tele") || topic.matches(-2, "tele") { return .tasmota }
         return nil
     }
 

@@ -147,7 +147,8 @@ enum RoomAssistantMessage {
             for measurement in measurements {
                 var report = tag
                 report.rssi = measurement.rssi
-                report.power = measurement.power
+                // For other tags, room-assistant sends its own assumption.
+                if report.beacon != nil { report.power = measurement.power }
                 if let update = updates.first(where: { $0.instance == measurement.instance }) {
                     report.time = update.time
                     let age = latest - (update.time?.nanoseconds ?? latest)

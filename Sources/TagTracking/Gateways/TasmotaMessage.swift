@@ -8,6 +8,7 @@ import IndoorVocabulary
 enum TasmotaMessage {
     /// Returns the reading. A message of other sensors, and one about a tag that is gone, has none.
     static func readings(topic: GatewayTopic, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
+        if topic.matches(-1, "LWT") { return [] }
         var fields = GatewayFields(payload, .tasmota)
         var reports: [(TagReport, offset: Int)] = []
         var time: GatewayTime?

@@ -9,6 +9,11 @@ struct Benchmark: Sendable {
     static let all =
         [
             Benchmark(name: "decode", run: decode), Benchmark(name: "decode-and-stream", run: decodeAndStream),
+            Benchmark(name: "decode-espresense") { try await decode($0, GatewayBench(.espresense, messages: 10_000)) },
+            Benchmark(name: "decode-openmqttgateway") {
+                try await decode($0, GatewayBench(.openMQTTGateway, messages: 10_000))
+            },
+            Benchmark(name: "decode-ruuvi") { try await decode($0, GatewayBench(.ruuvi, messages: 10_000)) },
             Benchmark(name: "weigh", run: weigh),
         ] + filterSteps + [
             Benchmark(name: "fix-grid") { name in
@@ -62,6 +67,16 @@ struct Benchmark: Sendable {
             sum = try await bench.decodeThroughStream()
         }
         guard sum == bench.decode() else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    /// The time per message of a gateway.
+    private static func decode(_ name: String, _ bench: GatewayBench) async throws -> BenchResult {
+        var sum: Double?
+        let result = try await BenchTimer().measure(name, unit: "message", count: bench.payloads.count) {
+            sum = bench.decode()
+        }
+        guard let sum, sum < 0 else { throw BenchFailure(name: name) }
         return result
     }
 
