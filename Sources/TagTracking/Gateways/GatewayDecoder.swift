@@ -18,6 +18,7 @@ public struct GatewayDecoder: Sendable {
     public func readings(
         topic: String, payload: [UInt8], format: GatewayFormat? = nil
     ) throws(GatewayError) -> [GatewayReading] {
+        let name = topic
         let topic = GatewayTopic(topic)
         guard let format = format ?? GatewayFormatDetector.format(topic: topic, payload: payload) else {
             throw GatewayError(
@@ -38,7 +39,7 @@ public struct GatewayDecoder: Sendable {
         case .roomAssistant: return try RoomAssistantMessage.readings(topic: topic, payload: payload)
         case .kontakt: return try KontaktMessage.readings(payload: payload)
         case .raddec: return try RaddecMessage.readings(payload: payload)
-        case .indoorloc: throw GatewayError(format: format, offset: nil, message: "the format is unknown")
+        case .indoorloc: return try IndoorlocPayload.readings(topic: name, payload: payload)
         }
     }
 }

@@ -8,6 +8,9 @@ enum GatewayFormatDetector {
     // MARK: - Topic
 
     private static func format(of topic: GatewayTopic) -> GatewayFormat? {
+        if topic.matches(-3, "gateways"), topic.matches(-1, "advertisements") || topic.matches(-1, "presence") {
+            return .indoorloc
+        }
         if topic.matches(0, "espresense") || topic.matches(-4, "espresense") { return .espresense }
         if topic.matches(0, "ruuvi"), topic.count >= 3 { return .ruuvi }
         if let index = topic.firstIndex(of: "BTtoMQTT") {
@@ -25,6 +28,7 @@ enum GatewayFormatDetector {
 
     private static func format(of payload: [UInt8]) -> GatewayFormat? {
         if payload.starts(with: [0xBB, 0x01]) { return .minewBinary }
+        if IndoorlocPayload.begins(payload) { return .indoorloc }
         var json = JSONReader(payload)
         return try? format(of: &json)
     }
