@@ -60,13 +60,21 @@ extension FleetMachine {
         let tagClass = model.classIndex(of: known?.tagClass)
         let classModel = model.classes[tagClass]
         let advertised = entry.measuredPower.isNaN ? nil : entry.measuredPower
-        var generator = SeededGenerator(seed: seed ^ entry.hash)
-        let session = TagSession(model: classModel, power: known?.power ?? advertised, seed: generator.next())
+        let session = TagSession(
+            model: classModel, power: known?.power ?? advertised, seed: seed(of: entry.hash, epoch: 0))
         table.records[entry.slot]?.begin(
             session, tagClass: tagClass, of: classModel.tagClass, at: entry.nanoseconds)
         statistics.presentTags += 1
         // A late reading is older than the outputs so far.
         emit(.present, of: entry.slot, at: max(entry.nanoseconds, handled ?? .min))
+    }
+
+    /// Returns the seed of a session of a tag with a hash.
+    ///
+    /// - Parameter epoch: the epoch of the machine for a session that continues from a snapshot, otherwise 0.
+    func seed(of hash: UInt64, epoch: UInt64) -> UInt64 {
+        var generator = SeededGenerator(seed: seed ^ hash ^ epoch &* SeededGenerator.step)
+        return generator.next()
     }
 
     /// Adds a tag to the queue of due tags, unless its entry there is early enough.
@@ -90,7 +98,7 @@ extension FleetMachine {
         // A long step contains several positions of the tag; only the last one is emitted.
         let skipped = end.subtracting(now) / times.interval
         if skipped > 0 {
-            table.records[slot]?.nextPosition = now.adding(skipped * times.interval)
+            table.records[slot]?.nextPosition = now.adding(skipped.multiplied(by: times.interval))
             statistics.skippedPositions += Int(skipped)
         } else {
             locate(slot, at: now)
@@ -175,7 +183,7 @@ extension TagRecord {
         if nextPosition < entry.nanoseconds {
             // After a pause, the positions continue in the rhythm before it.
             let missed = entry.nanoseconds.subtracting(nextPosition) / interval
-            nextPosition = nextPosition.adding((missed + 1) * interval)
+            nextPosition = nextPosition.adding(missed.adding(1).multiplied(by: interval))
         }
         heard(entry)
     }

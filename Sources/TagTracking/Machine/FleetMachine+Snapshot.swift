@@ -6,6 +6,8 @@ import VenueModel
 // reorder window.
 extension FleetMachine {
     private static let version: UInt8 = 1
+    /// A number that no counter reaches. A greater one is damage that the checksum didn't detect.
+    private static let greatestCount: UInt64 = 1 << 62
 
     /// Returns the state of all tags and the readings that aren't handled yet.
     ///
@@ -85,7 +87,9 @@ extension FleetMachine {
         let isSameVersion = try reader.number(Int64.self) == Int64(model.venue.version)
         handled = Self.time(try reader.number())
         now = Self.time(try reader.number())
+        let start = reader.offset
         table.discardedSequence = try reader.number()
+        guard table.discardedSequence <= Self.greatestCount else { throw BinaryReader.Failure(offset: start) }
         var receivers: [Int?] = []
         for _ in 0..<(try reader.number(UInt32.self)) {
             receivers.append(model.directory.index(of: try reader.text()))
@@ -111,6 +115,7 @@ extension FleetMachine {
         guard let key = TagKey(try reader.text()) else { throw BinaryReader.Failure(offset: start) }
         let slot = slot(of: key)
         let (sequence, readings) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
+        guard max(sequence, readings) <= Self.greatestCount else { throw BinaryReader.Failure(offset: start) }
         let (latest, away) = (try reader.number(Int64.self), try reader.number(Int64.self))
         if let slot {
             table.records[slot]?.sequence = sequence
@@ -125,9 +130,8 @@ extension FleetMachine {
         let known = register.entries[key]
         let tagClass = model.classIndex(of: known?.tagClass)
         let classModel = model.classes[tagClass]
-        // The numbers of a session that continues differ from those before the snapshot.
-        var generator = SeededGenerator(seed: seed ^ hash ^ epoch &* SeededGenerator.step)
-        var session = TagSession(model: classModel, power: known?.power, seed: generator.next())
+        // The random numbers of a session that continues differ from those before the snapshot.
+        var session = TagSession(model: classModel, power: known?.power, seed: seed(of: hash, epoch: epoch))
         if keepsPositions {
             do {
                 try session.restore(from: &state, at: Instant(nanoseconds: handled ?? latest))

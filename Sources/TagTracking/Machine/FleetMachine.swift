@@ -105,7 +105,8 @@ public struct FleetMachine: Sendable {
             return
         }
         evidence.addMessage(of: receiver, at: reading.instant)
-        if let transmitter = model.directory.index(of: reading.tag) {
+        let known = table.slots[reading.tag]
+        if known == nil, let transmitter = model.directory.index(of: reading.tag) {
             return observe(receiver: transmitter, by: receiver, reading)
         }
         let age = handled.map { $0.subtracting(reading.instant.nanoseconds) } ?? 0
@@ -114,7 +115,7 @@ public struct FleetMachine: Sendable {
             statistics.expiredReadings += 1
             return
         }
-        guard let slot = slot(of: reading.tag) else {
+        guard let slot = known ?? slot(of: reading.tag) else {
             statistics.droppedReadings += 1
             return
         }

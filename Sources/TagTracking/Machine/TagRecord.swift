@@ -74,4 +74,10 @@ extension Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (self < 0 ? .min : .max) : difference
     }
+
+    /// Returns the product with a positive number, clamped to the bounds.
+    func multiplied(by other: Int64) -> Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? (self < 0 ? .min : .max) : product
+    }
 }

@@ -36,6 +36,8 @@ public struct ReceiverMonitor: Sendable {
     /// The time between two tests of the receivers' health, and between two searches for their places.
     private static let healthInterval = Duration.seconds(5)
     private static let placeInterval = Duration.seconds(60)
+    /// The standard deviation in dB of the part of an offset that the errors of positions cause.
+    private static let systematicDeviation = 1.5
 
     /// The receivers, in the order of the venue.
     public let receivers: [VenueReceiver]
@@ -177,7 +179,20 @@ public struct ReceiverMonitor: Sendable {
         let known = estimates.compactMap(\.self)
         let mean = known.count > 1 ? known.reduce(0, +) / Double(known.count) : 0
         // The offset of a single receiver can't be distinguished from the mean power of the tags.
-        offsets = estimates.map { known.count > 1 ? ($0 ?? mean) - mean : 0 }
+        let found = estimates.map { known.count > 1 ? Self.significant(($0 ?? mean) - mean) : 0 }
+        // The smaller ones became 0, so the mean changed.
+        let count = Double(known.count)
+        let rest = count > 1 ? found.reduce(0, +) / count : 0
+        offsets = zip(found, estimates).map { $1 == nil ? 0 : $0 - rest }
+    }
+
+    /// Returns an offset of a few decibels unchanged, and one that the errors of positions can cause reduced to 0.
+    ///
+    /// The positions near a corner have the same error for all tags, which more tags don't reduce. Source: L. Breiman,
+    /// *Better Subset Regression Using the Nonnegative Garrote*, Technometrics 37(4), 1995.
+    private static func significant(_ offset: Double) -> Double {
+        guard abs(offset) > systematicDeviation else { return 0 }
+        return offset * (1 - systematicDeviation * systematicDeviation / (offset * offset))
     }
 
     /// Returns the deviation in dB of the power of each receiver that at least two others receive.

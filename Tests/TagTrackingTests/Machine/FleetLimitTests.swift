@@ -143,4 +143,26 @@ final class FleetLimitTests: XCTestCase {
         XCTAssertEqual(two.latencies.counts.reduce(0, +), 2 * one.latencies.counts.reduce(0, +))
         XCTAssertEqual(two.latestReading, one.latestReading)
     }
+
+    func testASnapshotWithAnyContentIsRestoredOrRefused() throws {
+        let model = FleetModel(venue: FleetHall().venue, settings: FleetHall.settings)
+        var machine = FleetMachine(model: model)
+        _ = machine.run(FleetHall().readings(of: 2, seconds: 3), to: 3)
+        let content = try SnapshotFrame.content(of: machine.snapshot(), kind: "ILFM", version: 1)
+        var generator = SeededGenerator(seed: 8)
+        var refused = 0
+        for _ in 0..<500 {
+            var bytes = content
+            for _ in 0..<1 + generator.next() % 3 {
+                bytes[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
+            }
+            let snapshot = SnapshotFrame.frame(bytes, kind: "ILFM", version: 1)
+            do {
+                var restored = try FleetMachine(model: model, epoch: 2, restoring: snapshot)
+                restored.observe(FleetHall.reading(1, at: 3.5))
+                _ = restored.advance(to: FleetHall.at(5))
+            } catch { refused += 1 }
+        }
+        XCTAssertGreaterThan(refused, 20)
+    }
 }

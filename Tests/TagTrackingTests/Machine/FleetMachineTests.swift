@@ -1,7 +1,8 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
-import TagTracking
 import XCTest
+
+@testable import TagTracking
 
 final class FleetMachineTests: XCTestCase {
     private func machine(_ settings: FleetSettings = FleetHall.settings, seed: UInt64 = 0) -> FleetMachine {
@@ -86,10 +87,14 @@ final class FleetMachineTests: XCTestCase {
         XCTAssertGreaterThan(expected.count, 5)
     }
 
-    func testTheSeedChangesThePositions() {
-        let readings = FleetHall().readings(of: 1, seconds: 8)
-        var (first, second) = (machine(seed: 1), machine(seed: 2))
-        XCTAssertNotEqual(first.run(readings, to: 9), second.run(readings, to: 9))
+    func testTheSeedOfATagDependsOnTheSeedOfTheFleetAndOnTheKey() {
+        let (first, second) = (machine(seed: 1), machine(seed: 2))
+        let tags = (0..<3).map { TagTable.hash(of: FleetHall.key($0)) }
+        let seeds = tags.map { first.seed(of: $0, epoch: 0) } + tags.map { second.seed(of: $0, epoch: 0) }
+        XCTAssertEqual(Set(seeds).count, 6)
+        XCTAssertEqual(machine(seed: 1).seed(of: tags[0], epoch: 0), seeds[0])
+        // A session that continues from a snapshot doesn't repeat its random numbers.
+        XCTAssertNotEqual(first.seed(of: tags[0], epoch: 4), seeds[0])
     }
 
     func testALateReadingIsUsedUpToFourSeconds() {
@@ -199,5 +204,18 @@ final class FleetMachineTests: XCTestCase {
         }
         XCTAssertTrue(readings.contains { $0.receiver == "gateway-2" })
         XCTAssertEqual(shifted.run(changed, to: 9), plain.run(readings, to: 9))
+    }
+
+    func testReadingsWithImpossibleInstantsDoNotStopTheMachine() {
+        for first in [Int64.min, -1, 0, .max] {
+            var machine = machine()
+            for nanoseconds in [first, FleetHall.at(0).nanoseconds, .max] {
+                var reading = FleetHall.reading(1, at: 0)
+                reading.instant = Instant(nanoseconds: nanoseconds)
+                machine.observe(reading)
+            }
+            for seconds in 0..<5 { _ = machine.advance(to: FleetHall.at(Double(seconds))) }
+            XCTAssertGreaterThan(machine.statistics.positions, 0, "\(first)")
+        }
     }
 }
