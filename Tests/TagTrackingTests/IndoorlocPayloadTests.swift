@@ -47,7 +47,8 @@ final class IndoorlocPayloadTests: XCTestCase {
             readings: [
                 .advertisement(
                     Advertisement(
-                        instant: Instant(nanoseconds: 1), address: DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random),
+                        instant: Instant(nanoseconds: 1),
+                        address: DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random),
                         rssi: -60, data: [2, 1, 6]))
             ])
         let bytes: [UInt8] =
@@ -80,7 +81,8 @@ final class IndoorlocPayloadTests: XCTestCase {
         for text in ["", "advertisements", "gateways//advertisements", "a/hall/advertisements", "gateways/x/presence"] {
             XCTAssertNil(IndoorlocPayload.gateway(ofTopic: text), text)
         }
-        XCTAssertEqual(try GatewayDecoder().readings(topic: "site/gateways/x/presence", payload: Array("online".utf8)), [])
+        XCTAssertEqual(
+            try GatewayDecoder().readings(topic: "site/gateways/x/presence", payload: Array("online".utf8)), [])
         XCTAssertThrowsError(try IndoorlocPayload.readings(topic: "a", payload: [])) { error in
             XCTAssertEqual(
                 "\(error)", "indoorloc message: the topic 'a' doesn't end in gateways/NAME/advertisements")
@@ -118,7 +120,8 @@ final class IndoorlocPayloadTests: XCTestCase {
         for _ in 0..<20_000 {
             var bytes = valid
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                bytes[Int.random(in: 4..<bytes.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
+                bytes[Int.random(in: 4..<bytes.count, using: &generator)] = .random(
+                    in: .min ... .max, using: &generator)
             }
             guard let readings = try? IndoorlocPayload.readings(topic: topic, payload: bytes) else { continue }
             XCTAssertLessThanOrEqual(readings.count, bytes.count / 13)

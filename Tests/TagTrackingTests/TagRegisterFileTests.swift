@@ -76,7 +76,8 @@ final class TagRegisterFileTests: XCTestCase {
         assertFails(try csv("key,power\na,nan\n"), "line 2, power: 'nan' isn't a number of dBm")
         assertFails(try csv("key,power\na,40\n"), "line 2, power: 40.0 isn't a power in dBm from -127 to 20")
         assertFails(
-            try csv("key,class\na,\n\nb,heavy\n"), "line 4, class: the class 'heavy' is unknown; use one of: light, standard")
+            try csv("key,class\na,\n\nb,heavy\n"),
+            "line 4, class: the class 'heavy' is unknown; use one of: light, standard")
         do {
             _ = try TagRegister(csv: Array("key\n".utf8) + [0xFF, 10])
             XCTFail("it should have thrown")
