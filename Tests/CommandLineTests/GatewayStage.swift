@@ -1,0 +1,70 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import MQTTSharing
+
+/// A client that publishes the messages of gateways in order over one connection.
+struct GatewayClient: Sendable {
+    private let link: MQTTLink
+    private let events: AsyncStream<MQTTLinkEvent>
+
+    /// Connects, and waits until the broker accepts.
+    init(port: UInt16) async throws {
+        let name = "gateways" + String(UInt64.random(in: .min ... .max), radix: 36)
+        (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+        try await wait(for: "acceptance", .accepted)
+    }
+
+    /// Publishes a message and waits until the broker has it, and with it all earlier ones.
+    func deliver(_ topic: String, _ payload: [UInt8]) async throws {
+        link.ask(.deliver(MQTTMessage(topic: topic, payload: payload)))
+        try await wait(for: "confirmation", .confirmed)
+    }
+
+    func publish(_ topic: String, _ payload: [UInt8]) {
+        link.ask(.publish(MQTTMessage(topic: topic, payload: payload, quality: .atMostOnce)))
+    }
+
+    func close() { link.ask(.close) }
+
+    private func wait(for awaited: String, _ event: MQTTLinkEvent) async throws {
+        let events = events
+        try await Bounded.wait(for: awaited) {
+            for await other in events where other == event { return }
+            throw Bounded.Expired(awaited: "\(awaited): the link ended")
+        }
+    }
+}
+
+/// The gateways of a venue, which receive tags at given points without noise.
+struct GatewayStage: Sendable {
+    let client: GatewayClient
+    let venue: Venue
+
+    /// Publishes what each gateway of the first map receives, as OpenMQTTGateway does.
+    func publish(tag: String, at point: MapPoint) async throws {
+        for receiver in venue.receivers where receiver.mapID == 1 {
+            let distance = max(1, receiver.point.distance(to: point))
+            let rssi = Int((-59 - 22 * log10(distance)).rounded())
+            guard rssi > -90 else { continue }
+            let payload = #"{"id":"\#(tag)","rssi":\#(rssi),"txpower":-59}"#
+            let topic = "home/\(receiver.id)/BTtoMQTT/\(tag.replacing(":", with: ""))"
+            try await client.deliver(topic, Array(payload.utf8))
+        }
+    }
+}
+
+/// One line of `indoorloc track`.
+struct TrackLine: Decodable {
+    var tag: String
+    var epoch: UInt64
+    var sequence: UInt64
+    var type: String
+    var x: Double?
+    var y: Double?
+
+    init(_ line: String) throws { self = try JSONDecoder().decode(TrackLine.self, from: Data(line.utf8)) }
+
+    var point: MapPoint? { x.flatMap { x in y.map { MapPoint(x: x, y: $0) } } }
+}

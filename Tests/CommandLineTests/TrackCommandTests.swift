@@ -1,0 +1,181 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import VenuePackets
+import XCTest
+
+@testable import indoorloc
+
+/// The command `track` with a real broker.
+final class TrackCommandTests: XCTestCase {
+    private let (standing, walking) = ("C3:00:00:12:AB:01", "C3:00:00:12:AB:02")
+
+    private func arguments(port: UInt16, _ more: [String] = []) throws -> [String] {
+        ["--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path] + more
+    }
+
+    private func stage(port: UInt16) async throws -> GatewayStage {
+        GatewayStage(
+            client: try await GatewayClient(port: port),
+            venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
+    }
+
+    /// The point of the walking tag after a number of steps.
+    private func point(_ step: Int) -> MapPoint { MapPoint(x: 4 + 1.0 * Double(step), y: 10) }
+
+    /// Publishes the readings of both tags, and waits for the next position of each.
+    private func advance(_ step: Int, _ stage: GatewayStage, _ service: ServiceProcess) async throws {
+        let before = service.told.count
+        try await stage.publish(tag: standing, at: MapPoint(x: 30, y: 6))
+        try await stage.publish(tag: walking, at: point(step))
+        for tag in [standing, walking] { try service.wait(for: tag, "\"position\"", from: before) }
+    }
+
+    private func last(_ tag: String, of lines: [TrackLine]) throws -> MapPoint {
+        try XCTUnwrap(lines.last { $0.tag == tag && $0.type == "position" }?.point, tag)
+    }
+
+    func testTagsContinueWhereTheyWereAfterAKill() async throws {
+        let broker = try broker()
+        let folder = try temporaryFolder()
+        let words = try arguments(port: broker.port, ["--state", folder, "--class", "light"])
+        let stage = try await stage(port: broker.port)
+        let first = try ServiceProcess(words, command: "track")
+        try first.waitForError("receiving from")
+        for step in 0..<9 { try await advance(step, stage, first) }
+        first.send(SIGKILL)
+        XCTAssertEqual(try first.end(), 128 + SIGKILL)
+        let before = try first.told.map(TrackLine.init)
+
+        let second = try ServiceProcess(words, command: "track")
+        try second.waitForError("receiving from")
+        XCTAssertTrue(second.errors.contains { $0.contains("2 tags restored") }, "\(second.errors)")
+        try await advance(9, stage, second)
+        let after = try second.told.map(TrackLine.init)
+        let (rest, walk) = (try last(standing, of: after), try last(walking, of: after))
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+
+        let earlier = try last(standing, of: before)
+        let jumps = (rest: rest.distance(to: earlier), walk: walk.distance(to: point(9)))
+        print("after the kill: the standing tag moved \(jumps.rest) m; the walking tag is \(jumps.walk) m off")
+        XCTAssertLessThan(jumps.rest, 2)
+        XCTAssertLessThan(jumps.walk, 4)
+        XCTAssertEqual(after.filter { $0.type == "present" }.count, 0, "both tags were present before")
+        let epochs = (try XCTUnwrap(before.map(\.epoch).max()), try XCTUnwrap(after.map(\.epoch).min()))
+        XCTAssertLessThan(epochs.0, epochs.1)
+        for lines in [before, after] {
+            for tag in [standing, walking] {
+                let sequences = lines.filter { $0.tag == tag }.map(\.sequence)
+                XCTAssertTrue(zip(sequences, sequences.dropFirst()).allSatisfy { $0 < $1 }, "\(tag): \(sequences)")
+            }
+        }
+    }
+
+    func testASignalEndsTheCommandAndTheStateIsOfTheLastLine() async throws {
+        let broker = try broker()
+        let folder = try temporaryFolder()
+        let words = try arguments(port: broker.port, ["--state", folder, "--class", "light"])
+        let stage = try await stage(port: broker.port)
+        let first = try ServiceProcess(words, command: "track")
+        try first.waitForError("receiving from")
+        let other = try Tool.run(["track"] + words)
+        XCTAssertEqual(other.status, 1)
+        XCTAssertTrue(other.errors.contains("is in use by another process"), other.errors)
+        try await advance(0, stage, first)
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+        let second = try ServiceProcess(words, command: "track")
+        try second.waitForError("2 tags restored")
+        // From then on, signals are handled.
+        try second.waitForError("receiving from")
+        second.send(SIGINT)
+        XCTAssertEqual(try second.end(), 0)
+    }
+
+    /// The sequence of the page "Tracking tags", with its own command line.
+    func testTheWalkOfTheDocumentationIsLocated() async throws {
+        let broker = try broker()
+        let root = try Checkout.root().path
+        let page = String(
+            decoding: try bytes("Sources/IndoorLocalization/IndoorLocalization.docc/TrackingTags.md"), as: UTF8.self)
+        let loop = try XCTUnwrap(page.split(separator: "\n").first { $0.contains("while read -r") })
+        // The first seconds of the walk are enough.
+        let walk = try temporaryFolder() + "/office-walk.txt"
+        let lines = String(decoding: try bytes("Fixtures/tags/office-walk.txt"), as: UTF8.self).split(separator: "\n")
+        try Data(lines.prefix(150).joined(separator: "\n").appending("\n").utf8).write(to: URL(filePath: walk))
+        let script = String(loop).replacing("mqtt://localhost", with: "mqtt://127.0.0.1:\(broker.port)")
+            .replacing("Fixtures/tags/office-walk.txt", with: walk)
+        XCTAssertNotEqual(script, String(loop))
+        let service = try ServiceProcess(
+            arguments(port: broker.port, ["--tags", root + "/Fixtures/tags/tags.csv"]), command: "track")
+        try service.waitForError("receiving from")
+        let published = try Tool.run(["-c", "cd '\(root)'; \(script)"], program: "/bin/sh")
+        XCTAssertEqual(published.status, 0, published.errors)
+        // Ten positions later, the tag has walked through the corridor.
+        try service.wait(for: "\"Trolley\"", "\"position\"", "\"sequence\":11,")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        let tracked = try service.told.map(TrackLine.init)
+        XCTAssertEqual(Set(tracked.map(\.tag)), ["C3:00:00:12:AB:34"], "one tag, by its address and its beacon")
+        XCTAssertEqual(tracked.first?.type, "present")
+        let places = tracked.compactMap(\.point)
+        XCTAssertGreaterThan(places.count, 5)
+        // The walk begins at (2, 10) and goes east.
+        let (first, last) = (try XCTUnwrap(places.first), try XCTUnwrap(places.last))
+        XCTAssertLessThan(first.distance(to: MapPoint(x: 2, y: 10)), 6)
+        XCTAssertGreaterThan(last.x, first.x + 3)
+    }
+
+    func testAVenueWithoutReceiversIsRefused() throws {
+        let result = try Tool.run(["track", "--broker", "mqtt://127.0.0.1:9", "--venue", "Fixtures/office"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: Fixtures/office: the venue has no receivers; add the gateways to its beacons, with \"role\": "
+                + "\"receiver\" and the \"id\" that each reports\n")
+    }
+
+    /// The message of the usage error for options.
+    private static func refusal(of words: [String]) -> String {
+        do {
+            _ = try TrackCommand(ParsedArguments(words, syntax: TrackCommand.syntax))
+            return "accepted"
+        } catch let error as UsageError {
+            return error.message
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    func testInvalidOptionsAreUsageErrors() throws {
+        let venue = ["--venue", "Fixtures/tags/office"]
+        let both = venue + ["--broker", "mqtt://h"]
+        let cases: [(words: [String], message: String)] = [
+            (venue, "--broker is missing"),
+            (["--broker", "mqtt://h"], "--venue is missing"),
+            (venue + ["--broker", "h"], "--broker: 'h' is not a valid address"),
+            (both + ["--topic", "a/#/b"], "--topic: 'a/#/b' is not a valid topic filter"),
+            (both + ["--topic", "a=b"], "--topic: 'a=b' is not a valid topic filter"),
+            (both + ["--unknown", "some"], "--unknown must be all, none, or UUIDs"),
+            (both + ["--class", "heavy"], "--class must be light or standard, not 'heavy'"),
+            (both + ["--state", ""], "--state must be a folder path"),
+            (both + ["--output-prefix", "a/#"], "--output-prefix: 'a/#' is not a valid"),
+            (both + ["--broker-ca", "x"], "--broker-ca requires an address that begins"),
+        ]
+        for (words, message) in cases {
+            let text = Self.refusal(of: words)
+            XCTAssertTrue(text.hasPrefix(message), "\(message): \(text)")
+        }
+    }
+
+    func testAnInvalidRegisterIsReportedWithItsLine() throws {
+        let file = try temporaryFolder() + "/tags.csv"
+        try Data("key,class\nC3:00:00:12:AB:34,heavy\n".utf8).write(to: URL(filePath: file))
+        let result = try Tool.run([
+            "track", "--broker", "mqtt://127.0.0.1:9", "--venue", "Fixtures/tags/office", "--tags", file,
+        ])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.hasPrefix("indoorloc: --tags \(file): line 2, class"), result.errors)
+    }
+}
