@@ -17,13 +17,13 @@ struct FleetStage {
 
     /// The venue of the tests, with the receivers `kitchen` and `door`.
     static func venue() throws -> String {
-        try FixtureFolder.url("packets").appending(path: "accepted/receivers").path
+        try FixtureFolder("packets").path + "/accepted/receivers"
     }
 
     /// Starts servers, and creates the log and the stores.
     init(_ servers: [NATSServer], partitions: Int) async throws {
         self.servers = servers
-        let urls = servers.map(\.url)
+        let (urls, isCluster) = (servers.map(\.url), servers.count > 1)
         var setup = NATSSetup()
         setup.partitioning.partitions = partitions
         setup.replicas = servers.count
@@ -36,7 +36,7 @@ struct FleetStage {
                     _ = try await setup.run(connection)
                     return connection
                 } catch {
-                    guard servers.count > 1 else { throw error }
+                    guard isCluster else { throw error }
                     try Task.checkCancellation()
                 }
             }
