@@ -4,7 +4,6 @@ import MQTTSharing
 import NATSLog
 import TagTracking
 import TagTrackingService
-import VenuePackets
 import indoorloc
 
 /// The command `work`: locates the tags of the partitions that this process leases.
@@ -19,50 +18,35 @@ struct WorkCommand: Command {
 
             example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/office
             """,
-        options: NATSServerOptions.options + [
-            .venue, MemberName.option,
+        options: NATSServerOptions.options + FleetOptions.venueOptions + FleetOptions.tagOptions + [
+            MemberName.option,
             CommandOption(
                 name: "outputs", argument: "ADDRESS",
                 help: "destination of the outputs: nats, or an MQTT broker; may be repeated (default nats)"),
-            CommandOption(
-                name: "class", argument: "NAME", help: "class of tags without one: standard or light (default standard)"),
         ] + CommandOption.log)
 
     private let servers: NATSServerOptions
-    private let venuePath: String
+    private let fleet: FleetOptions
     private let name: String
     private let brokers: [MQTTBroker]
     private let publishesToNATS: Bool
-    private let settings: FleetSettings
 
     init(_ arguments: ParsedArguments) throws {
         servers = try NATSServerOptions(arguments)
-        venuePath = try arguments.requiredInput("venue")
+        fleet = try FleetOptions(arguments)
         name = MemberName.unique(arguments)
         let outputs = arguments.values["outputs"] ?? ["nats"]
         publishesToNATS = outputs.contains("nats")
-        var brokers: [MQTTBroker] = []
-        for text in outputs where text != "nats" {
-            do throws(MQTTSharingError) { brokers.append(try MQTTBroker(address: text)) } catch {
+        brokers = try outputs.filter { $0 != "nats" }.map { text in
+            do throws(MQTTSharingError) { return try MQTTBroker(address: text) } catch {
                 throw UsageError(message: "--outputs: \(error)", command: arguments.syntax.name)
             }
         }
-        self.brokers = brokers
-        var settings = FleetSettings()
-        settings.defaultClass = arguments.value("class") ?? settings.defaultClass
-        guard settings.classes[settings.defaultClass] != nil else {
-            let known = settings.classes.keys.sorted().joined(separator: " or ")
-            throw UsageError(
-                message: "--class must be \(known), not '\(settings.defaultClass)'", command: arguments.syntax.name)
-        }
-        self.settings = settings
     }
 
     func run() async throws {
-        let venue = try VenuePacketReader().read(venuePath).venue
-        guard !venue.receivers.isEmpty else {
-            throw CommandError(description: "\(venuePath) has no receivers; give beacons the role 'receiver'")
-        }
+        let model = FleetModel(venue: try await fleet.packet().venue, settings: fleet.settings)
+        let register = try fleet.register()
         let log = ProcessLog()
         let connection = try await servers.open(name: name, isPatient: true)
         defer { connection.close() }
@@ -72,14 +56,14 @@ struct WorkCommand: Command {
         let leases = try await NATSLeaseStore(connection)
         let sinks = try await sinks(connection, log)
         let counters = WorkerCounters()
-        let settings = settings
         let worker = PartitionWorker(
             log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks), name: name, counters: counters,
             unixTime: { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) },
-            report: { log.line($0, .warning) }
-        ) { epoch, snapshot in
-            FleetMachine(venue: venue, settings: settings, epoch: epoch)
-        }
+            report: { log.line($0, .warning) },
+            make: { epoch, snapshot in
+                guard let snapshot else { return FleetMachine(model: model, register: register, epoch: epoch) }
+                return try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+            })
         let keeper = LeaseKeeper(
             store: leases, group: .work, name: name,
             settings: LeaseMachine.Settings(count: partitioning.partitions, timeToLive: NATSSetup.leaseTime),
