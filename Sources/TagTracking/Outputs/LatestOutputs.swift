@@ -1,0 +1,99 @@
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
+
+/// The latest state of a tag by the outputs of its fleet.
+public struct LatestOutput: Hashable, Sendable {
+    /// The tag.
+    public var tag: TagKey
+    /// The display name of the tag; nil for the key.
+    public var name: String?
+    /// The epoch of the last output.
+    public var epoch: UInt64
+    /// The sequence of the last output within its epoch.
+    public var sequence: UInt64
+    /// The time of the last output; its zero point is that of Unix.
+    public var instant: Instant
+    /// Whether the tag is present, not away.
+    public var isPresent: Bool
+    /// The time of the last change between present and away.
+    public var presenceInstant: Instant
+    /// The last position; nil before the first one. It is kept when the tag is away.
+    public var position: Position?
+
+    /// Creates the state of a tag by its first output.
+    init(_ output: FleetOutput) {
+        tag = output.tag
+        name = output.name
+        epoch = output.epoch
+        sequence = output.sequence
+        instant = output.instant
+        isPresent = true
+        presenceInstant = output.instant
+        update(by: output)
+    }
+
+    /// The name of the room of the tag; nil if it is away, or in none.
+    public var room: String? { isPresent ? position?.label : nil }
+
+    mutating func update(by output: FleetOutput) {
+        name = output.name ?? name
+        (epoch, sequence, instant) = (output.epoch, output.sequence, output.instant)
+        let wasPresent = isPresent
+        switch output.content {
+        case .present: isPresent = true
+        // The exits of a tag that is away follow from its absence.
+        case .event: break
+        case .position(let position):
+            isPresent = true
+            self.position = position
+        case .away: isPresent = false
+        }
+        if isPresent != wasPresent { presenceInstant = output.instant }
+    }
+}
+
+/// The latest states of all tags of a fleet, for pages, queries and retained messages.
+public struct LatestOutputs: Sendable {
+    /// The maximum number of tags.
+    public let capacity: Int
+    /// The states by tag.
+    public private(set) var tags: [TagKey: LatestOutput] = [:]
+    /// The number of tags that were discarded because of the capacity.
+    public private(set) var discardedCount = 0
+    private var filter: OutputFilter
+
+    /// Creates the states without tags.
+    ///
+    /// - Parameter capacity: the maximum number of tags, at least 10. Of more tags, those that are away for the longest
+    ///   time are discarded, then those without an output for the longest time.
+    public init(capacity: Int = 200_000) {
+        self.capacity = max(10, capacity)
+        filter = OutputFilter(capacity: 2 * self.capacity)
+    }
+
+    /// The number of outputs that were repeated or out of date.
+    public var droppedCount: Int { filter.droppedCount }
+
+    /// Adds an output. Returns whether it is newer than the last one of its tag; otherwise it has no effect.
+    @discardableResult public mutating func add(_ output: FleetOutput) -> Bool {
+        guard filter.accepts(output) else { return false }
+        if tags[output.tag]?.update(by: output) == nil {
+            if tags.count >= capacity { discard() }
+            tags[output.tag] = LatestOutput(output)
+        }
+        return true
+    }
+
+    /// Removes a tag. Returns its last state; nil if there is none.
+    @discardableResult public mutating func remove(_ tag: TagKey) -> LatestOutput? { tags.removeValue(forKey: tag) }
+
+    /// Discards a tenth of the tags at once, so that the cost for a tag stays small.
+    private mutating func discard() {
+        let sorted = tags.values.sorted {
+            $0.isPresent == $1.isPresent ? $0.instant < $1.instant : !$0.isPresent
+        }
+        for state in sorted.prefix(capacity / 10) { tags[state.tag] = nil }
+        discardedCount += capacity / 10
+    }
+}
