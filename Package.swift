@@ -202,8 +202,8 @@ let package = Package(
         .testTarget(
             name: "FleetTests",
             dependencies: [
-                "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "VenuePackets",
-                "IndoorLocalizationTesting", "LoopbackServers",
+                "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CPostgreSQL",
+                "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
             ]),
         .testTarget(
             name: "CommandLineTests",

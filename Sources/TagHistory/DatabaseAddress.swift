@@ -40,7 +40,8 @@ package struct DatabaseAddress: Sendable {
             let hasSecret = text.contains("@") || text.contains("password")
             let message = hasSecret ? "" : reason.map { String(cString: $0) } ?? ""
             PQfreemem(reason)
-            throw HistoryError(.badAddress, message.isEmpty ? "expected postgresql://[USER@][HOST][:PORT]/NAME" : message)
+            throw HistoryError(
+                .badAddress, message.isEmpty ? "expected postgresql://[USER@][HOST][:PORT]/NAME" : message)
         }
         defer { PQconninfoFree(options) }
         var option = options

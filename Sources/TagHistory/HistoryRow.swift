@@ -1,3 +1,4 @@
+import IndoorVocabulary
 import LocalizationSession
 import TagTracking
 import VenueModel
@@ -6,7 +7,7 @@ import VenueModel
 package struct HistoryRow: Hashable, Sendable {
     /// The names of the columns of a batch, in the order of ``line``.
     static let columns = [
-        "tag", "epoch", "sequence", "nanoseconds", "kind", "name", "venue", "map", "x", "y", "radius", "area",
+        "tag", "epoch", "sequence", "nanoseconds", "type", "name", "venue", "map", "x", "y", "radius", "area",
         "latitude", "longitude", "course", "speed",
     ]
 
@@ -27,7 +28,8 @@ package struct HistoryRow: Hashable, Sendable {
         case .event(let event):
             line.add(event.kind.name, output.name)
             line.add(event.venueID.rawValue)
-            for _ in 0..<4 { line.addNull() }
+            line.add(event.kind.mapID?.rawValue)
+            for _ in 0..<3 { line.addNull() }
             line.add(event.kind.area)
         case .position(let position):
             line.add("position", output.name)
@@ -47,6 +49,15 @@ extension LocalizationEvent.Kind {
         case .exitRoom: "exitRoom"
         case .enterGeofence: "enterGeofence"
         case .exitGeofence: "exitGeofence"
+        }
+    }
+
+    /// The map of the room or fence; nil for a geofence.
+    fileprivate var mapID: MapID? {
+        switch self {
+        case .enterFence(let fence), .exitFence(let fence): fence.mapID
+        case .enterRoom(let room), .exitRoom(let room): room.mapID
+        case .enterGeofence, .exitGeofence: nil
         }
     }
 
@@ -98,7 +109,8 @@ private struct Line {
         add(name)
     }
 
-    mutating func add(_ number: some BinaryInteger) {
+    mutating func add(_ number: (some BinaryInteger)?) {
+        guard let number else { return addNull() }
         separate()
         bytes += Array("\(number)".utf8)
     }

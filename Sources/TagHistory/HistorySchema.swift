@@ -10,7 +10,7 @@ enum HistorySchema {
 
     /// The columns of a position, with their types.
     private static let position = """
-        venue text, map text, x double precision, y double precision, radius double precision, area text,
+        venue bigint, map bigint, x double precision, y double precision, radius double precision, area text,
         latitude double precision, longitude double precision, course double precision, speed double precision
         """
     private static let positionNames = [
@@ -24,12 +24,12 @@ enum HistorySchema {
         """
         CREATE TABLE IF NOT EXISTS indoorloc_latest (
             tag text PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, time timestamptz NOT NULL,
-            kind text NOT NULL, name text, position_time timestamptz, \(position)) WITH (fillfactor = 50)
+            type text NOT NULL, name text, position_time timestamptz, \(position)) WITH (fillfactor = 50)
         """,
         """
         CREATE TABLE IF NOT EXISTS indoorloc_history (
             tag text NOT NULL, epoch bigint NOT NULL, sequence bigint NOT NULL, time timestamptz NOT NULL,
-            kind text NOT NULL, name text, \(position), PRIMARY KEY (tag, epoch, sequence))
+            type text NOT NULL, name text, \(position), PRIMARY KEY (tag, epoch, sequence))
         """,
         "CREATE INDEX IF NOT EXISTS indoorloc_history_tag_time ON indoorloc_history (tag, time)",
         // Rows arrive almost in the order of time, so an index of page ranges suffices, which is small.
@@ -40,7 +40,7 @@ enum HistorySchema {
     /// The table of a batch, which belongs to a connection.
     static let batch = """
         CREATE TEMPORARY TABLE indoorloc_batch (
-            tag text, epoch bigint, sequence bigint, nanoseconds bigint, kind text, name text, \(position))
+            tag text, epoch bigint, sequence bigint, nanoseconds bigint, type text, name text, \(position))
         ON COMMIT DELETE ROWS
         """
 
@@ -54,8 +54,8 @@ enum HistorySchema {
 
     /// The statement that adds the batch to the history. Rows that the history contains are skipped.
     static let addToHistory = """
-        INSERT INTO indoorloc_history (tag, epoch, sequence, time, kind, name, \(names(of: "")))
-        SELECT b.tag, b.epoch, b.sequence, \(time("b")), b.kind, b.name, \(names(of: "b."))
+        INSERT INTO indoorloc_history (tag, epoch, sequence, time, type, name, \(names(of: "")))
+        SELECT b.tag, b.epoch, b.sequence, \(time("b")), b.type, b.name, \(names(of: "b."))
         FROM pg_temp.indoorloc_batch b ON CONFLICT DO NOTHING
         """
 
@@ -64,18 +64,18 @@ enum HistorySchema {
     /// The state is that of the greatest epoch and sequence. An output without a position leaves the latest position.
     /// The order of the tags prevents a deadlock of two programs.
     static let updateLatest = """
-        INSERT INTO indoorloc_latest AS l (tag, epoch, sequence, time, kind, name, position_time, \(names(of: "")))
-        SELECT s.tag, s.epoch, s.sequence, \(time("s")), s.kind, s.name, \(time("p")), \(names(of: "p."))
+        INSERT INTO indoorloc_latest AS l (tag, epoch, sequence, time, type, name, position_time, \(names(of: "")))
+        SELECT s.tag, s.epoch, s.sequence, \(time("s")), s.type, s.name, \(time("p")), \(names(of: "p."))
         FROM (
             SELECT DISTINCT ON (tag) * FROM pg_temp.indoorloc_batch ORDER BY tag, epoch DESC, sequence DESC
         ) s LEFT JOIN (
             SELECT DISTINCT ON (b.tag) b.* FROM pg_temp.indoorloc_batch b LEFT JOIN indoorloc_latest o ON o.tag = b.tag
-            WHERE b.kind = 'position' AND (o.tag IS NULL OR (b.epoch, b.sequence) > (o.epoch, o.sequence))
+            WHERE b.type = 'position' AND (o.tag IS NULL OR (b.epoch, b.sequence) > (o.epoch, o.sequence))
             ORDER BY b.tag, b.epoch DESC, b.sequence DESC
         ) p ON p.tag = s.tag
         ORDER BY s.tag
         ON CONFLICT (tag) DO UPDATE SET
-            epoch = excluded.epoch, sequence = excluded.sequence, time = excluded.time, kind = excluded.kind,
+            epoch = excluded.epoch, sequence = excluded.sequence, time = excluded.time, type = excluded.type,
             name = excluded.name, \(positionUpdates)
         WHERE (excluded.epoch, excluded.sequence) > (l.epoch, l.sequence)
         """

@@ -151,7 +151,9 @@ extension PostgreSQLConnection {
 
     private func error(of result: OpaquePointer) -> HistoryError {
         let message = String(cString: PQresultErrorMessage(result))
-        guard let state = PQresultErrorField(result, Self.stateField) else { return HistoryError(.unreachable, message) }
+        guard let state = PQresultErrorField(result, Self.stateField) else {
+            return HistoryError(.unreachable, message)
+        }
         return HistoryError(state: String(cString: state), message)
     }
 
