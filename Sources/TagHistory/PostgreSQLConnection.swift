@@ -16,13 +16,17 @@ final class PostgreSQLConnection {
     ///   - limit: the time limit of a statement.
     ///   - isAbandoned: whether to give up waiting.
     init(_ address: DatabaseAddress, limit: Duration, isAbandoned: @escaping () -> Bool) throws(HistoryError) {
-        let parameters = address.parameters
-        let handle = Self.withCStrings(parameters.map(\.keyword)) { keywords in
-            Self.withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
+        var isAccepting = false
+        var handle = try Self.connect(address)
+        // libpq has no error code for a failed attempt. If the server accepts connections in general, and then doesn't
+        // accept this one, it refuses the connection for its content.
+        if PQstatus(handle) != CONNECTION_OK, Self.isAccepting(address) {
+            isAccepting = true
+            PQfinish(handle)
+            handle = try Self.connect(address)
         }
-        guard let handle else { throw HistoryError(.failed, "out of memory") }
         guard PQstatus(handle) == CONNECTION_OK else {
-            let error = Self.refusal(of: handle, parameters)
+            let error = HistoryError(isAccepting ? .refused : .unreachable, String(cString: PQerrorMessage(handle)))
             PQfinish(handle)
             throw error
         }
@@ -159,22 +163,32 @@ extension PostgreSQLConnection {
 
     private func lost() -> HistoryError { HistoryError(.unreachable, String(cString: PQerrorMessage(handle))) }
 
-    /// Returns the error of a failed attempt to connect.
-    ///
-    /// libpq has no error code for it. A server that accepts connections in general refused this one for its content.
-    private static func refusal(
-        of handle: OpaquePointer, _ parameters: [(keyword: String, value: String)]
-    ) -> HistoryError {
-        let message = String(cString: PQerrorMessage(handle))
-        let state = withCStrings(parameters.map(\.keyword)) { keywords in
-            withCStrings(parameters.map(\.value)) { values in PQpingParams(keywords, values, 1) }
+    /// Connects, and returns the connection with or without success.
+    private static func connect(_ address: DatabaseAddress) throws(HistoryError) -> OpaquePointer {
+        let handle = with(address.parameters) { keywords, values in PQconnectdbParams(keywords, values, 1) }
+        guard let handle else { throw HistoryError(.failed, "out of memory") }
+        return handle
+    }
+
+    /// Whether the server accepts connections, whatever their database and user.
+    private static func isAccepting(_ address: DatabaseAddress) -> Bool {
+        with(address.parameters) { keywords, values in PQpingParams(keywords, values, 1) } == PQPING_OK
+    }
+
+    /// The type of an array of C strings.
+    private typealias CStrings = UnsafePointer<UnsafePointer<CChar>?>
+
+    private static func with<Result>(
+        _ parameters: [(keyword: String, value: String)], _ body: (CStrings?, CStrings?) -> Result
+    ) -> Result {
+        withCStrings(parameters.map(\.keyword)) { keywords in
+            withCStrings(parameters.map(\.value)) { values in body(keywords, values) }
         }
-        return HistoryError(state == PQPING_OK ? .refused : .unreachable, message)
     }
 
     /// Calls a function with an array of C strings that ends with nil.
     private static func withCStrings<Result>(
-        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+        _ texts: [String], _ body: (CStrings?) -> Result
     ) -> Result {
         let copies = texts.map { strdup($0) }
         defer { for copy in copies { free(copy) } }

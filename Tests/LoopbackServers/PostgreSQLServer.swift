@@ -1,12 +1,13 @@
 import Foundation
+import Synchronization
 
 /// A real PostgreSQL server on this machine's loopback interface. A test can kill it and start it again.
-package final class PostgreSQLServer {
+package final class PostgreSQLServer: Sendable {
     /// The user that owns all databases, and connects without a password.
     package static let user = "owner"
 
     package let port: UInt16
-    private var process: Process
+    private let process: Mutex<Process>
     private let folder: String
 
     /// The folder of the programs of the latest installed version of PostgreSQL.
@@ -19,7 +20,8 @@ package final class PostgreSQLServer {
         return "\(root)/\(version)/bin/"
     }
 
-    /// Creates a cluster without the protection against a power failure, starts its server, and returns once it listens.
+    /// Creates a cluster without the protection against a power failure, starts its server, and returns once the server
+    /// accepts connections.
     ///
     /// - Parameters:
     ///   - folder: a folder for the cluster's files.
@@ -31,13 +33,15 @@ package final class PostgreSQLServer {
         if getuid() == 0 { try Self.give(data, of: folder) }
         try Self.wait(
             for: try Self.process(
-                "initdb", ["-D", data, "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]))
+                "initdb",
+                ["-D", data, "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "-N", "--wal-segsize=1"]))
         try Self.replace(data + "/pg_hba.conf", with: access + "\nhost all all 127.0.0.1/32 trust\n")
         // Between the choice of a port and its use, another process may occupy it. The loop then tries another port.
         for _ in 0..<20 {
             let port = try TestPort.free()
             if let process = try Self.start(data, port) {
-                (self.port, self.process, self.folder) = (port, process, data)
+                (self.port, self.folder) = (port, data)
+                self.process = Mutex(process)
                 return
             }
         }
@@ -53,6 +57,7 @@ package final class PostgreSQLServer {
 
     /// Kills the server with all its processes, without any notice.
     package func kill() {
+        let process = process.withLock(\.self)
         guard process.isRunning else { return }
         let main = process.processIdentifier
         let children = (try? String(contentsOfFile: "/proc/\(main)/task/\(main)/children", encoding: .utf8)) ?? ""
@@ -67,7 +72,7 @@ package final class PostgreSQLServer {
         // The killed children may keep the shared memory for a moment.
         for _ in 0..<20 {
             guard let process = try Self.start(folder, port) else { continue }
-            self.process = process
+            self.process.withLock { $0 = process }
             return
         }
         throw TestPort.Failure(description: "postgres did not start again in \(folder)")
@@ -76,10 +81,18 @@ package final class PostgreSQLServer {
     private static func start(_ data: String, _ port: UInt16) throws -> Process? {
         let settings = [
             "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=", "fsync=off",
-            "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "shared_buffers=16MB",
+            "full_page_writes=off", "autovacuum=off", "shared_buffers=16MB",
         ]
         let process = try process("postgres", ["-D", data] + settings.flatMap { ["-c", $0] })
-        return try TestPort.start(process, on: port) ? process : nil
+        guard try TestPort.start(process, on: port) else { return nil }
+        // The server listens before it accepts connections. The wait ends if the server ends.
+        while process.isRunning {
+            let question = try Self.process("pg_isready", ["-q", "-h", "127.0.0.1", "-p", "\(port)", "-t", "20"])
+            try ProcessSignals.withAll { try question.run() }
+            question.waitUntilExit()
+            if question.terminationStatus == 0 { return process }
+        }
+        return nil
     }
 
     /// A process of one of PostgreSQL's programs, as a user who may run it.

@@ -6,7 +6,7 @@ import TagTracking
 import XCTest
 
 /// The errors of a store's database, with a real PostgreSQL server.
-final class HistoryErrorTests: XCTestCase {
+final class HistoryErrorTests: HistoryTestCase {
     /// The error that ends a store at its start.
     private func failure(of store: HistoryStore) async throws -> HistoryError? {
         let events = try await Bounded.all(store.events)

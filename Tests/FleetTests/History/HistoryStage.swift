@@ -3,6 +3,7 @@ import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
+import Synchronization
 import TagHistory
 import TagTracking
 import XCTest
@@ -51,7 +52,33 @@ final class TestDatabase {
     }
 }
 
-extension XCTestCase {
+/// Tests with a database, each with one of its own on the server of the class.
+class HistoryTestCase: XCTestCase {
+    private static let shared = Mutex<(server: PostgreSQLServer, folder: String)?>(nil)
+
+    override class func tearDown() {
+        shared.withLock { shared in
+            shared?.server.kill()
+            shared.map { try? FileManager.default.removeItem(atPath: $0.folder) }
+            shared = nil
+        }
+    }
+
+    /// The address of a new database on the server of the class, which no test may kill.
+    func database() throws -> String {
+        let server = try Self.shared.withLock { shared in
+            if let shared { return shared.server }
+            let folder = FileManager.default.temporaryDirectory.path + "/fleet-\(UUID().uuidString)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let server = try PostgreSQLServer(folder: folder)
+            shared = (server, folder)
+            return server
+        }
+        let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: "_"))"
+        try TestDatabase(server.address()).run("CREATE DATABASE \(name)")
+        return server.address(name)
+    }
+
     /// Starts a server that ends with the test.
     func server(access: String = "") throws -> PostgreSQLServer {
         let server = try PostgreSQLServer(folder: try temporaryFolder(), access: access)

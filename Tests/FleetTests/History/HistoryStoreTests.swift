@@ -7,12 +7,12 @@ import TagTracking
 import XCTest
 
 /// The store of positions with a real PostgreSQL server.
-final class HistoryStoreTests: XCTestCase {
+final class HistoryStoreTests: HistoryTestCase {
     private static let history = "SELECT tag, epoch, sequence, type, x, area FROM indoorloc_history ORDER BY 1, 2, 3"
     private static let latest = "SELECT tag, epoch, sequence, type, x, area FROM indoorloc_latest ORDER BY 1"
 
     func testARepetitionOfTheSameOutputsChangesNoRow() async throws {
-        let server = try server()
+        let address = try database()
         let room = Room(id: 4, name: "Kitchen", mapID: 2)
         let entry = LocalizationEvent(instant: .zero, venueID: 7, kind: .enterRoom(room))
         let outputs = [
@@ -22,10 +22,10 @@ final class HistoryStoreTests: XCTestCase {
             TestOutputs.position("b\t\\N\n", sequence: 1, x: 4),
             TestOutputs.output("a", sequence: 4, .away),
         ]
-        let store = try store(server.address())
+        let store = try store(address)
         store.add(outputs)
         await store.waitUntilStored()
-        let database = try TestDatabase(server.address())
+        let database = try TestDatabase(address)
         let history = [
             "a 1 1 present - -", "a 1 2 position 3 Kitchen", "a 1 3 enterRoom - Kitchen", "a 1 4 away - -",
             "b\t\\N\n 1 1 position 4 -",
@@ -45,15 +45,15 @@ final class HistoryStoreTests: XCTestCase {
     }
 
     func testTheTimesAndPlacesOfAnOutputAreStoredExactly() async throws {
-        let server = try server()
-        let store = try store(server.address())
+        let address = try database()
+        let store = try store(address)
         var output = TestOutputs.position(
             "a", sequence: 1, x: 1.0 / 3, coordinate: Coordinate(latitude: 52.1, longitude: 4.3))
         output.name = "Trolley 4"
         output.instant = Instant(nanoseconds: 1_767_225_600_123_456_789)
         store.add([output])
         await store.waitUntilStored()
-        let database = try TestDatabase(server.address())
+        let database = try TestDatabase(address)
         try database.run("SET timezone = 'UTC'")
         for table in ["indoorloc_latest", "indoorloc_history"] {
             XCTAssertEqual(
@@ -63,11 +63,11 @@ final class HistoryStoreTests: XCTestCase {
     }
 
     func testOutputsOfAnOlderEpochDoNotReplaceTheLatestState() async throws {
-        let server = try server()
-        let store = try store(server.address())
+        let address = try database()
+        let store = try store(address)
         store.add([TestOutputs.position("a", epoch: 2, sequence: 5, x: 25)])
         await store.waitUntilStored()
-        let database = try TestDatabase(server.address())
+        let database = try TestDatabase(address)
         for late in [
             TestOutputs.position("a", epoch: 1, sequence: 900, x: 1),
             TestOutputs.position("a", epoch: 2, sequence: 4, x: 2),
@@ -130,8 +130,8 @@ final class HistoryStoreTests: XCTestCase {
     }
 
     func testAnOutputThatTheDatabaseRefusesDoesNotStopTheOthers() async throws {
-        let server = try server()
-        let store = try store(server.address())
+        let address = try database()
+        let store = try store(address)
         // A key of an index has at most about 2,700 bytes after compression.
         var generator = SeededGenerator(seed: 1)
         let long = (0..<400).map { _ in String(generator.next(), radix: 36) }.joined()
@@ -141,13 +141,13 @@ final class HistoryStoreTests: XCTestCase {
         await store.waitUntilStored()
         XCTAssertEqual(store.counts.stored, 99)
         XCTAssertEqual(store.counts.refused, 1)
-        let database = try TestDatabase(server.address())
+        let database = try TestDatabase(address)
         XCTAssertEqual(try database.run("SELECT count(*) FROM indoorloc_history"), ["99"])
     }
 
     func testTheRetentionDeletesOldRowsOfTheHistoryOnly() async throws {
-        let server = try server()
-        let first = try store(server.address())
+        let address = try database()
+        let first = try store(address)
         let now = Int64(Date().timeIntervalSince1970)
         let day: Int64 = 86_400
         first.add([
@@ -158,8 +158,8 @@ final class HistoryStoreTests: XCTestCase {
         ])
         await first.waitUntilStored()
         await first.stop(within: .seconds(30))
-        let second = try store(server.address(), creates: false) { $0.retention = .seconds(30 * day) }
-        let database = try TestDatabase(server.address())
+        let second = try store(address, creates: false) { $0.retention = .seconds(30 * day) }
+        let database = try TestDatabase(address)
         try database.wait(
             for: ["a 1 2", "a 1 3"], of: "SELECT tag, epoch, sequence FROM indoorloc_history ORDER BY 1, 2, 3")
         XCTAssertEqual(try database.run("SELECT tag FROM indoorloc_latest ORDER BY 1"), ["a", "old"])
@@ -168,10 +168,10 @@ final class HistoryStoreTests: XCTestCase {
     }
 
     func testPostGISFindsTheTagsNearAPoint() async throws {
-        let server = try server()
-        let database = try TestDatabase(server.address())
+        let address = try database()
+        let database = try TestDatabase(address)
         // Without the extension there is no geometry; a later creation adds it to the existing rows.
-        let plain = try store(server.address())
+        let plain = try store(address)
         let here = Coordinate(latitude: 52.0, longitude: 4.0)
         plain.add([
             TestOutputs.position("near", sequence: 1, coordinate: Coordinate(latitude: 52.0001, longitude: 4.0001)),
@@ -183,7 +183,7 @@ final class HistoryStoreTests: XCTestCase {
         XCTAssertEqual(try database.run("SELECT count(*) FROM indoorloc_latest"), ["3"])
 
         try database.run("CREATE SCHEMA gis; CREATE EXTENSION postgis SCHEMA gis")
-        let store = try store(server.address())
+        let store = try store(address)
         store.add([TestOutputs.position("new", sequence: 1, coordinate: here)])
         await store.waitUntilStored()
         try database.run("SET search_path = public, gis")
