@@ -61,16 +61,17 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
     private var sensorTopic: String { "\(prefix)/sensor/\(objectID)_room/config" }
     private var registryDevice: RegistryDevice { RegistryDevice(identifiers: [objectID], name: name) }
 
-    /// The device's ID in the characters that Home Assistant allows, [a-zA-Z0-9_-]. Every other byte, and `_`, is
+    private var objectID: String { "indoorloc_" + Self.escaped(device.rawValue) }
+
+    /// Returns an ID in the characters that Home Assistant allows, [a-zA-Z0-9_-]. Every other byte, and `_`, is
     /// replaced with `_` and two hexadecimal digits, so that different IDs stay different.
-    private var objectID: String {
-        "indoorloc_"
-            + device.rawValue.utf8.map { byte in
-                switch UnicodeScalar(byte) {
-                case "a"..."z", "A"..."Z", "0"..."9", "-": String(UnicodeScalar(byte))
-                default: (byte < 16 ? "_0" : "_") + String(byte, radix: 16)
-                }
-            }.joined()
+    package static func escaped(_ id: String) -> String {
+        id.utf8.map { byte in
+            switch UnicodeScalar(byte) {
+            case "a"..."z", "A"..."Z", "0"..."9", "-": String(UnicodeScalar(byte))
+            default: (byte < 16 ? "_0" : "_") + String(byte, radix: 16)
+            }
+        }.joined()
     }
 }
 

@@ -1,0 +1,276 @@
+import IndoorVocabulary
+import MQTTSharing
+import TagTracking
+import VenueModel
+
+/// The rules by which outputs become messages: which message is next, and what is said again after a lost connection.
+///
+/// Retained messages are composed when they are sent, from the latest output of the tag, so that a slow broker gets
+/// fewer positions, never older ones. Events wait in a bounded queue.
+package struct OutputPublisher: Sendable {
+    /// The numbers of messages.
+    package struct Counters: Hashable, Sendable {
+        /// The messages that the broker confirmed.
+        package var confirmed = 0
+        /// The events that were discarded because too many waited.
+        package var lostEvents = 0
+        /// The positions that a newer one replaced before they were sent.
+        package var replacedPositions = 0
+        /// The outputs of tags beyond the limit.
+        package var refusedOutputs = 0
+    }
+
+    /// The retained messages of a tag.
+    private struct Kinds: OptionSet {
+        let rawValue: UInt8
+
+        static let tracker = Kinds(rawValue: 1)
+        static let area = Kinds(rawValue: 2)
+        static let presence = Kinds(rawValue: 4)
+        static let position = Kinds(rawValue: 8)
+        static let state = Kinds(rawValue: 16)
+        static let discovery: Kinds = [.tracker, .area, .state]
+    }
+
+    private struct Tag {
+        var name: String?
+        var presence: FleetOutput?
+        var position: FleetOutput?
+        /// The messages that are to be sent; the tag is in the queue if there are any.
+        var waiting: Kinds = []
+        /// The time of the last state for Home Assistant, and its room and presence.
+        var stateInstant: Instant?
+        var stateRoom: String?
+        var stateIsAway = false
+        var isGeoreferenced = false
+    }
+
+    private enum Sent {
+        case retained(TagKey, Kinds)
+        case once(MQTTMessage)
+    }
+
+    private let settings: MQTTOutputSettings
+    private let topics: OutputTopics
+    private let discovery: TagDiscovery?
+    private var homeAssistantTags: Set<TagKey>?
+    private var tags: [TagKey: Tag] = [:]
+    private var queue = FirstInFirstOut<TagKey>()
+    private var events = FirstInFirstOut<MQTTMessage>()
+    private var removals = FirstInFirstOut<MQTTMessage>()
+    /// The messages without the broker's confirmation. A broker confirms in the order of the messages (MQTT 3.1.1,
+    /// section 4.6).
+    private var unconfirmed = FirstInFirstOut<Sent>()
+    /// Whether the next message is an event, if both wait.
+    private var isEventNext = true
+    package private(set) var counters = Counters()
+
+    /// Creates a publisher without tags.
+    package init(_ settings: MQTTOutputSettings) {
+        self.settings = settings
+        topics = settings.topics
+        discovery = settings.homeAssistantPrefix.map { [topics] in TagDiscovery(prefix: $0, topics: topics) }
+        homeAssistantTags = settings.homeAssistantTags
+    }
+
+    /// The topic of Home Assistant's birth message; nil without Home Assistant.
+    package var birthTopic: String? { discovery?.birthTopic }
+    /// The number of tags with retained messages.
+    package var tagCount: Int { tags.count }
+    /// Whether the broker has confirmed all messages.
+    package var isIdle: Bool { queue.isEmpty && events.isEmpty && removals.isEmpty && unconfirmed.isEmpty }
+
+    // MARK: Outputs
+
+    /// Adds an output.
+    package mutating func add(_ output: FleetOutput) {
+        if tags[output.tag] == nil {
+            guard tags.count < settings.tagLimit else {
+                counters.refusedOutputs += 1
+                return
+            }
+            tags[output.tag] = Tag(name: output.name)
+            if usesHomeAssistant(output.tag) { wait(for: .discovery, of: output.tag) }
+        }
+        switch output.content {
+        case .present, .away:
+            tags[output.tag]?.presence = output
+            wait(for: .presence, of: output.tag)
+        case .position(let position): add(output, position)
+        case .event:
+            if events.count >= settings.eventLimit, events.popFirst() != nil { counters.lostEvents += 1 }
+            events.append(MQTTMessage(topic: topics.events(of: output.tag), payload: output.jsonBytes))
+        }
+        if let name = output.name, tags[output.tag]?.name != name {
+            tags[output.tag]?.name = name
+            if usesHomeAssistant(output.tag) { wait(for: .discovery, of: output.tag) }
+        }
+        updateState(of: output.tag, at: output.instant)
+    }
+
+    private mutating func add(_ output: FleetOutput, _ position: Position) {
+        guard var tag = tags[output.tag] else { return }
+        if tag.waiting.contains(.position) { counters.replacedPositions += 1 }
+        tag.position = output
+        let isGeoreferenced = position.coordinate != nil
+        let isChanged = tag.isGeoreferenced != isGeoreferenced
+        tag.isGeoreferenced = isGeoreferenced
+        // A machine that continues from a snapshot doesn't repeat the presence of its tags.
+        if tag.presence == nil {
+            tag.presence = output
+            tag.presence?.content = .present
+            tags[output.tag] = tag
+            wait(for: .presence, of: output.tag)
+        } else {
+            tags[output.tag] = tag
+        }
+        wait(for: .position, of: output.tag)
+        if isChanged, usesHomeAssistant(output.tag) { wait(for: .tracker, of: output.tag) }
+    }
+
+    private mutating func updateState(of key: TagKey, at instant: Instant) {
+        guard usesHomeAssistant(key), var tag = tags[key] else { return }
+        var room: String?
+        if case .position(let position) = tag.position?.content { room = position.label }
+        let isAway = tag.presence?.content == .away
+        let isDue = tag.stateInstant.map { $0.duration(to: instant) >= settings.homeAssistantInterval } ?? true
+        guard isDue || room != tag.stateRoom || isAway != tag.stateIsAway else { return }
+        (tag.stateInstant, tag.stateRoom, tag.stateIsAway) = (instant, room, isAway)
+        tags[key] = tag
+        wait(for: .state, of: key)
+    }
+
+    private func usesHomeAssistant(_ key: TagKey) -> Bool {
+        discovery != nil && homeAssistantTags?.contains(key) ?? true
+    }
+
+    private mutating func wait(for kinds: Kinds, of key: TagKey) {
+        guard let waiting = tags[key]?.waiting else { return }
+        tags[key]?.waiting.formUnion(kinds)
+        if waiting.isEmpty { queue.append(key) }
+    }
+
+    // MARK: Tags that leave
+
+    /// Removes the retained messages of tags.
+    package mutating func remove(_ keys: some Sequence<TagKey>) {
+        for key in keys {
+            if usesHomeAssistant(key) { withdraw(key) }
+            // If the tag is in the queue, nothing is found for it there.
+            tags[key] = nil
+            for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
+        }
+    }
+
+    /// Selects the tags that Home Assistant gets; nil for all. Tags that are no longer selected are removed from it.
+    package mutating func useHomeAssistant(for selected: Set<TagKey>?) {
+        let before = Set(tags.keys.filter(usesHomeAssistant))
+        homeAssistantTags = selected
+        let after = Set(tags.keys.filter(usesHomeAssistant))
+        for key in before.subtracting(after).sorted() {
+            tags[key]?.waiting.subtract(.discovery)
+            tags[key]?.stateInstant = nil
+            withdraw(key)
+        }
+        for key in after.subtracting(before).sorted() { wait(for: .discovery, of: key) }
+    }
+
+    private mutating func withdraw(_ key: TagKey) {
+        guard let discovery else { return }
+        for topic in [discovery.trackerTopic(of: key), discovery.areaTopic(of: key), topics.homeAssistant(of: key)] {
+            clear(topic)
+        }
+    }
+
+    private mutating func clear(_ topic: String) {
+        removals.append(MQTTMessage(topic: topic, payload: [], isRetained: true))
+    }
+
+    // MARK: Connection
+
+    /// Prepares to send all retained messages, because the broker may have lost them.
+    package mutating func restate() {
+        for key in tags.keys {
+            var kinds: Kinds = usesHomeAssistant(key) ? .discovery : []
+            if tags[key]?.presence != nil { kinds.insert(.presence) }
+            if tags[key]?.position != nil { kinds.insert(.position) }
+            wait(for: kinds, of: key)
+        }
+    }
+
+    /// Prepares to send the configurations and states for Home Assistant, which has started.
+    package mutating func restateForHomeAssistant() {
+        for key in tags.keys where usesHomeAssistant(key) { wait(for: .discovery, of: key) }
+    }
+
+    /// Records that the connection ended: messages without a confirmation are to be sent again.
+    package mutating func endConnection() {
+        var repeated: [MQTTMessage] = []
+        while let sent = unconfirmed.popFirst() {
+            switch sent {
+            case .retained(let key, let kinds): wait(for: kinds, of: key)
+            case .once(let message): repeated.append(message)
+            }
+        }
+        events.prepend(repeated.filter { !$0.isRetained })
+        removals.prepend(repeated.filter(\.isRetained))
+    }
+
+    /// Records that the broker confirmed the oldest message.
+    package mutating func confirm() {
+        if unconfirmed.popFirst() != nil { counters.confirmed += 1 }
+    }
+
+    /// Returns the next message; nil if none waits, or too many wait for their confirmation.
+    package mutating func next() -> MQTTMessage? { unconfirmed.count < settings.window ? last() : nil }
+
+    /// Returns the next message regardless of the confirmations, before the end of the connection; nil if none waits.
+    package mutating func last() -> MQTTMessage? {
+        if let message = removals.popFirst() { return send(message) }
+        defer { isEventNext.toggle() }
+        if isEventNext, let message = events.popFirst() { return send(message) }
+        while let key = queue.first {
+            guard let kind = tags[key]?.waiting.first else {
+                // The tag was removed.
+                queue.removeFirst()
+                continue
+            }
+            tags[key]?.waiting.remove(kind)
+            if tags[key]?.waiting.isEmpty == true { queue.removeFirst() }
+            guard let message = message(kind, of: key) else { continue }
+            unconfirmed.append(.retained(key, kind))
+            return message
+        }
+        return events.popFirst().map { send($0) }
+    }
+
+    private mutating func send(_ message: MQTTMessage) -> MQTTMessage {
+        unconfirmed.append(.once(message))
+        return message
+    }
+
+    private func message(_ kind: Kinds, of key: TagKey) -> MQTTMessage? {
+        guard let tag = tags[key] else { return nil }
+        func retained(_ topic: String, _ payload: [UInt8]) -> MQTTMessage {
+            MQTTMessage(topic: topic, payload: payload, isRetained: true)
+        }
+        switch kind {
+        case .tracker:
+            return discovery.map {
+                retained(
+                    $0.trackerTopic(of: key), $0.tracker(of: key, name: tag.name, isGeoreferenced: tag.isGeoreferenced))
+            }
+        case .area: return discovery.map { retained($0.areaTopic(of: key), $0.area(of: key, name: tag.name)) }
+        case .presence: return tag.presence.map { retained(topics.presence(of: key), $0.jsonBytes) }
+        case .position: return tag.position.map { retained(topics.position(of: key), $0.jsonBytes) }
+        default:
+            return retained(
+                topics.homeAssistant(of: key), TagDiscovery.state(presence: tag.presence, position: tag.position))
+        }
+    }
+}
+
+extension OptionSet where RawValue == UInt8 {
+    /// The element with the lowest bit; nil for the empty set.
+    fileprivate var first: Self? { rawValue == 0 ? nil : Self(rawValue: rawValue & ~(rawValue &- 1)) }
+}
