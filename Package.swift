@@ -135,7 +135,8 @@ let package = Package(
             name: "indoorloc-fleet",
             dependencies: [
                 "IndoorLocalization", "MQTTSharing", "VenuePackets", "SessionMetrics", "TagTracking",
-                "TagTrackingService", "NATSLog", "TagHistory", "indoorloc",
+                "TagTrackingService", "NATSLog", "TagHistory", "IndoorLocalizationTesting", "CBench",
+                "indoorloc",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),

@@ -38,6 +38,9 @@ package final class HistoryStore: Sendable {
         package var waiting = 0
         /// The rows of the history that the store has deleted.
         package var deleted = 0
+
+        /// Creates counts of 0.
+        package init() {}
     }
 
     /// A change of a store.
