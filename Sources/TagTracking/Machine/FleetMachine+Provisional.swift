@@ -1,0 +1,3 @@
+extension FleetMachine {
+    public func snapshot() -> [UInt8] { [] }
+}
