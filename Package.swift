@@ -204,7 +204,7 @@ let package = Package(
             name: "FleetTests",
             dependencies: [
                 "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CPostgreSQL",
-                "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
+                "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
             ]),
         .testTarget(
             name: "CommandLineTests",
