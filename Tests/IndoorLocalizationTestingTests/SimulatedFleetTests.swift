@@ -4,11 +4,11 @@ import XCTest
 
 final class SimulatedFleetTests: XCTestCase {
     private func venue(receivers: Int = 6) -> Venue {
+        let uuid = BeaconUUID(high: 1, low: 2)
         let list = (0..<receivers).map { index in
-            VenueReceiver(
-                id: "gateway-\(index)",
-                identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 0, minor: UInt16(index)), mapID: 1,
-                point: MapPoint(x: 5 + 10 * Double(index % 3), y: 5 + 10 * Double(index / 3)))
+            let point = MapPoint(x: Double(5 + 10 * (index % 3)), y: Double(5 + 10 * (index / 3)))
+            let identity = BeaconIdentity(uuid: uuid, major: 0, minor: UInt16(index))
+            return VenueReceiver(id: "gateway-\(index)", identity: identity, mapID: 1, point: point)
         }
         let map = VenueMap(id: 1, name: "Hall", level: 0, width: 30, height: 20)
         return Venue(id: 7, name: "Hall", maps: [map], receivers: list)
