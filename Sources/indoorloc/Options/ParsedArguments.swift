@@ -103,7 +103,9 @@ package struct ParsedArguments {
     }
 
     /// The value of an option, a number of seconds within `range`; `standard` if the option was not given.
-    package func seconds(_ option: String, in range: ClosedRange<Double>, else standard: Double) throws(UsageError) -> Double {
+    package func seconds(_ option: String, in range: ClosedRange<Double>, else standard: Double) throws(UsageError)
+        -> Double
+    {
         guard let text = value(option) else { return standard }
         guard let number = Double(text), range.contains(number) else {
             let bounds = [range.lowerBound, range.upperBound].map { bound in

@@ -19,7 +19,7 @@ package enum StandardOutput {
     /// Writes the text; control characters other than line feeds and tabs are escaped.
     ///
     /// - Throws: `OutputError` if the text can't be written, such as to a full disk.
-    static func write(_ text: String) throws(OutputError) { try writeAsIs(FileDescriptor.printable(text)) }
+    package static func write(_ text: String) throws(OutputError) { try writeAsIs(FileDescriptor.printable(text)) }
 
     /// Writes lines; line feeds within a line are escaped.
     package static func write(lines: [String]) throws(OutputError) {

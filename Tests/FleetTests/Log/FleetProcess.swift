@@ -3,18 +3,8 @@ import IndoorLocalizationTesting
 import IndoorVocabulary
 import LoopbackServers
 
-/// The built program `indoorloc-fleet` in a process.
+/// The built program `indoorloc-fleet` in a process that a test stops, continues or kills, and whose lines it awaits.
 final class FleetProcess: Sendable {
-    enum Failure: Error, CustomStringConvertible {
-        case notBuilt(String)
-
-        var description: String {
-            switch self {
-            case .notBuilt(let path): "\(path) is missing: build the product indoorloc-fleet"
-            }
-        }
-    }
-
     private struct Output: Sendable {
         var lines: [String] = []
         var status: Int32?
@@ -25,11 +15,8 @@ final class FleetProcess: Sendable {
 
     /// Starts the program.
     init(_ arguments: [String]) throws {
-        let program = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
-        let path = program.resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "indoorloc-fleet").path
-        guard FileManager.default.isExecutableFile(atPath: path) else { throw Failure.notBuilt(path) }
         let process = Process()
-        process.executableURL = URL(filePath: path)
+        process.executableURL = URL(filePath: try FleetProgram.path())
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
