@@ -4,6 +4,7 @@ import IndoorVocabulary
 import LoopbackServers
 import NATSLog
 import TagTracking
+import VenuePackets
 import XCTest
 
 /// A fleet on real servers: the log, the stores, and the processes of `indoorloc-fleet`.
@@ -81,6 +82,19 @@ struct FleetStage {
             }
             throw Bounded.Expired(awaited: "readings; the states are \(latest.mapValues(\.readings))")
         }
+    }
+
+    /// Returns the number of readings that the states have of each tag, after the readings in the reorder window.
+    static func readingCounts(
+        of tags: [TagKey], in states: [Int: PartitionState], partitioning: Partitioning
+    ) throws -> [UInt64?] {
+        let model = FleetModel(venue: try VenuePacketReader().read(try venue()).venue)
+        let machines = try states.mapValues { state in
+            var machine = try FleetMachine(model: model, epoch: .max, restoring: state.snapshot)
+            _ = machine.advance(to: state.instant.advanced(by: .seconds(1)))
+            return machine
+        }
+        return tags.map { machines[partitioning.partition(of: $0)]?.readingCount(of: $0) }
     }
 
     /// Returns the number of readings of each partition.

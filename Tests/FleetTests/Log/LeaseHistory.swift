@@ -1,6 +1,7 @@
 import IndoorLocalizationTesting
 import IndoorVocabulary
 import NATSLog
+import TagTracking
 
 /// The owners of the leases over time, from the writes in the bucket.
 final class LeaseHistory: Sendable {
@@ -22,9 +23,9 @@ final class LeaseHistory: Sendable {
     private let state = WatchedState(State())
     private let task: Task<Void, Never>
 
-    init(_ leases: NATSLeaseStore) {
+    init(_ leases: NATSLeaseStore, of group: LeaseGroup = .work) {
         task = Task { [state] in
-            for await entry in leases.changes(of: .work) {
+            for await entry in leases.changes(of: group) {
                 guard let index = entry.lease else { continue }
                 state.update { state in
                     state.owners[index] = entry.owner.isEmpty ? nil : entry.owner
