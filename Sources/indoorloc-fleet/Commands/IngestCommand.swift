@@ -65,13 +65,10 @@ struct IngestCommand: Command {
         log.line("\(name) shares \(partitioning.gatewayGroups) groups of gateways", .info)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await ingest.run() }
-            group.addTask {
-                try await keeper.run()
-                // The gateways belong to others now.
-                throw CancellationError()
-            }
-            do { try await group.waitForAll() } catch is CancellationError {}
-            group.cancelAll()
+            group.addTask { try await keeper.run() }
+            // The keeper returns when the gateways belong to others.
+            defer { group.cancelAll() }
+            try await group.next()
         }
         withExtendedLifetime(requests) {}
         let counts = ingest.counts

@@ -159,7 +159,10 @@ final class FleetLogTests: XCTestCase {
             try await stage.log.append(readings)
             all += readings
         }
-        let states = try await stage.waitForReadings(stage.counts(of: all))
+        let states: [Int: PartitionState]
+        do { states = try await stage.waitForReadings(stage.counts(of: all)) } catch {
+            throw Bounded.Expired(awaited: "\(error): \(worker.lines.joined(separator: "\n"))")
+        }
         XCTAssertEqual(states.mapValues(\.readings), stage.counts(of: all))
         worker.send(SIGTERM)
         let status = try await worker.end()
