@@ -135,7 +135,8 @@ let package = Package(
             name: "indoorloc-fleet",
             dependencies: [
                 "IndoorLocalization", "MQTTSharing", "VenuePackets", "SessionMetrics", "TagTracking",
-                "TagTrackingService", "NATSLog", "TagHistory", "indoorloc",
+                "TagTrackingService", "NATSLog", "TagHistory", "IndoorLocalizationTesting", "CBench",
+                "indoorloc",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -202,8 +203,8 @@ let package = Package(
         .testTarget(
             name: "FleetTests",
             dependencies: [
-                "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "VenuePackets",
-                "IndoorLocalizationTesting", "LoopbackServers",
+                "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CPostgreSQL",
+                "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
             ]),
         .testTarget(
             name: "CommandLineTests",

@@ -64,9 +64,9 @@ package final class NATSConnection: Sendable {
             var connection: OpaquePointer?
             let status = natsConnection_Connect(&connection, options.pointer)
             guard status == NATS_OK, let connection else {
-                let failure = NATSFailure(status)
-                events.release()
-                throw failure
+                // libnats may still call back after a failed attempt, such as one with wrong credentials. It doesn't
+                // report in each case that it has finished, so the small object for its calls stays in memory.
+                throw NATSFailure(status)
             }
             var settings = jsOptions()
             try NATSFailure.check(jsOptions_Init(&settings))
@@ -129,6 +129,7 @@ package final class NATSConnection: Sendable {
             return isClosed
         }
         guard !wasClosed else { return }
+        events.close()
         let (connection, context) = (connection, context)
         queue.async {
             jsCtx_Destroy(context.pointer)

@@ -53,7 +53,9 @@ package struct CommandLineTool: Sendable {
 
     /// Runs the tool with the words after its name.
     package func run(_ words: [String]) async -> ExitStatus {
-        await StandardError.$logSettings.withValue(logSettings(of: words)) { await runLogged(words) }
+        var settings = logSettings(of: words)
+        settings.tool = name
+        return await StandardError.$logSettings.withValue(settings) { await runLogged(words) }
     }
 
     /// The settings of log lines; the default ones if the command line is invalid, which is reported later.

@@ -143,11 +143,11 @@ final class LeaseMachineTests: XCTestCase {
             group.faults = .init(lostRequest: 0.05, lostAnswer: 0.05, delay: .milliseconds(1_500))
             for name in ["a", "b", "c"] { group.join(name) }
             for round in 0..<40 {
-                let name = group.names[Int(chance.uniform() * Double(group.names.count))]
+                let name = group.staying[Int(chance.uniform() * Double(group.staying.count))]
                 switch chance.uniform() {
                 case ..<0.4: group.pause(name, for: .seconds(6 * chance.uniform()))
-                case ..<0.5 where group.names.count > 1: group.kill(name)
-                case ..<0.6 where group.names.count > 1: group.leave(name)
+                case ..<0.5 where group.staying.count > 1: group.kill(name)
+                case ..<0.6 where group.staying.count > 1: group.leave(name)
                 case ..<0.7: group.join("member\(round)")
                 default: break
                 }

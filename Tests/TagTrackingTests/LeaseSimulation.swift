@@ -79,7 +79,9 @@ struct LeaseSimulation {
         longestGap = .zero
     }
 
-    var names: [String] { members.keys.sorted() }
+    private var names: [String] { members.keys.sorted() }
+    /// The members that don't leave.
+    var staying: [String] { names.filter { members[$0]?.isLeaving == false } }
 
     /// The number of leases that each member works on.
     var shares: [Int] { names.map { owned(by: $0).count } }

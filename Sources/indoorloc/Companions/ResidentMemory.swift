@@ -1,9 +1,9 @@
 import Glibc
 
 /// The physical memory of this process.
-enum ResidentMemory {
+package enum ResidentMemory {
     /// The number of bytes; nil if the kernel doesn't report it.
-    static var bytes: Int? {
+    package static var bytes: Int? {
         guard let file = fopen("/proc/self/statm", "re") else { return nil }
         defer { fclose(file) }
         var text = [UInt8](repeating: 0, count: 128)

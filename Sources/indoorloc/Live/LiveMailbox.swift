@@ -1,7 +1,7 @@
 import Synchronization
 
 /// An occurrence during live work, which a person, the system or a time limit ends.
-enum LiveOccurrence<Element: Sendable>: Sendable {
+package enum LiveOccurrence<Element: Sendable>: Sendable {
     case element(Element)
     /// The interval for output has elapsed.
     case tick
@@ -16,7 +16,7 @@ enum LiveOccurrence<Element: Sendable>: Sendable {
 /// A bounded queue of occurrences for one reader, in order of arrival.
 ///
 /// Elements that don't fit are lost and counted. An end is never lost. At most one tick is queued.
-final class LiveMailbox<Element: Sendable>: Sendable {
+package final class LiveMailbox<Element: Sendable>: Sendable {
     private struct State {
         var occurrences: [LiveOccurrence<Element>] = []
         /// The number of popped occurrences at the start of `occurrences`.
@@ -75,11 +75,11 @@ final class LiveMailbox<Element: Sendable>: Sendable {
 }
 
 extension LiveMailbox: AsyncSequence {
-    struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         fileprivate let mailbox: LiveMailbox
         fileprivate var wakes: AsyncStream<Void>.Iterator
 
-        mutating func next() async -> LiveOccurrence<Element>? {
+        package mutating func next() async -> LiveOccurrence<Element>? {
             while true {
                 if let occurrence = mailbox.pop() { return occurrence }
                 if await wakes.next() == nil { return nil }
@@ -87,5 +87,5 @@ extension LiveMailbox: AsyncSequence {
         }
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(mailbox: self, wakes: wakes.makeAsyncIterator()) }
+    package func makeAsyncIterator() -> Iterator { Iterator(mailbox: self, wakes: wakes.makeAsyncIterator()) }
 }

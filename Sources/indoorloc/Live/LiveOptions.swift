@@ -10,7 +10,7 @@ extension CommandOption {
     static let record = CommandOption(
         name: "record", argument: "FILE", help: "also record the readings in this file")
     static let append = CommandOption(name: "append", help: "append to the existing recording")
-    static let seconds = CommandOption(
+    package static let seconds = CommandOption(
         name: "seconds", argument: "N", help: "end after N seconds (default: at Ctrl-C)")
 }
 
@@ -63,7 +63,7 @@ extension ParsedArguments {
     }
 
     /// The time limit; nil if none was given.
-    func limit() throws(UsageError) -> Duration? {
+    package func limit() throws(UsageError) -> Duration? {
         guard has("seconds") else { return nil }
         return .seconds(try number("seconds", in: 1...31_536_000, else: 1))
     }

@@ -3,9 +3,9 @@ import IndoorLocalization
 import Synchronization
 
 /// Live work whose elements are merged with ticks, signals and a time limit, in order of arrival.
-final class LiveWork<Element: Sendable> {
+package final class LiveWork<Element: Sendable> {
     /// The occurrences until the work is stopped.
-    let occurrences = LiveMailbox<Element>()
+    package let occurrences = LiveMailbox<Element>()
     /// The actions before a second signal ends the process at once.
     let exitActions = ExitActions()
     private let work: Task<Void, Never>
@@ -17,7 +17,7 @@ final class LiveWork<Element: Sendable> {
     ///   - tick: the interval of ticks.
     ///   - limit: the time limit; nil for none.
     ///   - body: the work. It passes its elements to `give`, and ends when its task is cancelled.
-    init(
+    package init(
         tick: Duration, limit: Duration?,
         _ body: @escaping @Sendable (_ give: @escaping @Sendable (Element) -> Void) async throws -> Void
     ) {
@@ -78,7 +78,7 @@ final class LiveWork<Element: Sendable> {
     }
 
     /// Stops the work and waits until it has released its resources, such as a radio. Reports lost elements.
-    func stop() async {
+    package func stop() async {
         let lost = occurrences.lost
         if lost > 0 { StandardError.line("\(lost) readings or outputs were lost, as they arrived too fast", .warning) }
         timers.forEach { $0.cancel() }

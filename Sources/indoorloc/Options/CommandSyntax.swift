@@ -25,7 +25,7 @@ package struct CommandSyntax: Sendable {
     /// The name of the program in the help.
     var tool = "indoorloc"
     /// The name, such as `venue check`.
-    let name: String
+    package let name: String
     /// The operands in the help, such as `RECORDING`; empty for none.
     var operands = ""
     /// The allowed number of operands.

@@ -4,7 +4,7 @@ import ScanRecording
 
 /// Options that several commands share, and their values.
 extension CommandOption {
-    static let venue = CommandOption(
+    package static let venue = CommandOption(
         name: "venue", argument: "V", help: "venue packet: a folder, a zip file, or a venue.json")
     static let output = CommandOption(name: "output", short: "o", argument: "FILE", help: "output file")
     static let radioMap = CommandOption(

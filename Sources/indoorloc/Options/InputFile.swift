@@ -17,10 +17,10 @@ extension ParsedArguments {
     static func path(_ word: String) -> String { word == standardInput ? "/dev/stdin" : word }
 
     /// The input file of an option, which may be read more than once; nil if the option was not given.
-    func input(_ option: String) throws -> String? { try value(option).map(InputFile.keeping) }
+    package func input(_ option: String) throws -> String? { try value(option).map(InputFile.keeping) }
 
     /// The input file of a required option, which may be read more than once.
-    func requiredInput(_ option: String) throws -> String { try InputFile.keeping(try required(option)) }
+    package func requiredInput(_ option: String) throws -> String { try InputFile.keeping(try required(option)) }
 
     /// The input file of an operand, which may be read more than once.
     func input(operand index: Int) throws -> String { try InputFile.keeping(operands[index]) }

@@ -5,7 +5,7 @@ extension CommandOption {
     static let logFormat = CommandOption(
         name: "log-format", argument: "FORMAT", help: "form of these lines: text, logfmt or journald (default text)")
     /// The options of the commands that run until they are ended.
-    static let log = [logLevel, logFormat]
+    package static let log = [logLevel, logFormat]
 }
 
 extension ParsedArguments {

@@ -4,11 +4,11 @@ import Glibc
 /// The options and operands after the command's name.
 package struct ParsedArguments {
     /// The syntax of the command.
-    let syntax: CommandSyntax
+    package let syntax: CommandSyntax
     /// The values of each option, in order; an empty string for an option without argument.
-    private(set) var values: [String: [String]] = [:]
+    package private(set) var values: [String: [String]] = [:]
     /// The words that are not options.
-    private(set) var operands: [String] = []
+    package private(set) var operands: [String] = []
     /// Whether `--help` was given; then nothing else is checked.
     var wantsHelp: Bool { values["help"] != nil }
 
@@ -77,13 +77,13 @@ package struct ParsedArguments {
     }
 
     /// Whether an option was given.
-    func has(_ option: String) -> Bool { values[option] != nil }
+    package func has(_ option: String) -> Bool { values[option] != nil }
 
     /// The last value of an option; nil if it was not given.
-    func value(_ option: String) -> String? { values[option]?.last }
+    package func value(_ option: String) -> String? { values[option]?.last }
 
     /// The value of a required option.
-    func required(_ option: String) throws(UsageError) -> String {
+    package func required(_ option: String) throws(UsageError) -> String {
         guard let value = value(option) else {
             throw UsageError(message: "--\(option) is missing", command: syntax.name)
         }
@@ -91,7 +91,7 @@ package struct ParsedArguments {
     }
 
     /// The value of an option, an integer within `range`; `standard` if the option was not given.
-    func number<Number: FixedWidthInteger>(
+    package func number<Number: FixedWidthInteger>(
         _ option: String, in range: ClosedRange<Number>, else standard: Number
     ) throws(UsageError) -> Number {
         guard let text = value(option) else { return standard }
@@ -103,7 +103,9 @@ package struct ParsedArguments {
     }
 
     /// The value of an option, a number of seconds within `range`; `standard` if the option was not given.
-    func seconds(_ option: String, in range: ClosedRange<Double>, else standard: Double) throws(UsageError) -> Double {
+    package func seconds(_ option: String, in range: ClosedRange<Double>, else standard: Double) throws(UsageError)
+        -> Double
+    {
         guard let text = value(option) else { return standard }
         guard let number = Double(text), range.contains(number) else {
             let bounds = [range.lowerBound, range.upperBound].map { bound in

@@ -3,7 +3,7 @@ import IndoorLocalization
 import VenuePackets
 
 /// The severity of a log line. Each one includes those before it.
-enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
+package enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
     /// The command can't continue, or a part of it has failed.
     case error
     /// Data was lost, or a part of the command works with restrictions.
@@ -26,7 +26,7 @@ enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
         }
     }
 
-    static func < (left: LogLevel, right: LogLevel) -> Bool { left.priority < right.priority }
+    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.priority < right.priority }
 }
 
 /// The form of log lines.
@@ -41,7 +41,7 @@ enum LogFormat: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A field of a log line beside its text.
-struct LogField: Hashable, Sendable {
+package struct LogField: Hashable, Sendable {
     /// Lowercase letters.
     let name: String
     let value: String
@@ -56,6 +56,8 @@ struct LogField: Hashable, Sendable {
 struct LogLine: Sendable {
     let text: String
     let level: LogLevel
+    /// The name of the program.
+    var tool = "indoorloc"
     var fields: [LogField] = []
     /// The session's trace identifier; nil outside a session.
     var traceID: TraceID?
@@ -67,7 +69,7 @@ struct LogLine: Sendable {
         let sentence = PrintableText.line(text)
         let fields = fields + (traceID.map { [LogField("trace", $0)] } ?? [])
         switch format {
-        case .text: return "indoorloc: \(sentence)\(traceID.map { " [trace \($0)]" } ?? "")\n"
+        case .text: return "\(tool): \(sentence)\(traceID.map { " [trace \($0)]" } ?? "")\n"
         case .logfmt:
             let all =
                 [LogField("time", Self.rfc3339(time)), LogField("level", level.rawValue), LogField("msg", text)]
@@ -116,7 +118,9 @@ struct LogLine: Sendable {
 }
 
 /// The level and the form of the lines on standard error.
-struct LogSettings: Hashable, Sendable {
+package struct LogSettings: Hashable, Sendable {
+    /// The name of the program, before each line in the form of text.
+    var tool = "indoorloc"
     /// Less severe lines are discarded.
     var level = LogLevel.info
     var format = LogFormat.text

@@ -3,7 +3,7 @@ import IndoorLocalization
 import VenuePackets
 
 /// The error of standard output, or of the file that replaces it.
-struct OutputError: Error, CustomStringConvertible {
+package struct OutputError: Error, CustomStringConvertible {
     /// The system's error number.
     let number: Int32
     /// The destination.
@@ -11,18 +11,18 @@ struct OutputError: Error, CustomStringConvertible {
     /// Whether the reader has closed the pipe, such as `| head`.
     var isBrokenPipe: Bool { number == EPIPE }
     private var reason: String { String(cString: strerror(number)) }
-    var description: String { "\(place): \(reason)" }
+    package var description: String { "\(place): \(reason)" }
 }
 
 /// Standard output, for results.
-enum StandardOutput {
+package enum StandardOutput {
     /// Writes the text; control characters other than line feeds and tabs are escaped.
     ///
     /// - Throws: `OutputError` if the text can't be written, such as to a full disk.
-    static func write(_ text: String) throws(OutputError) { try writeAsIs(FileDescriptor.printable(text)) }
+    package static func write(_ text: String) throws(OutputError) { try writeAsIs(FileDescriptor.printable(text)) }
 
     /// Writes lines; line feeds within a line are escaped.
-    static func write(lines: [String]) throws(OutputError) {
+    package static func write(lines: [String]) throws(OutputError) {
         try writeAsIs(lines.map { PrintableText.line($0) + "\n" }.joined())
     }
 
@@ -34,7 +34,7 @@ enum StandardOutput {
 }
 
 /// Standard error, for errors and progress.
-enum StandardError {
+package enum StandardError {
     /// Whether standard error is a terminal.
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -45,14 +45,14 @@ enum StandardError {
     @TaskLocal static var traceID: TraceID?
 
     /// The level and the form of the lines; nil for the default ones.
-    @TaskLocal static var logSettings: LogSettings?
+    @TaskLocal package static var logSettings: LogSettings?
 
     private static var log: LogSettings { logSettings ?? LogSettings() }
 
     /// Writes one line, unless it is less severe than the settings require; line feeds within it are escaped.
-    static func line(_ text: String, _ level: LogLevel = .notice, _ fields: [LogField] = []) {
+    package static func line(_ text: String, _ level: LogLevel = .notice, _ fields: [LogField] = []) {
         guard level <= log.level else { return }
-        let line = LogLine(text: text, level: level, fields: fields, traceID: traceID)
+        let line = LogLine(text: text, level: level, tool: log.tool, fields: fields, traceID: traceID)
         writeBytes(line.rendered(as: log.format, at: Date()))
     }
 
@@ -65,10 +65,15 @@ enum StandardError {
     /// line without the tool's name.
     static func write(_ text: String, _ level: LogLevel) {
         guard level <= log.level else { return }
-        guard log.format != .text else { return writeBytes(text) }
+        guard log.format != .text else { return writeBytes(Self.named(text, log.tool)) }
         for part in text.split(separator: "\n") {
             line(String(part.hasPrefix("indoorloc: ") ? part.dropFirst("indoorloc: ".count) : part), level)
         }
+    }
+
+    /// Returns the text of a library's command with the name of the program that runs it.
+    private static func named(_ text: String, _ tool: String) -> String {
+        text.hasPrefix("indoorloc: ") ? "\(tool): " + text.dropFirst("indoorloc: ".count) : text
     }
 
     /// Writes a warning of several lines.

@@ -4,9 +4,9 @@ import Foundation
 /// The service manager that started this process: systemd.
 ///
 /// Without a service manager, messages are discarded.
-struct ServiceManager: Sendable {
+package struct ServiceManager: Sendable {
     /// A message to the service manager.
-    enum Message: Hashable, Sendable {
+    package enum Message: Hashable, Sendable {
         /// The service is ready, or has finished reloading its settings.
         case ready
         /// The service's status in words.
@@ -20,16 +20,16 @@ struct ServiceManager: Sendable {
     }
 
     /// The time without a watchdog message after which the manager ends the service; nil if it has no watchdog.
-    let watchdogInterval: Duration?
+    package let watchdogInterval: Duration?
 
-    init() {
+    package init() {
         var microseconds: UInt64 = 0
         let isWatched = sd_watchdog_enabled(0, &microseconds) > 0
         watchdogInterval = isWatched ? .microseconds(Int64(clamping: microseconds)) : nil
     }
 
     /// Sends messages to the service manager; a failure is ignored.
-    func notify(_ messages: Message...) {
+    package func notify(_ messages: Message...) {
         _ = sd_notify(0, messages.map(Self.text).joined(separator: "\n"))
     }
 

@@ -26,9 +26,10 @@ package struct FleetOptions: Sendable {
 
     /// Reads the options.
     ///
+    /// - Parameter hasVenue: whether the command has the options of a venue, which is required then.
     /// - Throws: `UsageError` for a missing venue, or an invalid rule or class.
-    package init(_ arguments: ParsedArguments) throws {
-        venue = try arguments.requiredInput("venue")
+    package init(_ arguments: ParsedArguments, hasVenue: Bool = true) throws {
+        venue = hasVenue ? try arguments.requiredInput("venue") : ""
         radioMap = try arguments.input("radio-map")
         server = try VenueServerOptions(arguments, isRequired: false)
         tags = try arguments.input("tags")

@@ -1,0 +1,180 @@
+import Dispatch
+import IndoorVocabulary
+import TagTracking
+
+/// A writer of a fleet's outputs into a PostgreSQL database.
+///
+/// The table `indoorloc_latest` has one row for each tag, and `indoorloc_history` one for each output. The same outputs
+/// in any order and any number give the same rows. A thread of the store writes batches, each in one transaction. It
+/// reconnects after an error, and repeats the batch whose transaction didn't succeed.
+package final class HistoryStore: Sendable {
+    /// The settings of a store.
+    package struct Settings: Hashable, Sendable {
+        /// Whether to create the tables.
+        package var createsTables = false
+        /// The age after which rows of the history are deleted; nil keeps all of them.
+        package var retention: Duration?
+        /// The largest number of outputs that wait while the database is away, without one batch. Above it, the oldest
+        /// are lost. An output takes about 250 bytes.
+        package var queueCapacity = 200_000
+        /// The largest number of outputs in one transaction.
+        package var batchSize = 2000
+        /// The time limit of a statement.
+        package var statementLimit = Duration.seconds(30)
+
+        /// Creates the default settings.
+        package init() {}
+    }
+
+    /// The outputs by what became of them.
+    package struct Counts: Hashable, Sendable {
+        /// The outputs in a transaction that succeeded, with those that the database contained before.
+        package var stored = 0
+        /// The outputs that were discarded, because the database was away for too long or until the end.
+        package var lost = 0
+        /// The outputs that the database doesn't accept, such as a tag with an extremely long name.
+        package var refused = 0
+        /// The outputs that wait.
+        package var waiting = 0
+        /// The rows of the history that the store has deleted.
+        package var deleted = 0
+
+        /// Creates counts of 0.
+        package init() {}
+    }
+
+    /// A change of a store.
+    package enum Event: Hashable, Sendable {
+        /// The store has a connection, and the tables are right.
+        case connected
+        /// A connection failed or ended. The store tries again.
+        case disconnected(HistoryError)
+        /// The database refused an output for its values.
+        case refused(HistoryError)
+        /// The store has ended: with an error that another attempt doesn't remove, or nil after ``HistoryStore/stop(within:)``.
+        case ended(HistoryError?)
+    }
+
+    struct State: Sendable {
+        var queue: HistoryQueue
+        var counts = Counts()
+        /// The time at which the store gives up; nil until it is stopped.
+        var deadline: ContinuousClock.Instant?
+        var isEnded = false
+        var waiters: [(target: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    /// The changes, for one reader.
+    package let events: AsyncStream<Event>
+    let state: Guarded<State>
+    let settings: Settings
+    let address: DatabaseAddress
+    private let continuation: AsyncStream<Event>.Continuation
+    private let signal = DispatchSemaphore(value: 0)
+
+    /// Starts a store, which connects on its thread.
+    package init(_ address: DatabaseAddress, _ settings: Settings = Settings()) {
+        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
+        state = Guarded(State(queue: HistoryQueue(capacity: settings.queueCapacity)))
+        self.settings = settings
+        self.address = address
+        // The thread waits in poll(2) and in libpq, which must not block a thread of Swift's tasks.
+        DispatchQueue(label: "IndoorLocalization.HistoryStore", qos: .utility).async {
+            var writer = HistoryWriter(self)
+            self.end(writer.run())
+        }
+    }
+
+    /// The outputs so far.
+    package var counts: Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.lost += state.queue.lost
+            counts.waiting = state.queue.count + state.queue.batch.count
+            return counts
+        }
+    }
+
+    /// Adds outputs, and returns without waiting. An output that is added after the end is lost.
+    package func add(_ outputs: [FleetOutput]) {
+        let rows = outputs.compactMap { HistoryRow($0) }
+        state.withLock { state in
+            state.counts.refused += outputs.count - rows.count
+            if state.isEnded { state.counts.lost += rows.count } else { state.queue.add(rows) }
+        }
+        signal.signal()
+    }
+
+    /// Waits until all outputs that were added before are in the database, or are lost or refused.
+    package func waitUntilStored() async {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if state.isEnded || state.queue.settled >= state.queue.added { return true }
+                state.waiters.append((state.queue.added, continuation))
+                return false
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    /// Writes the waiting outputs, and ends the store. After the limit, the remaining outputs are lost.
+    package func stop(within limit: Duration) async {
+        state.withLock { $0.deadline = .now + limit }
+        signal.signal()
+        await waitUntilEnd()
+    }
+
+    private func waitUntilEnd() async {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if !state.isEnded { state.waiters.append((.max, continuation)) }
+                return state.isEnded
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+}
+
+// MARK: The thread
+
+extension HistoryStore {
+    /// Whether the store was stopped and its limit has passed.
+    var isAbandoned: Bool { state.withLock { $0.deadline.map { $0 <= .now } ?? false } }
+
+    /// Whether the store was stopped.
+    var isStopping: Bool { state.withLock { $0.deadline != nil } }
+
+    func report(_ event: Event) { continuation.yield(event) }
+
+    /// Waits until outputs were added or the store was stopped, at most a duration.
+    func pause(atMost duration: Duration) {
+        _ = signal.wait(timeout: .now() + .nanoseconds(Int(clamping: duration.nanoseconds)))
+    }
+
+    /// Ends the first outputs of the batch, and resumes the callers that wait for them.
+    func finish(_ count: Int, isRefused: Bool) {
+        let done = state.withLock { state in
+            state.queue.finish(count)
+            if isRefused { state.counts.refused += count } else { state.counts.stored += count }
+            let settled = state.queue.settled
+            let done = state.waiters.filter { $0.target <= settled }.map(\.continuation)
+            state.waiters.removeAll { $0.target <= settled }
+            return done
+        }
+        for continuation in done { continuation.resume() }
+    }
+
+    private func end(_ failure: HistoryError?) {
+        let done = state.withLock { state in
+            state.isEnded = true
+            state.counts.lost += state.queue.count + state.queue.batch.count
+            state.counts.lost += state.queue.lost
+            state.queue = HistoryQueue(capacity: 0)
+            defer { state.waiters = [] }
+            return state.waiters.map(\.continuation)
+        }
+        continuation.yield(.ended(failure))
+        continuation.finish()
+        for continuation in done { continuation.resume() }
+    }
+}

@@ -1,0 +1,91 @@
+import IndoorLocalization
+import MQTTSharing
+import TagHistory
+import TagTracking
+import TagTrackingService
+import indoorloc
+
+/// The command `store`: writes the positions and events of a fleet into a PostgreSQL database.
+struct StoreCommand: Command {
+    static let syntax = CommandSyntax(
+        tool: "indoorloc-fleet", name: "store",
+        summary: "write the positions and events of a fleet into a PostgreSQL database",
+        details: """
+            Reads the outputs that 'indoorloc track' or 'indoorloc-fleet work' publishes on a broker. The table
+            indoorloc_latest has one row for each tag, and indoorloc_history one for each output. A repeated or reordered
+            output changes no row. With the extension PostGIS, both have a column geom.
+
+            DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,
+            its service file and its password file apply. The password is never part of DATABASE: use PGPASSFILE or
+            --password-file.
+
+            While the database is away, outputs wait in memory; above --queue, the oldest are lost and counted. SIGTERM
+            and SIGINT write the waiting outputs, within 10 s, and end the command.
+
+            example: indoorloc-fleet store --broker mqtt://localhost \\
+                         --database postgresql:///positions --create --keep-days 30
+            """,
+        options: [
+            CommandOption(
+                name: "database", argument: "DATABASE", help: "address of the database (default: libpq's environment)"),
+            CommandOption(name: "password-file", argument: "FILE", help: "file with the password of the database"),
+            CommandOption(name: "create", help: "create the tables, or add what is missing"),
+            CommandOption(
+                name: "keep-days", argument: "N", help: "delete rows of the history after N days (default: never)"),
+            CommandOption(
+                name: "queue", argument: "N",
+                help: "largest number of outputs that wait (default 200000, about 250 bytes each)"),
+            CommandOption(
+                name: "prefix", argument: "PREFIX",
+                help: "prefix of the fleet's topics (default \(MQTTOutputSettings().prefix))"),
+        ] + BrokerOptions.options + [.seconds] + CommandOption.log)
+
+    private let address: DatabaseAddress
+    private let settings: HistoryStore.Settings
+    private let broker: MQTTBroker
+    private let prefix: String
+    private let limit: Duration?
+
+    init(_ arguments: ParsedArguments) throws {
+        let command = arguments.syntax.name
+        do throws(HistoryError) {
+            address = try DatabaseAddress(
+                arguments.value("database") ?? "postgresql://", passwordFile: arguments.value("password-file"))
+        } catch {
+            throw UsageError(message: "--database: \(error)", command: command)
+        }
+        var settings = HistoryStore.Settings()
+        settings.createsTables = arguments.has("create")
+        if arguments.has("keep-days") {
+            let days = try arguments.number("keep-days", in: 1...36_500, else: 1)
+            settings.retention = .seconds(86_400 * days)
+        }
+        settings.queueCapacity = try arguments.number(
+            "queue", in: settings.batchSize...100_000_000, else: settings.queueCapacity)
+        self.settings = settings
+        broker = try BrokerOptions(arguments).broker
+        var topics = MQTTOutputSettings()
+        topics.prefix = arguments.value("prefix") ?? topics.prefix
+        do throws(MQTTSharingError) { try topics.check() } catch {
+            throw UsageError(message: "--prefix: \(error)", command: command)
+        }
+        prefix = topics.prefix
+        limit = try arguments.limit()
+    }
+
+    func run() async throws {
+        let store = HistoryStore(address, settings)
+        let subscription = OutputSubscription(broker, prefix: prefix)
+        var service = StoreRun(store)
+        try await service.run(limit: limit) { [broker] give in
+            await subscription.run { event in
+                switch event {
+                case .output(let output): store.add([output])
+                case .invalid(let topic, let error): give(.invalid(topic: topic, error))
+                case .connected: give(.connected(to: broker.host))
+                case .disconnected(let error): give(.disconnected(error))
+                }
+            }
+        }
+    }
+}

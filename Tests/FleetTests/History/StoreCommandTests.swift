@@ -1,0 +1,70 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import TagTracking
+import TagTrackingService
+import XCTest
+
+/// The command `store` with a real broker and a real database.
+final class StoreCommandTests: HistoryTestCase {
+    private func run(_ arguments: String...) throws -> FleetProgram.Result {
+        try FleetProgram(arguments, folder: try temporaryFolder()).end()
+    }
+
+    func testTheCommandStoresTheOutputsOfABroker() async throws {
+        let broker = try MosquittoBroker(folder: try temporaryFolder())
+        defer { broker.kill() }
+        let address = try database()
+        let sink = try MQTTOutputSink(MQTTBroker(host: "127.0.0.1", port: broker.port))
+        await sink.start()
+        // The broker retains the first outputs of the tags for the command, which starts later.
+        await sink.write([
+            TestOutputs.output("a", sequence: 1, .present), TestOutputs.position("a", sequence: 2, x: 12),
+            TestOutputs.position("b/+#", sequence: 1, x: 3),
+        ])
+        let program = try FleetProgram(
+            ["store", "--broker", "mqtt://127.0.0.1:\(broker.port)", "--database", address, "--create"],
+            folder: try temporaryFolder())
+        let connection = try TestDatabase(address)
+        try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
+        let history = "SELECT tag, sequence, type, x FROM indoorloc_history ORDER BY 1, 2"
+        try connection.wait(for: ["a 1 present -", "a 2 position 12", "b/+# 1 position 3"], of: history)
+        // An event isn't retained: the subscription receives it now.
+        let fence = Fence(id: 3, name: "Gate", mapID: 2, area: .polygon([]))
+        let entry = LocalizationEvent(instant: .zero, venueID: 7, kind: .enterFence(fence))
+        await sink.write([TestOutputs.output("a", sequence: 3, .event(entry))])
+        try connection.wait(
+            for: ["a 3 enterFence Gate 12"],
+            of:
+                "SELECT tag, sequence, type, (SELECT area FROM indoorloc_history WHERE type = 'enterFence'), x FROM indoorloc_latest WHERE tag = 'a'"
+        )
+        await sink.stop()
+        program.send(SIGTERM)
+        let result = try program.end()
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.errors.contains("4 outputs stored"), result.errors)
+    }
+
+    func testTheCommandEndsWithTheReasonIfTheDatabaseHasNoTables() throws {
+        let result = try run("store", "--broker", "mqtt://127.0.0.1:1", "--database", try database())
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("indoorloc-fleet: the database has no tables"), result.errors)
+        XCTAssertTrue(result.errors.contains("--create"), result.errors)
+    }
+
+    func testAnInvalidCommandLineIsAUsageError() throws {
+        for (arguments, message) in [
+            (["--broker", "mqtt://localhost", "--database", "postgresql://a:secret@localhost/b"], "--password-file"),
+            (["--database", "postgresql:///b"], "--broker is missing"),
+            (["--broker", "mqtt://localhost", "--keep-days", "0"], "--keep-days must be a whole number from 1"),
+            (["--broker", "mqtt://localhost", "--prefix", "a/#"], "--prefix"),
+        ] {
+            let result = try FleetProgram(["store"] + arguments, folder: try temporaryFolder()).end()
+            XCTAssertEqual(result.status, 2, "\(arguments)")
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+            XCTAssertFalse(result.errors.contains("secret"), result.errors)
+        }
+    }
+}
