@@ -1,3 +1,0 @@
-extension FleetMachine {
-    public func snapshot() -> [UInt8] { [] }
-}
