@@ -25,4 +25,8 @@ package enum FleetNames {
     }
 
     static func key(ofPartition partition: Int) -> String { "partition.\(partition)" }
+
+    static func partition(ofKey key: String) -> Int? {
+        key.hasPrefix("partition.") ? Int(key.dropFirst("partition.".count)) : nil
+    }
 }

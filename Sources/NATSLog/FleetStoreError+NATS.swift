@@ -14,7 +14,13 @@ struct NATSFailure: Error {
         self.code = code.rawValue
         let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
         let name = natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
-        text = detail.isEmpty ? name : detail
+        text = detail.isEmpty ? name : Self.withoutPlace(detail)
+    }
+
+    /// Returns the text without the source line of libnats, such as `(conn.c:2088): `.
+    private static func withoutPlace(_ text: String) -> String {
+        guard text.hasPrefix("("), let end = text.firstRange(of: "): ") else { return text }
+        return String(text[end.upperBound...])
     }
 
     /// Throws unless the status is that of success.
@@ -43,6 +49,8 @@ struct NATSFailure: Error {
         }
         switch status {
         case NATS_MAX_PAYLOAD: return .tooLarge(key: key, bytes: bytes, limit: limit)
+        case NATS_NO_SERVER:
+            return .unavailable(reason: "no NATS server at \(key) accepts a connection; start it, or check the URL")
         case NATS_CONNECTION_AUTH_FAILED:
             return .notPermitted(reason: "the server refuses the credentials (\(text)); check user, password or file")
         case NATS_NOT_PERMITTED: return .notPermitted(reason: "\(key): \(text)")

@@ -78,6 +78,14 @@ final class NATSBucket: Sendable {
         case any
     }
 
+    /// The number of times that the connection was made again.
+    var generation: Int { connection.generation }
+
+    /// Returns a reader of the current values and the changes.
+    func watcher(waitingFor milliseconds: Int64) throws(NATSFailure) -> NATSWatcher {
+        try NATSWatcher(store, until: milliseconds)
+    }
+
     /// Returns all values that have not expired.
     func all() async throws(FleetStoreError) -> [Entry] {
         let store = store
@@ -100,8 +108,8 @@ extension NATSBucket.Entry {
     }
 }
 
-/// A reader of the current values of a bucket.
-private final class NATSWatcher {
+/// A reader of the current values of a bucket, and of the changes after them.
+final class NATSWatcher {
     private let pointer: OpaquePointer
     private let patience: Int64
 
@@ -122,7 +130,9 @@ private final class NATSWatcher {
         kvWatcher_Destroy(pointer)
     }
 
-    /// Returns the next value; nil after the last one.
+    /// Returns the next value; nil once after the last current one.
+    ///
+    /// - Throws: a failure with the status `NATS_TIMEOUT` if no value follows in time.
     func next() throws(NATSFailure) -> NATSBucket.Entry? {
         var entry: OpaquePointer?
         try NATSFailure.check(kvWatcher_Next(&entry, pointer, patience))

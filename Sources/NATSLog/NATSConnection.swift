@@ -129,6 +129,7 @@ package final class NATSConnection: Sendable {
             return isClosed
         }
         guard !wasClosed else { return }
+        events.close()
         let (connection, context) = (connection, context)
         queue.async {
             jsCtx_Destroy(context.pointer)

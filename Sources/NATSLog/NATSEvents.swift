@@ -7,6 +7,7 @@ import IndoorVocabulary
 final class NATSEvents: Sendable {
     private struct State: Sendable {
         var generation = 0
+        var isClosing = false
         var refusals = 0
         var latestRefusal: String?
     }
@@ -25,7 +26,7 @@ final class NATSEvents: Sendable {
         let address = Unmanaged.passRetained(self).toOpaque()
         try NATSFailure.check(
             natsOptions_SetDisconnectedCB(
-                options, { _, context in NATSEvents.at(context)?.report(.disconnected) }, address))
+                options, { _, context in NATSEvents.at(context)?.recordInterruption() }, address))
         try NATSFailure.check(
             natsOptions_SetReconnectedCB(
                 options, { connection, context in NATSEvents.at(context)?.recordReconnection(connection) }, address))
@@ -43,6 +44,13 @@ final class NATSEvents: Sendable {
 
     private static func at(_ context: UnsafeMutableRawPointer?) -> NATSEvents? {
         context.map { Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Records that the connection is closed on purpose.
+    func close() { state.withLock { $0.isClosing = true } }
+
+    private func recordInterruption() {
+        if !state.withLock(\.isClosing) { report(.disconnected) }
     }
 
     private func recordReconnection(_ connection: OpaquePointer?) {

@@ -96,7 +96,7 @@ final class NATSLogReader: ReadingLogReader {
             defer { jsMsgMetaData_Destroy(data) }
             let sequence = data.pointee.Sequence.Stream
             let bytes = Self.bytes(of: message)
-            if let reading = try? TagReading(logBytes: bytes) {
+            if let reading = try? TagReading(decoding: bytes) {
                 let storedAt = Instant(nanoseconds: data.pointee.Timestamp)
                 batch.entries.append(LogEntry(sequence: sequence, storedAt: storedAt, reading: reading))
             } else {

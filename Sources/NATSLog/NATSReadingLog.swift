@@ -121,7 +121,7 @@ package final class NATSReadingLog: ReadingLog {
         _ = failures.take()
         var failure: NATSFailure?
         for reading in readings {
-            let bytes = reading.logBytes
+            let bytes = reading.encoded()
             let subject = FleetNames.subject(of: reading.tag, in: partitioning)
             let status = reading.logID.withCString { id in
                 var options = jsPubOptions()

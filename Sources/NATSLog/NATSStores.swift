@@ -37,6 +37,22 @@ package struct NATSSnapshotStore: SnapshotStore {
         return Partitioning(partitions: numbers[0], gatewayGroups: numbers[1])
     }
 
+    /// The current states of the partitions, and each later write, until the caller ends the stream.
+    package func states() -> AsyncStream<(partition: Int, state: PartitionState)> {
+        let (states, continuation) = AsyncStream.makeStream(of: (partition: Int, state: PartitionState).self)
+        let task = Task { [bucket] in
+            for await entry in bucket.changes() {
+                guard let partition = FleetNames.partition(ofKey: entry.key),
+                    let state = try? PartitionState(entry.value, key: entry.key)
+                else { continue }
+                continuation.yield((partition, state))
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return states
+    }
+
     /// Stores the numbers; returns false if the fleet has them already.
     ///
     /// - Throws: `.misconfigured` if the fleet has other numbers.
@@ -93,17 +109,33 @@ package struct NATSLeaseStore: LeaseStore {
         package var revision: UInt64
         /// The time of the write by the server's clock, in nanoseconds since 1970.
         package var writtenAt: Int64
+
+        /// Reads a value of the bucket; nil if it is of another group.
+        fileprivate init?(_ entry: NATSBucket.Entry, of group: LeaseGroup) {
+            let (lease, member) = ("\(group.rawValue).lease.", "\(group.rawValue).member.")
+            guard entry.key.hasPrefix(lease) || entry.key.hasPrefix(member) else { return nil }
+            self.lease = entry.key.hasPrefix(lease) ? Int(entry.key.dropFirst(lease.count)) : nil
+            value = entry.value
+            revision = entry.revision
+            writtenAt = entry.writtenAt
+        }
     }
 
-    /// Returns the leases and members of a group with the times of their writes.
-    package func entries(of group: LeaseGroup) async throws(FleetStoreError) -> [Entry] {
-        let (lease, member) = ("\(group.rawValue).lease.", "\(group.rawValue).member.")
-        return try await bucket.all().compactMap { entry in
-            guard entry.key.hasPrefix(lease) || entry.key.hasPrefix(member) else { return nil }
-            return Entry(
-                lease: entry.key.hasPrefix(lease) ? Int(entry.key.dropFirst(lease.count)) : nil, value: entry.value,
-                revision: entry.revision, writtenAt: entry.writtenAt)
+    private func entries(of group: LeaseGroup) async throws(FleetStoreError) -> [Entry] {
+        try await bucket.all().compactMap { Entry($0, of: group) }
+    }
+
+    /// The current leases and members of a group, and each later write, until the caller ends the stream.
+    package func changes(of group: LeaseGroup) -> AsyncStream<Entry> {
+        let (changes, continuation) = AsyncStream.makeStream(of: Entry.self)
+        let task = Task { [bucket] in
+            for await entry in bucket.changes() {
+                if let entry = Entry(entry, of: group) { continuation.yield(entry) }
+            }
+            continuation.finish()
         }
+        continuation.onTermination = { _ in task.cancel() }
+        return changes
     }
 
     package func write(

@@ -5,6 +5,8 @@ import indoorloc
 let tool = CommandLineTool(
     name: "indoorloc-fleet",
     summary: "Locates many tags with several processes or machines, and stores their positions in a database.",
-    commands: [StoreCommand.self, LoadCommand.self])
+    commands: [
+        SetupCommand.self, IngestCommand.self, WorkCommand.self, StoreCommand.self, LoadCommand.self,
+    ])
 
 exit(await tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -79,7 +79,7 @@ final class GatewayClockTests: XCTestCase {
                 truth.advanced(by: Self.start.duration(to: truth) * rate)
             }
             var clock = GatewayClock()
-            for second in 0..<7200 {
+            for second in 0..<3600 {
                 let truth = Self.at(Double(second))
                 let (time, arrival) = gateway.reading(at: truth)
                 let stamp = clock.stamp(time, arrival: arrival)
@@ -109,7 +109,7 @@ final class GatewayClockTests: XCTestCase {
                         // Half of the resolution and the jitter, once there are enough readings.
                         XCTAssertLessThan(error(stamp, truth), resolution.seconds + 0.6, place)
                         XCTAssertFalse(stamp.isLate, place)
-                    } else if second >= 100, step > 0 {
+                    } else if second >= 100, second < 99 + seconds, step > 0 {
                         XCTAssertFalse(stamp.usesClock, place)
                         XCTAssertEqual(stamp.instant, arrival, place)
                     }
@@ -135,12 +135,14 @@ final class GatewayClockTests: XCTestCase {
     }
 
     func testASingleWrongTimeChangesNothing() {
-        for wrong in [3600.0, -3600, 86_400 * 400] {
+        for wrong: Double in [3600, -3600, 34_560_000] {
             var gateway = Gateway(resolution: .milliseconds(1), jitter: 0.05, seed: 41) { $0 }
             var clock = GatewayClock()
             for second in 0..<200 {
                 let truth = Self.at(Double(second))
-                var (time, arrival) = gateway.reading(at: truth)
+                var time: GatewayTime
+                let arrival: Instant
+                (time, arrival) = gateway.reading(at: truth)
                 if second == 100 { time.nanoseconds += Int64(wrong * 1e9) }
                 let stamp = clock.stamp(time, arrival: arrival)
                 switch second {
@@ -155,7 +157,7 @@ final class GatewayClockTests: XCTestCase {
     }
 
     func testAWrongFirstTimeIsForgotten() {
-        for wrong in [3600.0, -3600] {
+        for wrong: Double in [3600, -3600] {
             var gateway = Gateway(resolution: .milliseconds(1), jitter: 0.05, seed: 51) { truth in
                 truth == Self.start ? truth.advanced(by: .seconds(wrong)) : truth
             }
@@ -203,7 +205,9 @@ final class GatewayClockTests: XCTestCase {
         var clock = GatewayClock()
         for second in 0..<600 {
             let truth = Self.at(Double(second))
-            var (time, arrival) = gateway.reading(at: truth)
+            var time: GatewayTime
+            let arrival: Instant
+            (time, arrival) = gateway.reading(at: truth)
             time.nanoseconds += Int64.random(in: -9_000_000_000_000...9_000_000_000_000, using: &generator)
             let stamp = clock.stamp(time, arrival: arrival)
             if second >= 60 {
@@ -250,7 +254,8 @@ final class GatewayClockTests: XCTestCase {
         for _ in 0..<5000 {
             let time = GatewayTime(
                 nanoseconds: extremes.randomElement(using: &generator) ?? 0,
-                resolution: [Duration.zero, .seconds(-5), .seconds(1), .seconds(Int64.max)].randomElement(using: &generator)
+                resolution: [Duration.zero, .seconds(-5), .seconds(1), .seconds(Int64.max)].randomElement(
+                    using: &generator)
                     ?? .zero)
             let arrival = Instant(nanoseconds: extremes.randomElement(using: &generator) ?? 0)
             _ = clock.stamp(time, arrival: arrival)

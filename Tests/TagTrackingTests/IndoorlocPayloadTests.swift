@@ -47,7 +47,8 @@ final class IndoorlocPayloadTests: XCTestCase {
             readings: [
                 .advertisement(
                     Advertisement(
-                        instant: Instant(nanoseconds: 1), address: DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random),
+                        instant: Instant(nanoseconds: 1),
+                        address: DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random),
                         rssi: -60, data: [2, 1, 6]))
             ])
         let bytes: [UInt8] =
@@ -60,12 +61,12 @@ final class IndoorlocPayloadTests: XCTestCase {
     func testAMessageGivesTheReadingsOfItsGateway() throws {
         let payload = IndoorlocPayload(wallClock: zero, readings: try readings()).encoded()
         let decoded = try GatewayDecoder().readings(topic: topic, payload: payload)
-        XCTAssertEqual(decoded.map(\.receiver), Array(repeating: "hall-3", count: 6))
-        XCTAssertEqual(decoded.map(\.beacon), [beacon, nil, nil, nil, beacon, beacon])
-        XCTAssertEqual(decoded.map(\.name), [nil, nil, "cart", nil, nil, nil])
-        XCTAssertEqual(decoded.map(\.rssi), [-60, 127, -63.25, -70, -61, -61.5])
-        XCTAssertEqual(decoded.map(\.measuredPower), [-59, nil, nil, nil, nil, -59])
-        XCTAssertEqual(decoded.map(\.address?.kind), [.public, .random, nil, nil, nil, .random])
+        XCTAssertEqual(decoded.map(\.receiver), Array(repeating: "hall-3", count: 5))
+        XCTAssertEqual(decoded.map(\.beacon), [beacon, nil, nil, beacon, beacon])
+        XCTAssertEqual(decoded.map(\.name), [nil, "cart", nil, nil, nil])
+        XCTAssertEqual(decoded.map(\.rssi), [-60, -63.25, -70, -61, -61.5], "127 isn't a measurement")
+        XCTAssertEqual(decoded.map(\.measuredPower), [-59, nil, nil, nil, -59])
+        XCTAssertEqual(decoded.map(\.address?.kind), [.public, nil, nil, nil, .random])
         XCTAssertEqual(
             decoded[0].time, GatewayTime(nanoseconds: 1_790_000_000_000_000_002, resolution: .microseconds(1)))
         XCTAssertEqual(decoded[0].window, .zero)
@@ -80,7 +81,8 @@ final class IndoorlocPayloadTests: XCTestCase {
         for text in ["", "advertisements", "gateways//advertisements", "a/hall/advertisements", "gateways/x/presence"] {
             XCTAssertNil(IndoorlocPayload.gateway(ofTopic: text), text)
         }
-        XCTAssertEqual(try GatewayDecoder().readings(topic: "site/gateways/x/presence", payload: Array("online".utf8)), [])
+        XCTAssertEqual(
+            try GatewayDecoder().readings(topic: "site/gateways/x/presence", payload: Array("online".utf8)), [])
         XCTAssertThrowsError(try IndoorlocPayload.readings(topic: "a", payload: [])) { error in
             XCTAssertEqual(
                 "\(error)", "indoorloc message: the topic 'a' doesn't end in gateways/NAME/advertisements")
@@ -118,7 +120,8 @@ final class IndoorlocPayloadTests: XCTestCase {
         for _ in 0..<20_000 {
             var bytes = valid
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                bytes[Int.random(in: 4..<bytes.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
+                bytes[Int.random(in: 4..<bytes.count, using: &generator)] = .random(
+                    in: .min ... .max, using: &generator)
             }
             guard let readings = try? IndoorlocPayload.readings(topic: topic, payload: bytes) else { continue }
             XCTAssertLessThanOrEqual(readings.count, bytes.count / 13)

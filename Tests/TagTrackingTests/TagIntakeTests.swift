@@ -43,9 +43,44 @@ final class TagIntakeTests: XCTestCase {
         XCTAssertEqual(readings.map(\.rssi), [-60, -70])
         XCTAssertEqual(readings.map(\.measuredPower), [-59, -59])
         XCTAssertEqual(readings.last?.instant, at(0.25), "the smallest delay counts as none")
-        XCTAssertEqual(intake.clockOffset(of: "hall"), 150_000_000)
+        // Times as floating-point seconds have a rounding error of some hundred nanoseconds.
+        let offset = try XCTUnwrap(intake.clockOffset(of: "hall"))
+        XCTAssertEqual(Double(offset), 150e6, accuracy: 1000)
         XCTAssertEqual(intake.statistics.messages, 1)
         XCTAssertEqual(intake.statistics.readings, 2)
+    }
+
+    func testOneTagHasOneKeyInTheFormatsOfAllGateways() throws {
+        var intake = TagIntake()
+        let hex = try advertisement(at(0)).data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let plain = "00000000000000010000000000000002"
+        let manufacturer = hex.dropFirst(6 + 4)
+        let messages = [
+            (
+                "espresense/devices/iBeacon:00000000-0000-0001-0000-000000000002-3-4/hall",
+                #"{"mac":"aabbccddeeff","id":"iBeacon:00000000-0000-0001-0000-000000000002-3-4","rssi":-71.25}"#
+            ),
+            (
+                "home/north/BTtoMQTT/AABBCCDDEEFF",
+                #"{"id":"AA:BB:CC:DD:EE:FF","rssi":-78,"manufacturerdata":"\#(manufacturer)"}"#
+            ),
+            (
+                "home/south/BTtoMQTT/\(plain)",
+                #"{"id":"\#(plain)","mac":"AA:BB:CC:DD:EE:FF","rssi":-79,"uuid":"\#(plain)","major":3,"minor":4}"#
+            ),
+            // These contain the address alone, which is linked by now.
+            ("home/TheengsGateway/BTtoMQTT/AABBCCDDEEFF", #"{"id":"AA:BB:CC:DD:EE:FF","rssi":-82,"name":"x"}"#),
+            (
+                "a",
+                #"[{"gateway":"G","locator":"l"},{"mac":"AABBCCDDEEFF","no":37,"rssi":-64,"timestamp":"2026-11-22T10:00:00Z"}]"#
+            ),
+            ("ruuvi/G/AA:BB:CC:DD:EE:FF", #"{"gw_mac":"G","rssi":-26,"data":"\#(hex)","cnt":338}"#),
+        ]
+        for (topic, payload) in messages {
+            let readings = intake.readings(
+                of: GatewayMessage(topic: topic, payload: Array(payload.utf8), arrival: at(0)))
+            XCTAssertEqual(readings.map(\.tag), [.beacon(beacon)], "\(topic): \(intake.problems)")
+        }
     }
 
     func testARetainedMessageIsDroppedBeforeItIsDecoded() throws {

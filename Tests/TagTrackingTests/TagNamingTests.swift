@@ -130,7 +130,8 @@ final class TagNamingTests: XCTestCase {
         _ = naming.key(of: reading(address(3), beacons[3]), at: .zero)
         XCTAssertEqual(naming.linkCount, 3)
         let keys = (0..<4).map { naming.key(of: reading(address($0)), at: .zero) }
-        XCTAssertEqual(keys, [.beacon(beacons[0]), .address(TagNamingTests.plain(2)), .beacon(beacons[2]), .beacon(beacons[3])])
+        XCTAssertEqual(
+            keys, [.beacon(beacons[0]), .address(TagNamingTests.plain(2)), .beacon(beacons[2]), .beacon(beacons[3])])
     }
 
     private static func plain(_ value: UInt64) -> DeviceAddress { DeviceAddress(rawValue: value) }

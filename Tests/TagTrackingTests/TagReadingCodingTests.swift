@@ -35,7 +35,8 @@ final class TagReadingCodingTests: XCTestCase {
             [1, 9, 0xFF, 0xEE, 0xDD, 0xCC, 0xBB, 0xAA, 4, 0, 0x68, 0x61, 0x6C, 0x6C, 1, 0, 0, 0, 0, 0, 0, 0]
             + [0, 0, 0x70, 0xC2, 0, 0, 0x6C, 0xC2]
         let reading = TagReading(
-            tag: .address(DeviceAddress(rawValue: 0xAABB_CCDD_EEFF)), receiver: "hall", instant: Instant(nanoseconds: 1),
+            tag: .address(DeviceAddress(rawValue: 0xAABB_CCDD_EEFF)), receiver: "hall",
+            instant: Instant(nanoseconds: 1),
             rssi: -60, measuredPower: -59)
         XCTAssertEqual(reading.encoded(), bytes)
         XCTAssertEqual(try TagReading(decoding: bytes), reading)
@@ -65,7 +66,8 @@ final class TagReadingCodingTests: XCTestCase {
         for _ in 0..<20_000 {
             var bytes = readings.randomElement(using: &generator)?.encoded() ?? []
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
+                    in: .min ... .max, using: &generator)
             }
             guard let reading = try? TagReading(decoding: bytes) else { continue }
             XCTAssertTrue(Sighting.isMeasurement(rssi: reading.rssi))

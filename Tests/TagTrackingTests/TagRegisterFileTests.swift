@@ -76,7 +76,8 @@ final class TagRegisterFileTests: XCTestCase {
         assertFails(try csv("key,power\na,nan\n"), "line 2, power: 'nan' isn't a number of dBm")
         assertFails(try csv("key,power\na,40\n"), "line 2, power: 40.0 isn't a power in dBm from -127 to 20")
         assertFails(
-            try csv("key,class\na,\n\nb,heavy\n"), "line 4, class: the class 'heavy' is unknown; use one of: light, standard")
+            try csv("key,class\na,\n\nb,heavy\n"),
+            "line 4, class: the class 'heavy' is unknown; use one of: light, standard")
         do {
             _ = try TagRegister(csv: Array("key\n".utf8) + [0xFF, 10])
             XCTFail("it should have thrown")
@@ -134,5 +135,28 @@ final class TagRegisterFileTests: XCTestCase {
         assertFails(
             try json("[{\"key\":\"a\",\"class\":\"heavy\"}]"),
             "line 1, class: the class 'heavy' is unknown; use one of: light, standard")
+    }
+
+    func testRandomBytesNeverStopTheReaders() {
+        let files = [
+            "key,name,power,class,aliases\ncart-7,\"Cart \"\"7\"\"\",-59,light,aabbccddeeff\r\n",
+            #"[{"key": "cart-7", "name": "é", "power": -59.5, "class": "light", "aliases": ["a", "b"]}]"#,
+        ]
+        var generator = SeededGenerator(seed: 9)
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var bytes = Array((files.randomElement(using: &generator) ?? "").utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                let index = Int.random(in: 0..<bytes.count, using: &generator)
+                switch generator.next() % 3 {
+                case 0: bytes[index] = .random(in: .min ... .max, using: &generator)
+                case 1: bytes.remove(at: index)
+                default: bytes.insert(UInt8(ascii: "\""), at: index)
+                }
+            }
+            if (try? TagRegister(csv: bytes)) != nil { accepted += 1 }
+            if (try? TagRegister(json: bytes)) != nil { accepted += 1 }
+        }
+        XCTAssertGreaterThan(accepted, 1000, "the changes leave many files valid")
     }
 }

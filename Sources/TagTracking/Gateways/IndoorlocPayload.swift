@@ -71,7 +71,9 @@ public struct IndoorlocPayload: Hashable, Sendable {
 // MARK: Readings
 
 extension IndoorlocPayload {
-    /// Returns the readings of a message, in the order of the message. A message about a gateway's presence has none.
+    /// Returns the readings of a message, in the order of the message, without those whose RSSI isn't a measurement.
+    ///
+    /// A message about a gateway's presence has no readings.
     ///
     /// - Throws: ``GatewayError`` if the topic isn't one of a gateway, or the message is invalid.
     public static func readings(topic: String, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
@@ -84,6 +86,8 @@ extension IndoorlocPayload {
         let message = try IndoorlocPayload(decoding: payload)
         return message.readings.compactMap { reading in
             switch reading {
+            case .advertisement(let advertisement) where !advertisement.hasMeasurement: nil
+            case .sighting(let sighting) where !sighting.hasMeasurement: nil
             case .advertisement(let advertisement): message.reading(of: advertisement, receiver)
             case .sighting(let sighting):
                 GatewayReading(

@@ -23,7 +23,14 @@ public struct GatewayClock: Hashable, Sendable {
         /// Whether the gateway's clock contributed to the time.
         public var usesClock: Bool
         /// Whether the reading is older than ``lateLimit``.
-        public var isLate = false
+        public var isLate: Bool
+
+        /// Creates a time.
+        public init(instant: Instant, usesClock: Bool, isLate: Bool = false) {
+            self.instant = instant
+            self.usesClock = usesClock
+            self.isLate = isLate
+        }
     }
 
     /// A change of ``isWrong``.
@@ -37,6 +44,14 @@ public struct GatewayClock: Hashable, Sendable {
         var begin: Instant
         /// The smallest difference in nanoseconds.
         var difference: Int64
+
+        /// Whether both are the same second of the time of arrival.
+        func isSame(as other: Second) -> Bool { number == other.number }
+
+        private var number: Int64 {
+            let (quotient, remainder) = begin.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+            return remainder < 0 ? quotient - 1 : quotient
+        }
     }
 
     /// The difference beyond the resolution that isn't a matter of jitter.
@@ -123,7 +138,7 @@ public struct GatewayClock: Hashable, Sendable {
 extension GatewayClock {
     /// Adds a difference to the latest second, or begins a new one; returns whether it began one.
     private static func add(_ second: Second, to seconds: inout [Second], limit: Int) -> Bool {
-        if let last = seconds.last, last.begin <= second.begin, last.begin.duration(to: second.begin) < .seconds(1) {
+        if let last = seconds.last, last.isSame(as: second) {
             seconds[seconds.count - 1].difference = min(last.difference, second.difference)
             return false
         }
@@ -158,11 +173,7 @@ extension GatewayClock {
 
     private mutating func addStrange(_ second: Second, isAhead: Bool, _ tolerance: Int64) {
         // A delayed message in a second with others in time proves nothing.
-        if !isAhead, let last = seconds.last, last.begin <= second.begin,
-            last.begin.duration(to: second.begin) < .seconds(1)
-        {
-            return
-        }
+        if !isAhead, let last = seconds.last, last.isSame(as: second) { return }
         if isAhead != isStrangeAhead { strange = [] }
         isStrangeAhead = isAhead
         guard Self.add(second, to: &strange, limit: Self.delayedSeconds) else { return }

@@ -18,36 +18,6 @@ public struct LogEntry: Hashable, Sendable {
 }
 
 extension TagReading {
-    /// The version of the bytes.
-    private static let version: UInt8 = 1
-
-    /// The reading as bytes for a log: 35 bytes and the names of tag and receiver.
-    package var logBytes: [UInt8] {
-        var writer = BinaryWriter(reservingCapacity: 96)
-        writer.write(Self.version)
-        writer.write(tag.description)
-        writer.write(receiver)
-        writer.write(instant.nanoseconds)
-        writer.write(rssi)
-        writer.write(window.nanoseconds)
-        writer.write(measuredPower ?? .nan)
-        return writer.bytes
-    }
-
-    /// Reads the bytes of a log.
-    package init(logBytes: [UInt8]) throws(BinaryReader.Failure) {
-        var reader = BinaryReader(logBytes)
-        guard try reader.number(UInt8.self) == Self.version, let tag = TagKey(try reader.text()) else {
-            throw BinaryReader.Failure(offset: reader.offset)
-        }
-        self.init(
-            tag: tag, receiver: try reader.text(), instant: Instant(nanoseconds: try reader.number()),
-            rssi: try reader.double(), window: .nanoseconds(try reader.number(Int64.self)))
-        let power = try reader.double()
-        measuredPower = power.isNaN ? nil : power
-        guard reader.isAtEnd else { throw BinaryReader.Failure(offset: reader.offset) }
-    }
-
     /// The identifier by which a log detects that a reading was sent again: receiver, tag, instant and RSSI.
     package var logID: String {
         "\(Partitioning.token(receiver)).\(Partitioning.token(tag.description)).\(instant.nanoseconds).\(rssi)"

@@ -145,7 +145,8 @@ extension TagNaming {
             digits = pairs.joined()
         default: return nil
         }
-        guard digits.utf8.first != UInt8(ascii: "+"), digits.utf8.count == 12, let value = UInt64(digits, radix: 16) else {
+        guard digits.utf8.first != UInt8(ascii: "+"), digits.utf8.count == 12, let value = UInt64(digits, radix: 16)
+        else {
             return nil
         }
         return DeviceAddress(rawValue: value)

@@ -38,6 +38,7 @@ package struct GatewayFilter: Hashable, Sendable {
         GatewayFilter("tele/+/BLE", .tasmota),
         GatewayFilter("tele/+/SENSOR", .tasmota),
         GatewayFilter("room-assistant/entity/#", .roomAssistant),
+        GatewayFilter("+/gateways/+/advertisements", .indoorloc),
     ]
 
     /// Returns the reason that a topic filter is invalid; nil if it is valid.

@@ -4,8 +4,8 @@ import VenuePackets
 
 /// A folder in which one process stores the state of a fleet.
 ///
-/// `fleet.json` has the number of the latest start and the number of partitions, and `tags-N.state` the snapshot of a
-/// partition. Each file is replaced as a whole: a reader finds either the old or the new content, even after a loss of
+/// `fleet.json` has the number of the latest start and the number of partitions, `tags-N.state` the snapshot of a
+/// partition, and `receivers.state` that of the receivers. Each file is replaced as a whole: a reader finds either the old or the new content, even after a loss of
 /// power. During the lifetime of this value, other processes can't use the folder.
 package struct StateFolder: Sendable {
     /// The state at the start of a process.
@@ -14,6 +14,8 @@ package struct StateFolder: Sendable {
         package var epoch: UInt64
         /// The snapshots of earlier starts by partition; nil for a partition without one.
         package var snapshots: [[UInt8]?]
+        /// The snapshot of the receivers' health and offsets; nil if there is none.
+        package var receivers: [UInt8]?
 
         /// Creates a start.
         package init(epoch: UInt64, snapshots: [[UInt8]?]) {
@@ -45,19 +47,24 @@ package struct StateFolder: Sendable {
 
     /// Begins an epoch, and returns the state of the earlier ones.
     ///
-    /// - Parameter partitionCount: the number of partitions of a new folder, from 1 to 1024. Later starts have the
-    ///   number of the first one.
+    /// The epoch is at least the number of seconds since 1970, so that it also increases if the folder is replaced.
+    ///
+    /// - Parameters:
+    ///   - partitionCount: the number of partitions of a new folder, from 1 to 1024. Later starts have the number of the
+    ///     first one.
+    ///   - now: the time; its zero point is that of Unix.
     /// - Throws: ``StateFolderError`` if a file can't be read, or the number of the epoch can't be stored.
-    package func begin(partitionCount: Int) throws(StateFolderError) -> Start {
+    package func begin(partitionCount: Int, at now: Instant) throws(StateFolderError) -> Start {
         var (epoch, count) = (0 as UInt64, partitionCount)
         if let bytes = try bytes(of: "fleet.json", limit: 1 << 16) { (epoch, count) = try counters(bytes) }
-        epoch += 1
+        epoch = max(epoch + 1, UInt64(max(0, now.nanoseconds / 1_000_000_000)))
         let document = JSONTree.object([
             "format": .string(Self.format), "version": .number(Double(Self.version)), "epoch": .string("\(epoch)"),
             "partitions": .number(Double(count)),
         ])
         try write(document.lines(), to: "fleet.json")
         var start = Start(epoch: epoch, snapshots: [])
+        start.receivers = try bytes(of: Self.receiverFile, limit: Self.snapshotLimit)
         for partition in 0..<count {
             start.snapshots.append(try bytes(of: Self.name(of: partition), limit: Self.snapshotLimit))
         }
@@ -69,13 +76,21 @@ package struct StateFolder: Sendable {
         try write(snapshot, to: Self.name(of: partition))
     }
 
+    /// Replaces the snapshot of the receivers; it is on disk when this function returns.
+    package func write(receivers snapshot: [UInt8]) throws(StateFolderError) {
+        try write(snapshot, to: Self.receiverFile)
+    }
+
     /// Renames a snapshot that can't be used, and returns its new path.
-    package func setAside(partition: Int) throws(StateFolderError) -> String {
-        let name = path + "/" + Self.name(of: partition)
+    ///
+    /// - Parameter partition: the partition; nil for the snapshot of the receivers.
+    package func setAside(partition: Int?) throws(StateFolderError) -> String {
+        let name = path + "/" + (partition.map(Self.name) ?? Self.receiverFile)
         try Self.storing { () throws(FileSystemError) in _ = try DiskFolder.place(name, at: name + ".unusable") }
         return name + ".unusable"
     }
 
+    private static let receiverFile = "receivers.state"
     private static func name(of partition: Int) -> String { "tags-\(partition).state" }
 
     // MARK: Contents
@@ -151,8 +166,7 @@ package enum StateFolderError: Error, Hashable, Sendable, CustomStringConvertibl
         case .storage(let path, let reason):
             "\(path) can't be used: \(reason); check the folder, its permissions and the free space"
         case .damaged(let path, let reason):
-            "\(path) can't be used: \(reason); restore it, or give an empty folder and remove the tags' retained "
-                + "messages from the broker"
+            "\(path) can't be used: \(reason); restore the file, or give an empty folder"
         }
     }
 }

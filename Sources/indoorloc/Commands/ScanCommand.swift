@@ -137,7 +137,7 @@ struct ScanCommand: Command {
             } catch { result = .failure(error) }
             // All readings are in the queue before the end.
             uploading?.cancel()
-            publishing?.cancel()
+            publisher?.end()
             await uploading?.value
             await publishing?.value
             try result.get()

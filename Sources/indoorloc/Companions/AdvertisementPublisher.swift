@@ -31,6 +31,8 @@ final class AdvertisementPublisher: Sendable {
         /// The link to the broker; nil while there is none.
         var link: MQTTLink?
         var isAccepted = false
+        /// Ends the pause between two connections.
+        var pause: (@Sendable () -> Void)?
         /// The last reported error.
         var reported: String?
     }
@@ -89,32 +91,42 @@ final class AdvertisementPublisher: Sendable {
             payload: Array(text.utf8), isRetained: true)
     }
 
-    /// Publishes until the task is cancelled; then sends the pending readings and disconnects.
+    /// Publishes until `end()`, then sends the pending readings and disconnects.
+    ///
+    /// - Precondition: the task isn't cancelled, as that would end the stream of the connection at once.
     func run() async {
-        await withTaskCancellationHandler {
-            var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
-            // At least once: a short source may have ended already.
-            await connect(&backoff)
-            while !isEnding {
-                // The end of the task ends the pause.
-                do { try await Task.sleep(for: backoff.next()) } catch { break }
-                await connect(&backoff)
-            }
-        } onCancel: {
-            end()
+        var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
+        // At least once: a short source may have ended already.
+        await connect(&backoff)
+        while !isEnding {
+            await pause(backoff.next())
+            if !isEnding { await connect(&backoff) }
         }
         let lost = state.withLock { $0.lost + $0.pending.count }
         if lost > 0 { StandardError.line("\(lost.counting("reading")) not published without a connection", .warning) }
     }
 
+    /// Waits, at most until `end()`.
+    private func pause(_ duration: Duration) async {
+        let pause = Task { try? await Task.sleep(for: duration) }
+        let isEnding = state.withLock { state in
+            state.pause = { pause.cancel() }
+            return state.isEnding
+        }
+        if isEnding { pause.cancel() }
+        _ = await pause.value
+    }
+
     private var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Ends the connection once the pending readings are sent, or waits some seconds for a pending connection.
-    private func end() {
-        let (link, isAccepted) = state.withLock { state in
+    /// Ends `run()`: at once without a connection, once the pending readings are sent, or after some seconds if the
+    /// connection is pending.
+    func end() {
+        let (link, isAccepted, endPause) = state.withLock { state in
             state.isEnding = true
-            return (state.link, state.isAccepted)
+            return (state.link, state.isAccepted, state.pause)
         }
+        endPause?()
         guard let link else { return }
         if isAccepted { close(link) } else { abandonLater(link) }
     }

@@ -1,0 +1,134 @@
+import IndoorVocabulary
+import MQTTSharing
+import TagTracking
+
+/// The way from a broker to the log: it receives the messages of all gateways, and appends the readings of the gateways
+/// whose groups this process leases.
+///
+/// The clocks of all gateways are followed, so that a takeover finds them known.
+package final class FleetIngest: Sendable {
+    /// An occurrence for the log of the program.
+    package enum Report: Sendable {
+        /// The broker granted the subscriptions, or refused those of these filters.
+        case connected(refused: [String])
+        /// The connection to the broker failed or broke.
+        case disconnected(MQTTSharingError, pause: Duration)
+        /// Messages were lost, because the log was too slow or unreachable for too long.
+        case lost(messages: Int)
+    }
+
+    /// The numbers of readings and messages so far.
+    package struct Counts: Hashable, Sendable {
+        /// The readings that the log has acknowledged.
+        package var appended = 0
+        /// The readings of gateways that other processes lease.
+        package var foreign = 0
+        /// The messages that were lost because the memory for waiting ones was full.
+        package var lost = 0
+    }
+
+    private struct Ownership: Sendable {
+        var gate: LeaseGate
+        /// The arrival from which messages belong to this process. Earlier ones belong to the previous owner.
+        var since: Instant
+    }
+
+    /// The time in which messages are collected before they are appended. It delays outputs.
+    private static let pause = Duration.milliseconds(20)
+
+    private let input: FleetInput
+    private let queue = MessageQueue()
+    private let log: any ReadingLog
+    private let partitioning: Partitioning
+    private let report: @Sendable (Report) -> Void
+    private let owned = Guarded<[Int: Ownership]>([:])
+    private let intake: Guarded<TagIntake>
+    private let countsSoFar = Guarded(Counts())
+
+    /// Creates an ingest.
+    ///
+    /// - Parameter report: receives occurrences; it must not block.
+    package init(
+        input: FleetInput, intake: TagIntake, log: any ReadingLog, partitioning: Partitioning,
+        report: @escaping @Sendable (Report) -> Void
+    ) {
+        self.input = input
+        self.intake = Guarded(intake)
+        self.log = log
+        self.partitioning = partitioning
+        self.report = report
+    }
+
+    /// The numbers of readings and messages.
+    package var counts: Counts { countsSoFar.withLock(\.self) }
+
+    /// The numbers of the intake.
+    package var statistics: IntakeStatistics { intake.withLock(\.statistics) }
+
+    /// The time of arrival of a message: the wall clock.
+    package static var now: Instant {
+        var clock = FleetClock()
+        return clock.now()
+    }
+
+    /// Owns a group of gateways until the gate no longer wants it.
+    package func own(_ group: Int, _ gate: LeaseGate) async {
+        owned.withLock { $0[group] = Ownership(gate: gate, since: Self.now) }
+        while gate.isWanted { try? await Task.sleep(for: Self.pause) }
+        owned.withLock { $0[group] = nil }
+    }
+
+    /// Receives and appends until the task is cancelled.
+    ///
+    /// - Throws: an error of the log that isn't transient.
+    package func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [input, queue, report] in
+                await input.run { event in
+                    switch event {
+                    case .message(let message): queue.append(message)
+                    case .connected(let refused): report(.connected(refused: refused))
+                    case .disconnected(let error, let pause): report(.disconnected(error, pause: pause))
+                    }
+                }
+            }
+            group.addTask {
+                while !Task.isCancelled {
+                    try await self.append()
+                    try await Task.sleep(for: Self.pause)
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Appends the readings that have arrived. Further messages wait until the log has acknowledged these.
+    private func append() async throws {
+        let (messages, lost) = queue.drain()
+        if lost > 0 {
+            countsSoFar.withLock { $0.lost += lost }
+            report(.lost(messages: lost))
+        }
+        let owned = owned.withLock(\.self)
+        var readings: [TagReading] = []
+        var foreign = 0
+        intake.withLock { intake in
+            for message in messages {
+                for reading in intake.readings(of: message) {
+                    let owner = owned[partitioning.group(ofGateway: reading.receiver)]
+                    if let owner, owner.gate.isWanted, owner.since <= message.arrival {
+                        readings.append(reading)
+                    } else {
+                        foreign += 1
+                    }
+                }
+            }
+        }
+        if !readings.isEmpty { try await log.append(readings) }
+        countsSoFar.withLock { counts in
+            counts.appended += readings.count
+            counts.foreign += foreign
+        }
+    }
+}

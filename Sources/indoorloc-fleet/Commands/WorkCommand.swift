@@ -1,0 +1,89 @@
+import Foundation
+import IndoorLocalization
+import MQTTSharing
+import NATSLog
+import TagTracking
+import TagTrackingService
+import indoorloc
+
+/// The command `work`: locates the tags of the partitions that this process leases.
+struct WorkCommand: Command {
+    static let syntax = CommandSyntax(
+        tool: "indoorloc-fleet", name: "work",
+        summary: "locate the tags of a share of the partitions",
+        details: """
+            All processes of 'work' with the same NATS servers share the partitions evenly, also when a process joins,
+            ends or fails. A partition's state is stored each second; its next owner continues from there. Outputs are
+            published as JSON under the subject positions.TAG, at least once, with increasing epoch and sequence.
+
+            example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/office
+            """,
+        options: NATSServerOptions.options + FleetOptions.venueOptions + FleetOptions.tagOptions + [
+            MemberName.option,
+            CommandOption(
+                name: "outputs", argument: "ADDRESS",
+                help: "destination of the outputs: nats, or an MQTT broker; may be repeated (default nats)"),
+        ] + CommandOption.log)
+
+    private let servers: NATSServerOptions
+    private let fleet: FleetOptions
+    private let name: String
+    private let brokers: [MQTTBroker]
+    private let publishesToNATS: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+        servers = try NATSServerOptions(arguments)
+        fleet = try FleetOptions(arguments)
+        name = MemberName.unique(arguments)
+        let outputs = arguments.values["outputs"] ?? ["nats"]
+        publishesToNATS = outputs.contains("nats")
+        brokers = try outputs.filter { $0 != "nats" }.map { text in
+            do throws(MQTTSharingError) { return try MQTTBroker(address: text) } catch {
+                throw UsageError(message: "--outputs: \(error)", command: arguments.syntax.name)
+            }
+        }
+    }
+
+    func run() async throws {
+        let model = FleetModel(venue: try await fleet.packet().venue, settings: fleet.settings)
+        let register = try fleet.register()
+        let log = ProcessLog()
+        let connection = try await servers.open(name: name, isPatient: true)
+        defer { connection.close() }
+        let snapshots = try await NATSSnapshotStore(connection)
+        let partitioning = try await snapshots.partitioning()
+        let readings = try await NATSReadingLog(connection, partitioning: partitioning)
+        let leases = try await NATSLeaseStore(connection)
+        let sinks = try await sinks(connection, log)
+        let counters = WorkerCounters()
+        let worker = PartitionWorker(
+            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks), name: name, counters: counters,
+            unixTime: { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) },
+            report: { log.line($0, .warning) },
+            make: { epoch, snapshot in
+                guard let snapshot else { return FleetMachine(model: model, register: register, epoch: epoch) }
+                return try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+            })
+        let keeper = LeaseKeeper(
+            store: leases, group: .work, name: name,
+            settings: LeaseMachine.Settings(count: partitioning.partitions, timeToLive: NATSSetup.leaseTime),
+            report: { log.line($0, .notice) }, work: { await worker.run(partition: $0, gate: $1) })
+        let requests = EndRequests { keeper.leave() }
+        log.line("\(name) shares \(partitioning.partitions) partitions", .info)
+        try await keeper.run()
+        withExtendedLifetime(requests) {}
+        for case let sink as MQTTOutputSink in sinks { await sink.stop() }
+    }
+
+    private func sinks(_ connection: NATSConnection, _ log: ProcessLog) async throws -> [any FleetOutputSink] {
+        var sinks: [any FleetOutputSink] = publishesToNATS ? [NATSOutputSink(connection: connection)] : []
+        for broker in brokers {
+            var settings = MQTTOutputSettings()
+            settings.instance = Partitioning.token(name)
+            let sink = try MQTTOutputSink(broker, settings: settings) { log.line("outputs: \($0)", .warning) }
+            await sink.start()
+            sinks.append(sink)
+        }
+        return sinks
+    }
+}

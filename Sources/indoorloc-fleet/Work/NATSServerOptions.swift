@@ -1,0 +1,92 @@
+import Foundation
+import NATSLog
+import TagTracking
+import VenuePackets
+import indoorloc
+
+/// The options of the commands that use NATS, and their values.
+struct NATSServerOptions: Sendable {
+    static let options = [
+        CommandOption(
+            name: "nats", argument: "URL",
+            help: "NATS server with JetStream, such as nats://127.0.0.1:4222; repeat it for further servers"),
+        CommandOption(name: "nats-user-file", argument: "FILE", help: "file with user:password for NATS"),
+        CommandOption(name: "nats-credentials", argument: "FILE", help: "credentials file with a JWT and its key"),
+        CommandOption(name: "nats-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for NATS"),
+        CommandOption(name: "nats-certificate", argument: "FILE", help: "certificate (PEM) of this client"),
+        CommandOption(name: "nats-key", argument: "FILE", help: "key (PEM) of the certificate"),
+    ]
+
+    /// The pause between attempts to reach a server.
+    private static let pause = Duration.seconds(1)
+
+    private let servers: NATSServers
+    private let command: String
+
+    init(_ arguments: ParsedArguments) throws {
+        command = arguments.syntax.name
+        _ = try arguments.required("nats")
+        let urls = arguments.values["nats"] ?? []
+        for url in urls {
+            guard url.wholeMatch(of: #/(nats|tls):\/\/[^\s\/@]+/#) != nil else {
+                let reason = url.contains("@") ? "; put user and password into --nats-user-file" : ""
+                throw UsageError(
+                    message: "--nats must be nats://HOST[:PORT] or tls://HOST[:PORT], not '\(Self.withoutUser(url))'"
+                        + reason, command: command)
+            }
+        }
+        var security = NATSServers.Security()
+        security.authorityFile = arguments.value("nats-ca")
+        security.certificateFile = arguments.value("nats-certificate")
+        security.keyFile = arguments.value("nats-key")
+        if security.keyFile != nil, security.certificateFile == nil {
+            throw UsageError(message: "--nats-key requires --nats-certificate", command: command)
+        }
+        servers = NATSServers(
+            urls: urls, user: try arguments.value("nats-user-file").map(Self.user),
+            credentialsFile: arguments.value("nats-credentials"),
+            security: security == NATSServers.Security() ? nil : security)
+    }
+
+    private static func withoutUser(_ url: String) -> String {
+        guard let end = url.lastIndex(of: "@"), let start = url.range(of: "://")?.upperBound, start < end else {
+            return url
+        }
+        return url[..<start] + "…" + url[end...]
+    }
+
+    private static func user(in path: String) throws -> NATSServers.Credentials {
+        let bytes: [UInt8]
+        do { bytes = try BoundedFile.read(path, limit: 4096) } catch {
+            throw CommandError(description: "--nats-user-file \(path): \(error)")
+        }
+        let line = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else {
+            throw CommandError(description: "--nats-user-file \(path): write user:password on the first line")
+        }
+        return NATSServers.Credentials(user: String(parts[0]), password: String(parts[1]))
+    }
+
+    /// Connects, and reports the changes of the connection on standard error.
+    ///
+    /// - Parameter isPatient: whether to wait until a server answers.
+    func open(name: String, isPatient: Bool) async throws -> NATSConnection {
+        let log = ProcessLog()
+        while true {
+            do throws(FleetStoreError) {
+                return try await NATSConnection.open(servers, name: name) { change in
+                    switch change {
+                    case .disconnected: log.line("NATS: the connection broke; reconnecting", .warning)
+                    case .reconnected(let url): log.line("NATS: connected again to \(url)", .notice)
+                    case .refused(let reason): log.line("NATS: \(reason)", .warning)
+                    }
+                }
+            } catch {
+                guard isPatient, error.isTransient else { throw error }
+                log.line("\(error); trying again", .warning)
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+}

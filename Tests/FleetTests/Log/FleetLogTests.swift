@@ -1,0 +1,168 @@
+import IndoorLocalizationTesting
+import IndoorVocabulary
+import LoopbackServers
+import NATSLog
+import TagTracking
+import XCTest
+
+/// The processes of a fleet with real servers, killed and stopped.
+final class FleetLogTests: XCTestCase {
+    private static let tags = 400
+
+    func testEachReadingIsCountedOnceAlthoughWorkersAndTheServerAreKilled() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 8)
+        let history = LeaseHistory(stage.leases)
+        let first = try stage.work("first")
+        let second = try stage.work("second")
+        try await history.wait(for: ["first": 4, "second": 4])
+        var all: [TagReading] = []
+        for round in 0..<40 {
+            if round == 10 { first.send(SIGKILL) }
+            if round == 20 { try stage.servers[0].restart() }
+            if round == 30 { second.send(SIGKILL) }
+            let readings = FleetStage.readings(tags: Self.tags, at: FleetStage.now)
+            try await stage.log.append(readings)
+            all += readings
+        }
+        let last = try stage.work("last")
+        let states = try await stage.waitForReadings(stage.counts(of: all))
+        XCTAssertEqual(states.mapValues(\.readings), stage.counts(of: all))
+        let tags = Set(all.map(\.tag)).sorted()
+        let counts = try FleetStage.readingCounts(of: tags, in: states, partitioning: stage.partitioning)
+        XCTAssertEqual(counts, Array(repeating: 40, count: Self.tags))
+        last.send(SIGTERM)
+        let status = try await last.end()
+        XCTAssertEqual(status, 0, last.lines.joined(separator: "\n"))
+    }
+
+    func testAReadingThatIsSentAgainIsStoredOnce() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 1)
+        let readings = FleetStage.readings(tags: 10, at: FleetStage.now)
+        try await stage.log.append(readings)
+        try await stage.log.append(readings)
+        let others = FleetStage.readings(tags: 10, at: FleetStage.now)
+        try await stage.log.append(others)
+        let reader = try await stage.log.reader(ofPartition: 0, after: 0)
+        var read: [TagReading] = []
+        while read.count < 20 {
+            read += try await reader.next(atMost: 100, within: .seconds(5)).entries.map(\.reading)
+        }
+        await reader.close()
+        XCTAssertEqual(read, readings + others)
+    }
+
+    func testAStoppedWorkerIsReplacedAndJoinsAgainWhenItContinues() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 8)
+        let history = LeaseHistory(stage.leases)
+        let outputs = try await stage.connection.messages(subject: "positions.*")
+        let stopped = try stage.work("stopped")
+        try await history.wait(for: ["stopped": 8])
+        let other = try stage.work("other")
+        try await history.wait(for: ["stopped": 4, "other": 4])
+        var all: [TagReading] = []
+        func append() async throws {
+            let readings = FleetStage.readings(tags: Self.tags, at: FleetStage.now)
+            try await stage.log.append(readings)
+            all += readings
+        }
+        for _ in 0..<5 { try await append() }
+        stopped.send(SIGSTOP)
+        for _ in 0..<5 { try await append() }
+        try await history.wait(for: ["other": 8])
+        try await stage.waitForReadings(stage.counts(of: all))
+        let count = stopped.lines.count
+        stopped.send(SIGCONT)
+        // It reports that its leases have expired, and gets its share again.
+        try await stopped.wait(forLine: "expired", after: count)
+        try await history.wait(for: ["stopped": 4, "other": 4])
+        for _ in 0..<5 { try await append() }
+        let states = try await stage.waitForReadings(stage.counts(of: all))
+        XCTAssertEqual(states.mapValues(\.readings), stage.counts(of: all))
+        for process in [stopped, other] {
+            process.send(SIGTERM)
+            let status = try await process.end()
+            XCTAssertEqual(status, 0, process.lines.joined(separator: "\n"))
+        }
+        stage.connection.close()
+        try await checkTruths(in: outputs)
+        try check(history)
+    }
+
+    /// Checks that no two different outputs of a tag have the same epoch and sequence.
+    private func checkTruths(in outputs: AsyncStream<NATSMessage>) async throws {
+        var seen: [String: [UInt8]] = [:]
+        for message in try await Bounded.all(outputs) {
+            let output = try FleetOutput(json: message.payload)
+            let key = "\(output.tag) \(output.epoch) \(output.sequence)"
+            XCTAssertEqual(seen[key] ?? message.payload, message.payload, key)
+            seen[key] = message.payload
+        }
+    }
+
+    func testNoPartitionIsWithoutOwnerForFiveSecondsWhenWorkersJoinLeaveOrAreKilled() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 64)
+        let history = LeaseHistory(stage.leases)
+        let first = try stage.work("first")
+        try await history.wait(for: ["first": 64])
+        let second = try stage.work("second")
+        try await history.wait(for: ["first": 32, "second": 32])
+        first.send(SIGTERM)
+        try await history.wait(for: ["first": 0, "second": 64])
+        let firstStatus = try await first.end()
+        XCTAssertEqual(firstStatus, 0, first.lines.joined(separator: "\n"))
+        let third = try stage.work("third")
+        try await history.wait(for: ["second": 32, "third": 32])
+        second.send(SIGKILL)
+        try await history.wait(for: ["third": 64])
+        third.send(SIGTERM)
+        let status = try await third.end()
+        XCTAssertEqual(status, 0, third.lines.joined(separator: "\n"))
+        try check(history)
+    }
+
+    /// Checks the times between two owners: at most 5 s, and never less than the end of the first one's lease.
+    private func check(_ history: LeaseHistory) throws {
+        let lease = 3_000_000_000 as Int64
+        var longest = (freed: Int64.zero, expired: Int64.zero)
+        for (index, holdings) in history.holdings {
+            for (last, next) in zip(holdings, holdings.dropFirst()) {
+                if let freedAt = last.freedAt {
+                    XCTAssertGreaterThanOrEqual(next.from, freedAt, "lease \(index)")
+                    longest.freed = max(longest.freed, next.from - freedAt)
+                } else {
+                    XCTAssertGreaterThanOrEqual(
+                        next.from, last.renewedAt + lease, "lease \(index): \(last.owner) and \(next.owner)")
+                    longest.expired = max(longest.expired, next.from - last.renewedAt)
+                }
+            }
+        }
+        XCTAssertLessThan(longest.freed, 5_000_000_000)
+        XCTAssertLessThan(longest.expired, 5_000_000_000)
+        print("longest time without owner: \(longest.freed / 1_000_000) ms handed over, "
+            + "\(longest.expired / 1_000_000) ms after the last renewal of a killed or stopped worker")
+    }
+
+    func testNothingIsLostWhenAServerOfAClusterIsKilled() async throws {
+        let folder = try temporaryFolder()
+        let servers = try NATSServer.cluster(of: 3, folder: folder)
+        // XCTest requires a Sendable block; it runs after the test, when nothing else uses the servers.
+        nonisolated(unsafe) let stopped = servers
+        addTeardownBlock { for server in stopped { server.kill() } }
+        let stage = try await FleetStage(servers, partitions: 8)
+        let history = LeaseHistory(stage.leases)
+        let worker = try stage.work("worker")
+        try await history.wait(for: ["worker": 8])
+        var all: [TagReading] = []
+        for round in 0..<20 {
+            if round == 7 { servers[0].kill() }
+            let readings = FleetStage.readings(tags: Self.tags, at: FleetStage.now)
+            try await stage.log.append(readings)
+            all += readings
+        }
+        let states = try await stage.waitForReadings(stage.counts(of: all))
+        XCTAssertEqual(states.mapValues(\.readings), stage.counts(of: all))
+        worker.send(SIGTERM)
+        let status = try await worker.end()
+        XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
+    }
+}
