@@ -95,6 +95,6 @@ final class NATSFileTests: XCTestCase {
                 try FixtureFolder("fleet").file("nats-cluster.conf"), variables: variables, log: "\(folder)/log\(index)"
             )
         }
-        for server in servers { try server.wait(for: "JetStream cluster new metadata leader") }
+        for server in servers { try server.wait(for: "metadata leader") }
     }
 }
