@@ -19,6 +19,9 @@ package enum FleetNames {
 
     static func subjects(ofPartition partition: Int) -> String { "readings.\(partition).*" }
 
+    /// The subjects of the outputs of all tags.
+    package static let outputSubjects = "positions.*"
+
     /// The subject of a tag's outputs.
     package static func outputSubject(of tag: TagKey) -> String {
         "positions.\(Partitioning.token(tag.description))"

@@ -14,8 +14,8 @@ struct LoadCommand: Command {
 
             Times are processor times. The latency is the time from a reading to the first position that uses it, on a
             machine without other work; it includes the wait for the tag's next position, one a second. A core lags if
-            it needs more than a second for the readings of a second. The memory of a tag includes its part of the
-            tables of the building.
+            it needs more than a second for the readings of a second. The memory of a tag excludes the tables of the
+            building, which all tags share.
             Build with '-c release'; figures of a debug build are meaningless.
 
             example: indoorloc-fleet load --tags 100000 --receivers 200 --seconds 60
@@ -70,11 +70,12 @@ struct LoadCommand: Command {
 
     private static func measure(_ settings: LoadWorker.Settings, cores: Int) throws -> LoadReport {
         let venue = LoadVenue.venue(receivers: settings.receivers)
+        let model = FleetModel(venue: venue, settings: settings.fleet)
         let results = Guarded<[Result<LoadWorker.Result, GatewayError>]>([])
         DispatchQueue.concurrentPerform(iterations: cores) { core in
             let tags = settings.tags * core / cores..<settings.tags * (core + 1) / cores
             let result = Result { () throws(GatewayError) in
-                var worker = LoadWorker(settings, in: venue, tags: tags)
+                var worker = LoadWorker(settings, model, tags: tags)
                 return try worker.run()
             }
             results.withLock { $0.append(result) }

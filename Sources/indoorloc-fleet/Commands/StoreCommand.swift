@@ -1,5 +1,6 @@
 import IndoorLocalization
 import MQTTSharing
+import NATSLog
 import TagHistory
 import TagTracking
 import TagTrackingService
@@ -11,8 +12,8 @@ struct StoreCommand: Command {
         tool: "indoorloc-fleet", name: "store",
         summary: "write the positions and events of a fleet into a PostgreSQL database",
         details: """
-            Reads the outputs that 'indoorloc track' or 'indoorloc-fleet work' publishes on a broker. The table
-            indoorloc_latest has one row for each tag, and indoorloc_history one for each output. A repeated or reordered
+            Reads the outputs that 'indoorloc track' or 'indoorloc-fleet work' publishes on an MQTT broker, or those of
+            'indoorloc-fleet work' on a NATS server. The table indoorloc_latest has one row for each tag, and indoorloc_history one for each output. A repeated or reordered
             output changes no row. With the extension PostGIS, both have a column geom.
 
             DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,
@@ -38,12 +39,11 @@ struct StoreCommand: Command {
             CommandOption(
                 name: "prefix", argument: "PREFIX",
                 help: "prefix of the fleet's topics (default \(MQTTOutputSettings().prefix))"),
-        ] + BrokerOptions.options + [.seconds] + CommandOption.log)
+        ] + BrokerOptions.options + NATSServerOptions.options + [.seconds] + CommandOption.log)
 
     private let address: DatabaseAddress
     private let settings: HistoryStore.Settings
-    private let broker: MQTTBroker
-    private let prefix: String
+    private let source: any OutputSource
     private let limit: Duration?
 
     init(_ arguments: ParsedArguments) throws {
@@ -63,29 +63,30 @@ struct StoreCommand: Command {
         settings.queueCapacity = try arguments.number(
             "queue", in: settings.batchSize...100_000_000, else: settings.queueCapacity)
         self.settings = settings
-        broker = try BrokerOptions(arguments).broker
+        limit = try arguments.limit()
+        if arguments.has("nats") {
+            guard !arguments.has("broker") else {
+                throw UsageError(message: "--broker and --nats exclude each other", command: command)
+            }
+            source = NATSOutputSource(servers: try NATSServerOptions(arguments))
+            return
+        }
+        guard arguments.has("broker") else {
+            throw UsageError(message: "--broker or --nats is missing", command: command)
+        }
         var topics = MQTTOutputSettings()
         topics.prefix = arguments.value("prefix") ?? topics.prefix
         do throws(MQTTSharingError) { try topics.check() } catch {
             throw UsageError(message: "--prefix: \(error)", command: command)
         }
-        prefix = topics.prefix
-        limit = try arguments.limit()
+        source = OutputSubscription(try BrokerOptions(arguments).broker, prefix: topics.prefix)
     }
 
     func run() async throws {
         let store = HistoryStore(address, settings)
-        let subscription = OutputSubscription(broker, prefix: prefix)
         var service = StoreRun(store)
-        try await service.run(limit: limit) { [broker] give in
-            await subscription.run { event in
-                switch event {
-                case .output(let output): store.add([output])
-                case .invalid(let topic, let error): give(.invalid(topic: topic, error))
-                case .connected: give(.connected(to: broker.host))
-                case .disconnected(let error): give(.disconnected(error))
-                }
-            }
+        try await service.run(limit: limit) { [source] give in
+            await source.run(give) { store.add([$0]) }
         }
     }
 }

@@ -5,18 +5,20 @@ import TagTracking
 enum LoadVenue {
     /// The distance between two receivers in metres.
     private static let spacing = 10.0
-    /// The receivers of a floor: five rows of ten.
+    /// The largest number of receivers on a floor: five rows of ten.
+    private static let most = 50
     private static let columns = 10
-    private static let rows = 5
 
     /// The range in metres within which receivers receive a tag. With the losses of the radio channel, about four
     /// receivers receive each advertisement.
-    static let range = 13.0
+    static let range = 14.0
 
-    /// Creates a building with floors of 100 × 50 m, of which the last one may have fewer receivers.
+    /// Creates a building with as few floors as possible, of equal size, 100 × 50 m or less.
     static func venue(receivers: Int) -> Venue {
-        let perFloor = columns * rows
-        let floors = (receivers + perFloor - 1) / perFloor
+        let floors = (receivers + most - 1) / most
+        let perFloor = (receivers + floors - 1) / floors
+        let columns = min(columns, perFloor)
+        let rows = (perFloor + columns - 1) / columns
         let maps = (0..<floors).map { floor in
             VenueMap(
                 id: MapID(rawValue: floor + 1), name: "Floor \(floor)", level: floor,

@@ -20,6 +20,15 @@ struct LoadWorker {
         /// The time between two advertisements of a tag in seconds.
         var interval = 1.0
         var seed: UInt64 = 0
+
+        /// The settings of the fleet.
+        var fleet: FleetSettings {
+            var fleet = FleetSettings()
+            fleet.defaultClass = tagClass
+            fleet.maximumTagCount = max(fleet.maximumTagCount, tags)
+            fleet.maximumPendingReadings = max(fleet.maximumPendingReadings, tags * 20)
+            return fleet
+        }
     }
 
     /// The result of a core.
@@ -70,10 +79,14 @@ struct LoadWorker {
     private let allocated: Int64
 
     /// Creates a worker on the thread that runs it.
-    init(_ settings: Settings, in venue: Venue, tags: Range<Int>) {
+    ///
+    /// - Parameters:
+    ///   - model: the model of all workers.
+    ///   - tags: the numbers of the worker's tags.
+    init(_ settings: Settings, _ model: FleetModel, tags: Range<Int>) {
         allocated = cbench_bytes()
         self.settings = settings
-        self.venue = venue
+        venue = model.venue
         firstTag = tags.lowerBound
         count = tags.count
         var simulation = SimulatedFleetSettings()
@@ -82,10 +95,7 @@ struct LoadWorker {
         simulation.advertisingInterval = settings.interval
         simulation.range = LoadVenue.range
         fleet = SimulatedFleet(venue: venue, settings: simulation, start: Self.start)
-        var fleetSettings = FleetSettings()
-        fleetSettings.defaultClass = settings.tagClass
-        let machine = FleetMachine(venue: venue, settings: fleetSettings, seed: settings.seed)
-        result = Result(machine: machine, tags: tags.count)
+        result = Result(machine: FleetMachine(model: model, seed: settings.seed), tags: tags.count)
         waiting = Array(repeating: [], count: tags.count)
     }
 

@@ -6,19 +6,7 @@ import TagTracking
 ///
 /// The broker keeps the latest position and presence of each tag, which a new connection receives first. Positions and
 /// events between two connections aren't repeated.
-struct OutputSubscription: Sendable {
-    /// An event of the subscription.
-    enum Event: Sendable {
-        /// An output of the fleet.
-        case output(FleetOutput)
-        /// A message that isn't an output.
-        case invalid(topic: String, FleetOutputError)
-        /// The broker granted the subscriptions.
-        case connected
-        /// The connection failed or broke. The subscription connects again after a pause.
-        case disconnected(MQTTSharingError)
-    }
-
+struct OutputSubscription: OutputSource {
     /// The time limit for the broker's answer.
     private static let patience = Duration.seconds(15)
 
@@ -33,22 +21,23 @@ struct OutputSubscription: Sendable {
         filters = ["position", "presence", "events"].map { "\(prefix)/tags/+/\($0)" }
     }
 
-    /// Receives outputs until the task is cancelled.
-    ///
-    /// - Parameter give: receives the events in their order; it must not block.
-    func run(_ give: @Sendable (Event) -> Void) async {
+    func run(
+        _ report: @escaping @Sendable (StoreRun.Event) -> Void, _ give: @escaping @Sendable (FleetOutput) -> Void
+    ) async {
         var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
         while !Task.isCancelled {
             let start = ContinuousClock.now
-            guard let error = await connect(give) else { return }
+            guard let error = await connect(report, give) else { return }
             if start.duration(to: .now) > .seconds(60) { backoff.reset() }
-            give(.disconnected(error))
+            report(.disconnected(error))
             guard (try? await Task.sleep(for: backoff.next())) != nil else { return }
         }
     }
 
     /// Receives outputs over one connection; returns the error that ended it, or nil if the task was cancelled.
-    private func connect(_ give: @Sendable (Event) -> Void) async -> MQTTSharingError? {
+    private func connect(
+        _ report: @Sendable (StoreRun.Event) -> Void, _ give: @Sendable (FleetOutput) -> Void
+    ) async -> MQTTSharingError? {
         // A name of its own, because a broker ends an earlier connection with the same name.
         let name = "store" + String(UInt64.random(in: .min ... .max), radix: 36)
         let (link, events) = MQTTLink.open(broker, clientID: name, will: nil, keepAliveSeconds: 30)
@@ -68,8 +57,8 @@ struct OutputSubscription: Sendable {
                 granted += 1
                 guard granted == filters.count else { continue }
                 timeout.cancel()
-                give(.connected)
-            case .received(let message): receive(message, give)
+                report(.connected(to: broker.host))
+            case .received(let message): receive(message, report, give)
             case .confirmed: break
             case .ended(let error): return error
             }
@@ -84,13 +73,15 @@ struct OutputSubscription: Sendable {
             to: granted == 0 ? "to the connection request" : "to the subscription")
     }
 
-    private func receive(_ message: MQTTMessage, _ give: (Event) -> Void) {
+    private func receive(
+        _ message: MQTTMessage, _ report: (StoreRun.Event) -> Void, _ give: (FleetOutput) -> Void
+    ) {
         // A retained message without content removes the message of a tag.
         guard !message.payload.isEmpty else { return }
         do throws(FleetOutputError) {
-            give(.output(try FleetOutput(json: message.payload)))
+            give(try FleetOutput(json: message.payload))
         } catch {
-            give(.invalid(topic: message.topic, error))
+            report(.invalid(topic: message.topic, error))
         }
     }
 }

@@ -8,9 +8,14 @@ struct StoreRun {
     /// An event of a part of the service.
     enum Event: Sendable {
         case store(HistoryStore.Event)
+        /// The source has a connection to this host.
         case connected(to: String)
+        /// The source's connection failed or broke. It tries again.
         case disconnected(any Error)
+        /// A message under a topic isn't an output.
         case invalid(topic: String, FleetOutputError)
+        /// The source failed in a way that another attempt doesn't change.
+        case failed(any Error)
     }
 
     /// The time between two lines with counts.
@@ -25,7 +30,7 @@ struct StoreRun {
     private var reported = HistoryStore.Counts()
     private var status = ""
     private var nextReport = ContinuousClock.now + reportInterval
-    private var failure: HistoryError?
+    private var failure: (any Error)?
 
     init(_ store: HistoryStore) { self.store = store }
 
@@ -52,9 +57,8 @@ struct StoreRun {
             if failure != nil { break }
         }
         manager.notify(.stopping)
-        // The store's stream must end before the work that reads it.
-        await store.stop(within: Self.closingTime)
         await work.stop()
+        await store.stop(within: Self.closingTime)
         report()
         if let failure { throw failure }
     }
@@ -71,6 +75,7 @@ struct StoreRun {
         case .store(.ended(let error)): failure = error
         case .connected(let place): StandardError.line("connected to \(place)", .info)
         case .disconnected(let error): StandardError.line("\(error); trying again", .warning)
+        case .failed(let error): failure = error
         case .invalid(let topic, let error):
             invalid += 1
             // One line for many messages of the same origin.

