@@ -1,5 +1,5 @@
 // @ts-check
-import { claim, drawLabel } from "./layer-venue.js";
+import { claim, drawLabel, font } from "./layer-venue.js";
 
 /** The number of dots from which their pixels are written, from which they are small, and up to which they have names. */
 const stampedDots = 300;
@@ -202,17 +202,28 @@ function drawSelected(pass, tag, trail) {
 }
 
 /**
- * Draws the names of dots where they cover no other name.
+ * Draws the names of dots where they cover no dot, no receiver and no other name.
  * @param {any} pass
  * @param {{tag: any, x: number, y: number}[]} dots
  */
 function drawNames(pass, dots) {
-  const { context, scene, palette } = pass;
+  const { context, view, scene, palette } = pass;
   /** @type {number[][]} */
-  const boxes = [];
+  const boxes = dots.map(({ x, y }) => [x - 6, y - 6, x + 6, y + 6]);
+  for (const receiver of scene.receivers.values()) {
+    if (receiver.mapId !== scene.map.id) continue;
+    const [x, y] = view.toScreen(receiver.x, receiver.y);
+    boxes.push([x - 16, y - 16, x + 16, y + 22]);
+  }
+  const selected = dots.find(({ tag }) => tag.tag === scene.selected);
+  if (selected) {
+    context.font = font(13, 600);
+    const half = context.measureText(selected.tag.shown).width / 2 + 2;
+    boxes.push([selected.x - half, selected.y - 27, selected.x + half, selected.y - 9]);
+  }
   for (const { tag, x, y } of dots) {
     if (tag.tag === scene.selected) continue;
-    context.font = "12px system-ui";
+    context.font = font(12);
     const half = context.measureText(tag.shown).width / 2 + 2;
     if (claim([x - half, y + 7, x + half, y + 23], boxes)) {
       drawLabel(pass, tag.shown, x, y + 15, { color: palette.text });

@@ -123,7 +123,8 @@ export class TagStore {
   }
 
   /**
-   * Returns the tags whose key, name or room contains a text, those that are present first, in order of their names.
+   * Returns the tags whose key, name or room contains a text: those that are present first, then those with a name, in
+   * order of their names and keys.
    * @param {string} text
    * @returns {any[]}
    */
@@ -134,11 +135,22 @@ export class TagStore {
       if (words !== "" && !tag.words.includes(words) && !roomOf(tag).toLowerCase().includes(words)) continue;
       found.push(tag);
     }
-    return found.sort((a, b) => Number(b.present) - Number(a.present) || order.compare(a.shown, b.shown));
+    return found.sort((a, b) => Number(b.present) - Number(a.present) || compare(a, b));
   }
 }
 
 const order = new Intl.Collator(undefined, { numeric: true });
+
+/**
+ * Compares names as a reader does, with numbers by their value, and keys by their characters, as they are hexadecimal.
+ * @param {any} a
+ * @param {any} b
+ */
+function compare(a, b) {
+  if (a.name !== undefined && b.name !== undefined) return order.compare(a.name, b.name);
+  if (a.name !== undefined || b.name !== undefined) return a.name !== undefined ? -1 : 1;
+  return a.tag < b.tag ? -1 : 1;
+}
 
 /**
  * Returns the name of a tag's room; empty if it is away or in none.
