@@ -119,7 +119,7 @@ final class ShareCommandTests: XCTestCase {
     func testInvalidSharingOptionsAreUsageErrors() throws {
         let file = try temporaryFolder() + "/password"
         for (words, message) in [
-            (["--share", "hall"], "--share: 'hall' is not a valid room address"),
+            (["--share", "hall"], "--share: 'hall' is not a valid address"),
             (["--share-name", "x"], "--share-name requires --share"),
             (["--home-assistant"], "--home-assistant requires --share"),
             (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" contains \"/\""),

@@ -16,6 +16,21 @@ final class MQTTAddressTests: XCTestCase {
         XCTAssertEqual(try MQTTAddress("mqtts://h/r").broker.port, 8883)
     }
 
+    func testTheAddressOfABrokerHasNoRoom() throws {
+        XCTAssertEqual(try MQTTBroker(address: "mqtt://localhost"), MQTTBroker(host: "localhost"))
+        let full = try MQTTBroker(address: "mqtts://cart%407@[fe80::1]:8884/")
+        XCTAssertEqual(full.host, "fe80::1")
+        XCTAssertEqual(full.port, 8884)
+        XCTAssertEqual(full.credentials?.user, "cart@7")
+        XCTAssertNotNil(full.security)
+        for text in ["", "localhost", "mqtt://h/hall", "mqtt://cart:secret@h", "mqtt://h:0", "mqtt://%2@h"] {
+            XCTAssertThrowsError(try MQTTBroker(address: text), text) { error in
+                guard case MQTTSharingError.badAddress = error else { return XCTFail("\(text): \(error)") }
+                XCTAssertFalse("\(error)".contains("secret"), "\(error)")
+            }
+        }
+    }
+
     func testInvalidAddressesAreRefused() {
         for text in [
             "", "hall", "http://h/r", "mqtt://h", "mqtt://h/", "mqtt:///r", "mqtt://h/a/b", "mqtt://h:0/r",

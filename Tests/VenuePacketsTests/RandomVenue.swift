@@ -12,6 +12,7 @@ struct RandomVenue {
             coordinate: maybe { $0.coordinate() }, radius: maybe { $0.double(0.1...5_000) },
             maps: (1...int(1...3)).map { map(MapID(rawValue: $0)) })
         venue.beacons = (0..<int(0...20)).map { beacon(minor: $0, of: venue) }
+        venue.receivers = (0..<int(0...5)).map { receiver($0, of: venue) }
         venue.rooms = (0..<int(0...5)).map { id in
             Room(id: id, name: text(), mapID: mapID(of: venue), area: maybe { $0.area() })
         }
@@ -58,6 +59,16 @@ struct RandomVenue {
             address: maybe { DeviceAddress(rawValue: $0.generator.next()) }, mapID: mapID(of: venue), point: point(),
             z: maybe { $0.double(0...5) }, measuredPower: maybe { $0.double(-100...0) },
             pathLossExponent: maybe { $0.double(1...6) })
+    }
+
+    private mutating func receiver(_ number: Int, of venue: Venue) -> VenueReceiver {
+        let id = "\(number)" + text()
+        let uuid = BeaconUUID(high: generator.next(), low: generator.next())
+        return VenueReceiver(
+            id: id, aliases: (0..<int(0...2)).map { "\(number).\($0)" },
+            identity: bool() ? VenueReceiver.identity(for: id) : BeaconIdentity(uuid: uuid, major: 1, minor: 2),
+            mapID: mapID(of: venue), point: point(), z: maybe { $0.double(0...5) },
+            measuredPower: maybe { $0.double(-100...0) }, pathLossExponent: maybe { $0.double(1...6) })
     }
 
     private mutating func paths(of venue: Venue) -> PathGraph {

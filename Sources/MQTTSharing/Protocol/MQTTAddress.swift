@@ -15,36 +15,50 @@ public struct MQTTAddress: Hashable, Sendable {
     /// - Throws: `MQTTSharingError.badAddress` if the address is invalid, or contains a password, which other users
     ///   could see.
     public init(_ text: String) throws(MQTTSharingError) {
-        let form = #/(mqtts?)://(?:([^@/]*)@)?(?:\[([^\[\]/@]+)\]|([^:\[\]/@]+))(?::(\d+))?/([^/]+)/#
-        guard let match = text.wholeMatch(of: form) else {
-            throw .badAddress(
-                Self.withoutPassword(text), reason: "the form must be mqtt[s]://[USER@]HOST[:PORT]/ROOM")
+        let (broker, path) = try Self.parts(of: text, form: "mqtt[s]://[USER@]HOST[:PORT]/ROOM") { !$0.isEmpty }
+        guard let room = Self.decoded(path) else { throw Self.badEncoding(of: text) }
+        if let error = SharingNameError(of: room) {
+            throw .badAddress(Self.withoutPassword(text), reason: "\(error)")
+        }
+        self.room = room
+        self.broker = broker
+    }
+
+    /// Returns the broker of an address, and the rest behind its host and port without the slash.
+    ///
+    /// - Parameters:
+    ///   - form: the form of the address, for errors.
+    ///   - isPath: whether the address may have this rest.
+    fileprivate static func parts(
+        of text: String, form: String, _ isPath: (Substring) -> Bool
+    ) throws(MQTTSharingError) -> (broker: MQTTBroker, path: Substring) {
+        let pattern = #/(mqtts?)://(?:([^@/]*)@)?(?:\[([^\[\]/@]+)\]|([^:\[\]/@]+))(?::(\d+))?(?:/([^/]*))?/#
+        guard let match = text.wholeMatch(of: pattern), isPath(match.output.6 ?? "") else {
+            throw .badAddress(withoutPassword(text), reason: "the form must be \(form)")
         }
         let (_, scheme, user, bracketed, plain, digits, path) = match.output
         if let user, user.contains(":") {
             throw .badAddress(
-                Self.withoutPassword(text),
+                withoutPassword(text),
                 reason: "it contains a password, which other users can see; put the password into a file")
         }
-        guard let name = Self.decoded(user ?? ""), let room = Self.decoded(path) else {
-            throw .badAddress(
-                Self.withoutPassword(text), reason: "a % is not followed by two hexadecimal digits of UTF-8")
-        }
-        if let error = SharingNameError(of: room) {
-            throw .badAddress(Self.withoutPassword(text), reason: "\(error)")
-        }
+        guard let name = decoded(user ?? "") else { throw badEncoding(of: text) }
         var port: UInt16?
         if let digits {
             guard let number = UInt16(digits), number > 0 else {
-                throw .badAddress(Self.withoutPassword(text), reason: "the port is not from 1 to 65535")
+                throw .badAddress(withoutPassword(text), reason: "the port is not from 1 to 65535")
             }
             port = number
         }
-        self.room = room
-        broker = MQTTBroker(
+        let broker = MQTTBroker(
             host: String(bracketed ?? plain ?? ""), port: port,
             credentials: name.isEmpty ? nil : MQTTCredentials(user: name),
             security: scheme == "mqtts" ? MQTTSecurity() : nil)
+        return (broker, path ?? "")
+    }
+
+    private static func badEncoding(of text: String) -> MQTTSharingError {
+        .badAddress(withoutPassword(text), reason: "a % is not followed by two hexadecimal digits of UTF-8")
     }
 
     /// Returns the text without percent encoding; nil if the encoding is invalid.
@@ -74,5 +88,14 @@ public struct MQTTAddress: Hashable, Sendable {
             return text
         }
         return text[...colon] + "…" + text[end...]
+    }
+}
+
+extension MQTTBroker {
+    /// Creates a broker from its address: `mqtt[s]://[USER@]HOST[:PORT]`. The user is percent-encoded.
+    ///
+    /// - Throws: `MQTTSharingError.badAddress` if the address is invalid, or contains a password or a room.
+    package init(address text: String) throws(MQTTSharingError) {
+        self = try MQTTAddress.parts(of: text, form: "mqtt[s]://[USER@]HOST[:PORT]") { $0.isEmpty }.broker
     }
 }

@@ -64,7 +64,7 @@ extension MQTTSharingError: CustomStringConvertible {
     /// A sentence that describes the error and a remedy.
     public var description: String {
         switch self {
-        case .badAddress(let text, let reason): "'\(text)' is not a valid room address: \(reason)"
+        case .badAddress(let text, let reason): "'\(text)' is not a valid address: \(reason)"
         case .badFile(let path, let reason): "\(path): \(reason)"
         case .badPrefix(let prefix):
             "'\(prefix)' is not a valid topic prefix: give names of at most 64 characters, separated by /, "
@@ -81,7 +81,8 @@ extension MQTTSharingError: CustomStringConvertible {
             "the broker at \(host) requires a password for '\(user)': \(Self.passwordPlaces)"
         case .plainPassword(let host):
             "the password would be sent to \(host) unencrypted, and others could read it: use mqtts, or allow it "
-                + "(allowsPlainPassword, --share-plain-password)"
+                + "(allowsPlainPassword, --share-plain-password, "
+                + "--broker-plain-password)"
         case .refusedCredentials(let host, let user?):
             "the broker at \(host) refused '\(user)' with this password: correct the user and the password"
         case .refusedCredentials(let host, nil):
@@ -125,7 +126,7 @@ extension MQTTSharingError: CustomStringConvertible {
     }
 
     private static let passwordPlaces =
-        "give the password in a file (--share-password-file) or in $\(MQTTCredentials.environmentVariable)"
+        "give the password in a file (--share-password-file, --broker-password-file) or in $\(MQTTCredentials.environmentVariable)"
 
     private static func devices(_ count: Int) -> String { count == 1 ? "1 device" : "\(count) devices" }
 }

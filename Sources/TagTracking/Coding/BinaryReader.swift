@@ -33,6 +33,13 @@ package struct BinaryReader: Sendable {
     /// Reads a floating-point number of four bytes.
     package mutating func float() throws(Failure) -> Float { Float(bitPattern: try number()) }
 
+    /// Reads bytes.
+    package mutating func bytes(_ count: Int) throws(Failure) -> [UInt8] {
+        guard count >= 0, bytes.count - offset >= count else { throw Failure(offset: offset) }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
     /// Reads a text with its length.
     package mutating func text() throws(Failure) -> String {
         let count = Int(try number(UInt16.self))

@@ -7,7 +7,9 @@ public struct GatewayDecoder: Sendable {
 
     /// Returns the readings of a message, in the order of the message.
     ///
-    /// The result depends on the arguments alone. A message that states that a tag is gone has no readings.
+    /// The result depends on the arguments alone. A message that states that a tag is gone has no readings. The same
+    /// goes for a message about the gateway itself, and for an RSSI that isn't a measurement: 0 dBm and above, which
+    /// includes 127, and −128 dBm.
     ///
     /// - Parameters:
     ///   - topic: the topic of the message, or the path of an HTTP request; empty if there is none.
@@ -16,7 +18,29 @@ public struct GatewayDecoder: Sendable {
     public func readings(
         topic: String, payload: [UInt8], format: GatewayFormat? = nil
     ) throws(GatewayError) -> [GatewayReading] {
-        throw GatewayError(format: format, offset: nil, message: "the format is unknown")
+        let name = topic
+        let topic = GatewayTopic(topic)
+        guard let format = format ?? GatewayFormatDetector.format(topic: topic, payload: payload) else {
+            throw GatewayError(
+                format: nil, offset: nil,
+                message: "the format is unknown: expected a topic or a payload of a supported gateway")
+        }
+        switch format {
+        case .espresense: return try ESPresenseMessage.readings(topic: topic, payload: payload)
+        case .openMQTTGateway, .theengs:
+            return try OpenMQTTMessage.readings(topic: topic, payload: payload, format: format)
+        case .ruuvi: return try RuuviMessage.readings(topic: topic, payload: payload)
+        case .ruuviHTTP: return try RuuviBatch.readings(payload: payload)
+        case .minewLong: return try MinewLongMessage.readings(payload: payload)
+        case .minewRaw: return try MinewRawMessage.readings(payload: payload)
+        case .minewBinary: return try MinewBinaryMessage.readings(payload: payload)
+        case .shelly: return try ShellyMessage.readings(topic: topic, payload: payload)
+        case .tasmota: return try TasmotaMessage.readings(topic: topic, payload: payload)
+        case .roomAssistant: return try RoomAssistantMessage.readings(topic: topic, payload: payload)
+        case .kontakt: return try KontaktMessage.readings(payload: payload)
+        case .raddec: return try RaddecMessage.readings(payload: payload)
+        case .indoorloc: return try IndoorlocPayload.readings(topic: name, payload: payload)
+        }
     }
 }
 

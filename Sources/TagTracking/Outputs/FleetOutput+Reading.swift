@@ -27,10 +27,10 @@ extension FleetOutput {
     ///
     /// - Throws: ``FleetOutputError`` with the first defect.
     public init(json bytes: [UInt8]) throws(FleetOutputError) {
-        var reader = JSONReader(bytes)
+        var reader = JSONVisitor(bytes)
         var members = Members()
-        do throws(JSONReader.Failure) {
-            try reader.object { (name, reader) throws(JSONReader.Failure) in try members.read(name, from: &reader) }
+        do throws(JSONVisitor.Failure) {
+            try reader.object { (name, reader) throws(JSONVisitor.Failure) in try members.read(name, from: &reader) }
             try reader.finish()
         } catch {
             throw FleetOutputError(offset: error.offset, message: "expected \(error.expected)")
@@ -57,7 +57,7 @@ private struct Members {
     var rooms: [RoomProbability] = []
     var room, fence, geofence: Area?
 
-    mutating func read(_ member: String, from reader: inout JSONReader) throws(JSONReader.Failure) {
+    mutating func read(_ member: String, from reader: inout JSONVisitor) throws(JSONVisitor.Failure) {
         if reader.null() { return }
         switch member {
         case "tag": tag = try reader.string()
@@ -69,7 +69,7 @@ private struct Members {
         case "time":
             let start = reader.offset
             guard let time = CivilTime(try reader.string().utf8) else {
-                throw JSONReader.Failure(offset: start, expected: "a time such as 2026-11-22T09:00:00.123Z")
+                throw JSONVisitor.Failure(offset: start, expected: "a time such as 2026-11-22T09:00:00.123Z")
             }
             instant = time.instant
         case "venueId": venue = try reader.integer()
@@ -84,11 +84,11 @@ private struct Members {
         case "floorCertainty": floorCertainty = try reader.double()
         case "covariance":
             var values: [Double] = []
-            try reader.array { reader throws(JSONReader.Failure) in values.append(try reader.double()) }
+            try reader.array { reader throws(JSONVisitor.Failure) in values.append(try reader.double()) }
             covariance = values
         case "rooms":
             var list: [RoomProbability] = []
-            try reader.array { reader throws(JSONReader.Failure) in list.append(try Self.probability(&reader)) }
+            try reader.array { reader throws(JSONVisitor.Failure) in list.append(try Self.probability(&reader)) }
             rooms = list
         case "room": room = try Self.area(&reader)
         case "fence": fence = try Self.area(&reader)
@@ -97,9 +97,9 @@ private struct Members {
         }
     }
 
-    private static func probability(_ reader: inout JSONReader) throws(JSONReader.Failure) -> RoomProbability {
+    private static func probability(_ reader: inout JSONVisitor) throws(JSONVisitor.Failure) -> RoomProbability {
         var room = RoomProbability(id: 0, name: "", probability: 0)
-        try reader.object { (member, reader) throws(JSONReader.Failure) in
+        try reader.object { (member, reader) throws(JSONVisitor.Failure) in
             switch member {
             case "id": room.id = try reader.integer()
             case "name": room.name = try reader.string()
@@ -110,9 +110,9 @@ private struct Members {
         return room
     }
 
-    private static func area(_ reader: inout JSONReader) throws(JSONReader.Failure) -> Area {
+    private static func area(_ reader: inout JSONVisitor) throws(JSONVisitor.Failure) -> Area {
         var area = Area()
-        try reader.object { (member, reader) throws(JSONReader.Failure) in
+        try reader.object { (member, reader) throws(JSONVisitor.Failure) in
             switch member {
             case "id": area.id = try reader.value()
             case "name": area.name = try reader.string()

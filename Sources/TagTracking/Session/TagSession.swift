@@ -54,7 +54,13 @@ struct TagSession: Sendable {
     /// Returns the expected RSSI of a receiver at the latest position in dBm, with its variance in dB²; nil if unknown.
     ///
     /// The value includes the estimated power of the tag.
-    func expectedRSSI(of receiver: Int) -> (rssi: Double, variance: Double)? { nil }
+    func expectedRSSI(of receiver: Int) -> (rssi: Double, variance: Double)? {
+        guard let map = engine.mapProbabilities.max(by: { $0.value < $1.value })?.key,
+            let point = engine.estimate(on: map)?.point,
+            let expected = engine.expectedRSSI(of: model.venue.beacons[receiver].identity, at: point, on: map)
+        else { return nil }
+        return (expected.mean, expected.deviation * expected.deviation)
+    }
 
     /// Writes the state that a later session continues from.
     func write(to writer: inout BinaryWriter) {}

@@ -27,11 +27,25 @@ public struct TagRegister: Hashable, Sendable {
         }
     }
 
-    /// The entries by key.
+    /// The entries by key. No key and no alias has the kind of an address, see ``TagKey/canonical``.
     public private(set) var entries: [TagKey: Entry] = [:]
 
-    /// Creates a register.
+    /// Creates a register. Of several entries with the same key, the last one remains.
     public init(_ entries: [Entry] = []) {
-        for entry in entries { self.entries[entry.key] = entry }
+        for var entry in entries {
+            entry.key = entry.key.canonical
+            entry.aliases = entry.aliases.map(\.canonical)
+            self.entries[entry.key] = entry
+        }
+    }
+
+    /// The key of each key and alias. A key has priority over an alias, and the smaller of two keys with the same alias
+    /// has priority, so that the order of a dictionary makes no difference.
+    var keysByName: [TagKey: TagKey] {
+        var keys = Dictionary(uniqueKeysWithValues: entries.keys.map { ($0, $0) })
+        for entry in entries.values.sorted(by: { $0.key < $1.key }) {
+            for alias in entry.aliases where keys[alias] == nil { keys[alias] = entry.key }
+        }
+        return keys
     }
 }

@@ -14,7 +14,7 @@ enum VenueDocument {
             "coordinate": venue.coordinate.map { object(coordinate($0)) },
             "radius": venue.radius.map(JSONTree.number),
             "maps": .array(venue.maps.map(map)),
-            "beacons": .array(venue.beacons.map(beacon)),
+            "beacons": .array(venue.beacons.map(beacon) + venue.receivers.map(receiver)),
             "rooms": entries(venue.rooms.map(room)),
             "pois": entries(venue.pointsOfInterest.map(pointOfInterest)),
             "events": entries(venue.fences.map(fence)),
@@ -93,6 +93,25 @@ enum VenueDocument {
             "pathLossExponent": beacon.pathLossExponent.map(JSONTree.number),
         ]
         return object(fields.merging(point(beacon.point)) { $1 })
+    }
+
+    private static func receiver(_ receiver: VenueReceiver) -> JSONTree {
+        var fields: Fields = [
+            "role": .string("receiver"),
+            "id": .string(receiver.id),
+            "aliases": entries(receiver.aliases.map(JSONTree.string)),
+            "mapId": number(receiver.mapID.rawValue),
+            "z": receiver.z.map(JSONTree.number),
+            "measuredPower": receiver.measuredPower.map(JSONTree.number),
+            "pathLossExponent": receiver.pathLossExponent.map(JSONTree.number),
+        ]
+        // The reader derives the same identity again.
+        if receiver.identity != VenueReceiver.identity(for: receiver.id) {
+            fields["uuid"] = .string(receiver.identity.uuid.description)
+            fields["major"] = number(Int(receiver.identity.major))
+            fields["minor"] = number(Int(receiver.identity.minor))
+        }
+        return object(fields.merging(point(receiver.point)) { $1 })
     }
 
     private static func feature(_ id: Int, _ name: String, _ mapID: MapID) -> Fields {

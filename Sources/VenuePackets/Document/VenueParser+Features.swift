@@ -2,46 +2,6 @@ import IndoorVocabulary
 import VenueModel
 
 extension VenueParser {
-    mutating func beacons(of root: JSONObject) -> [VenueBeacon] {
-        var seen: [BeaconIdentity: String] = [:]
-        var seenAddresses: [DeviceAddress: String] = [:]
-        return objects("beacons", of: root, isRequired: true, limit: limits.beacons).compactMap { entry in
-            let identity = identity(of: entry)
-            if let identity {
-                if let other = seen[identity] {
-                    report(.error, entry.path, "has the identity of \(other); give each beacon its own minor")
-                } else {
-                    seen[identity] = entry.path
-                }
-            }
-            let beacon = beacon(entry, identity: identity)
-            if let address = beacon?.address {
-                if let other = seenAddresses[address] {
-                    report(
-                        .warning, entry.path(of: "address"),
-                        "is also the address of \(other), which is used; correct one of them")
-                } else {
-                    seenAddresses[address] = entry.path
-                }
-            }
-            return beacon
-        }
-    }
-
-    private mutating func beacon(_ entry: JSONObject, identity: BeaconIdentity?) -> VenueBeacon? {
-        let address = address(of: entry)
-        let mapID = mapID(of: entry)
-        let point = point(of: entry)
-        let z = optionalNumber("z", of: entry, .height)
-        let measuredPower = optionalNumber("measuredPower", of: entry, .measuredPower)
-        let pathLossExponent = optionalNumber("pathLossExponent", of: entry, .pathLossExponent)
-        guard let identity, let mapID, let point else { return nil }
-        checkInside(point, of: mapID, at: entry.path, kind: "beacon")
-        return VenueBeacon(
-            identity: identity, address: address, mapID: mapID, point: point, z: z, measuredPower: measuredPower,
-            pathLossExponent: pathLossExponent)
-    }
-
     mutating func identity(of entry: JSONObject) -> BeaconIdentity? {
         let wanted = "32 hexadecimal digits as 8-4-4-4-12"
         let text = string("uuid", of: entry, wanted: wanted)

@@ -20,6 +20,7 @@ extension VenueParser {
             "coordinate": coordinate, "maps": map,
             "beacons": Keys(own: [
                 "uuid", "major", "minor", "address", "mapId", "x", "y", "z", "measuredPower", "pathLossExponent",
+                "role", "id", "aliases",
             ]),
             "rooms": Keys(own: place + ["radius", "polygon"]),
             "pois": Keys(own: place + ["description", "payload"]),

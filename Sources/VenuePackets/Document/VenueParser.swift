@@ -61,11 +61,12 @@ struct VenueParser {
         let coordinate = optionalObject("coordinate", of: root).flatMap { self.coordinate(of: $0) }
         let radius = optionalNumber("radius", of: root, .length)
         let maps = self.maps(of: root)
-        let beacons = self.beacons(of: root)
+        let radios = self.radios(of: root)
         let rooms = self.rooms(of: root)
         let pointsOfInterest = self.pointsOfInterest(of: root)
         let fences = self.fences(of: root)
-        let places = InteractionPlaces(beacons: beacons, rooms: rooms, points: pointsOfInterest, fences: fences)
+        let places = InteractionPlaces(
+            beacons: radios.beacons, rooms: rooms, points: pointsOfInterest, fences: fences)
         let interactions = self.interactions(of: root, among: places)
         let paths = self.paths(of: root)
         let settings = self.settings(of: root)
@@ -74,8 +75,9 @@ struct VenueParser {
         guard let id, let name, let version else { return nil }
         return Venue(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
-            maps: maps, beacons: beacons, rooms: rooms, pointsOfInterest: pointsOfInterest, fences: fences,
-            interactions: interactions, paths: paths, settings: settings)
+            maps: maps, beacons: radios.beacons, receivers: radios.receivers, rooms: rooms,
+            pointsOfInterest: pointsOfInterest, fences: fences, interactions: interactions, paths: paths,
+            settings: settings)
     }
 
     private mutating func checkFormat(of root: JSONObject) {

@@ -16,6 +16,7 @@ struct GeoJSONVenue {
         for room in venue.rooms { features.append(try feature(of: room)) }
         for fence in venue.fences { features.append(try feature(of: fence)) }
         for beacon in venue.beacons { features.append(try feature(of: beacon)) }
+        for receiver in venue.receivers { features.append(try feature(of: receiver)) }
         for point in venue.pointsOfInterest { features.append(try feature(of: point)) }
         if let paths = venue.paths { features += try self.features(of: paths) }
         return features
@@ -103,6 +104,19 @@ struct GeoJSONVenue {
                 "address": beacon.address.map { .string($0.description) }, "z": beacon.z.map(JSONTree.number),
                 "measuredPower": beacon.measuredPower.map(JSONTree.number),
                 "pathLossExponent": beacon.pathLossExponent.map(JSONTree.number),
+            ])
+    }
+
+    private func feature(of receiver: VenueReceiver) throws(GeoJSONError) -> JSONTree {
+        let geometry = try plans.pointGeometry(receiver.point, on: receiver.mapID, of: "receiver \(receiver.id)")
+        return plans.feature(
+            "receiver", id: "receiver-\(receiver.id)", on: receiver.mapID, geometry,
+            [
+                "name": .string(receiver.id),
+                "aliases": receiver.aliases.isEmpty ? nil : .array(receiver.aliases.map(JSONTree.string)),
+                "z": receiver.z.map(JSONTree.number),
+                "measuredPower": receiver.measuredPower.map(JSONTree.number),
+                "pathLossExponent": receiver.pathLossExponent.map(JSONTree.number),
             ])
     }
 

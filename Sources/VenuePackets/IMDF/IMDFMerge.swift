@@ -67,6 +67,13 @@ struct IMDFMerge {
             return beacon
         }
         note(venue.beacons.count, of: old.beacons.count, "beacon")
+        venue.receivers = old.receivers.compactMap { receiver in
+            guard let move = moves[receiver.mapID] else { return nil }
+            var receiver = receiver
+            receiver.point = move(receiver.point)
+            return receiver
+        }
+        note(venue.receivers.count, of: old.receivers.count, "receiver")
     }
 
     /// Readings refer to beacons by index, so the readings of beacons on removed maps are removed as well.

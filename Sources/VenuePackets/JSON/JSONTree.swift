@@ -66,7 +66,7 @@ package enum JSONTree: Hashable, Sendable {
 /// A JSON document that cannot be parsed.
 package struct JSONSyntaxError: Error, Hashable, Sendable {
     /// The problem with its line and column.
-    let problem: String
+    package let problem: String
     /// The problem and its remedy.
     package var message: String { problem + "; correct it there" }
 
@@ -119,7 +119,7 @@ extension JSONTree {
     /// Returns the document as UTF-8: indented, with keys in alphabetical order and a final line break.
     ///
     /// All numbers must be finite; other numbers are written as strings.
-    func lines() -> [UInt8] { encoded([.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + [10] }
+    package func lines() -> [UInt8] { encoded([.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + [10] }
 
     /// Returns the document in one line, without a line break.
     func line() -> [UInt8] { encoded([.sortedKeys, .withoutEscapingSlashes]) }
@@ -149,7 +149,7 @@ extension JSONValue {
     }
 
     /// Creates the content of a tree; nil if it contains a value that cannot be represented.
-    init?(readable tree: JSONTree) {
+    package init?(readable tree: JSONTree) {
         switch tree {
         case .null: self = .null
         case .bool(let flag): self = .bool(flag)

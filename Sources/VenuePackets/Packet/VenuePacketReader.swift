@@ -41,9 +41,9 @@ public struct VenuePacketReader: Sendable {
         return (venue, problems + Self.missingBeacons(of: venue) + Self.unreachedPlaces(of: venue))
     }
 
-    /// Returns a warning if a venue has neither beacons nor a radio map.
+    /// Returns a warning if a venue has neither beacons, receivers nor a radio map.
     private static func missingBeacons(of venue: Venue) -> [VenueProblem] {
-        guard venue.beacons.isEmpty, venue.radioMap == nil else { return [] }
+        guard venue.beacons.isEmpty, venue.receivers.isEmpty, venue.radioMap == nil else { return [] }
         let message =
             "there is none, and no radio map: no position can be estimated from beacons; add them, or survey the venue"
         return [VenueProblem(severity: .warning, path: "$.beacons", message: message)]
@@ -119,9 +119,11 @@ public struct VenuePacketReader: Sendable {
             parser.report(
                 .error, reference.path, "the packet has no file \"\(reference.file)\"; add it or remove the field")
         }
-        let radioMap = radioMap(from: files, given: given, beacons: venue?.beacons ?? [], parser: &parser)
+        let radioMap = radioMap(from: files, given: given, known: Self.identities(of: venue), parser: &parser)
         venue?.radioMap = radioMap
         if let venue, let problem = ModelSize.problem(of: venue) {
+            parser.report(.error, problem.path, problem.message)
+        } else if let venue, !venue.receivers.isEmpty, let problem = ModelSize.problem(of: venue.forTags) {
             parser.report(.error, problem.path, problem.message)
         }
         guard let venue else { return (nil, parser.problems) }
@@ -130,9 +132,15 @@ public struct VenuePacketReader: Sendable {
         return (packet, parser.problems)
     }
 
+    /// Returns the identities of all beacons and receivers.
+    private static func identities(of venue: Venue?) -> Set<BeaconIdentity> {
+        guard let venue else { return [] }
+        return Set(venue.beacons.map(\.identity) + venue.receivers.map(\.identity))
+    }
+
     /// Returns the given radio map or else the packet's own; nil if there is none or it is invalid.
     private static func radioMap(
-        from files: any PacketFiles, given: String?, beacons: [VenueBeacon], parser: inout VenueParser
+        from files: any PacketFiles, given: String?, known: Set<BeaconIdentity>, parser: inout VenueParser
     ) -> RadioMap? {
         guard let file = given ?? parser.radioMapPath, given != nil || files.contains(file) else { return nil }
         do throws(PacketFileError) {
@@ -147,7 +155,6 @@ public struct VenuePacketReader: Sendable {
                 parser.report(
                     .error, "$.radioMap", "\(file) is for another venue: there is no map \(map); survey this venue")
             }
-            let known = Set(beacons.map(\.identity))
             if !known.isEmpty, !radioMap.beacons.isEmpty, known.isDisjoint(with: radioMap.beacons.map(\.identity)) {
                 parser.report(
                     .warning, "$.radioMap", "\(file) has none of the venue's beacons; is it for another venue?")

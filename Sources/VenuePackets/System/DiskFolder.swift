@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 
 /// Operations on folders that other processes see either completed or not at all.
-enum DiskFolder {
+package enum DiskFolder {
     /// Creates a folder, and its parent folders if they are missing.
-    static func create(_ path: String) throws(FileSystemError) {
+    package static func create(_ path: String) throws(FileSystemError) {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
@@ -13,7 +13,7 @@ enum DiskFolder {
     }
 
     /// Returns the names in a folder in alphabetical order; empty if the folder doesn't exist.
-    static func names(in path: String) -> [String] {
+    package static func names(in path: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
@@ -24,12 +24,12 @@ enum DiskFolder {
     }
 
     /// Removes a file, or a folder with its contents, as far as possible.
-    static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+    package static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
     /// Renames a file or folder, replacing a file at the target; the change is on disk when this function returns.
     ///
     /// - Returns: false if the target is an existing folder, which stays unchanged.
-    @discardableResult static func place(_ path: String, at target: String) throws(FileSystemError) -> Bool {
+    @discardableResult package static func place(_ path: String, at target: String) throws(FileSystemError) -> Bool {
         guard rename(path, target) == 0 else {
             if errno == EEXIST || errno == ENOTEMPTY { return false }
             throw .system(target)
@@ -44,7 +44,7 @@ enum DiskFolder {
     }
 
     /// Returns when the names in a folder are on disk.
-    static func synchronize(_ folder: String) throws(FileSystemError) {
+    package static func synchronize(_ folder: String) throws(FileSystemError) {
         try OpenFile(folder, O_RDONLY | O_DIRECTORY).synchronize()
     }
 

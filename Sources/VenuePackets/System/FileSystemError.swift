@@ -2,13 +2,19 @@ import FoundationEssentials
 import Glibc
 
 /// An operation on a file or folder of this machine that failed.
-struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the file or folder.
-    var path: String
+    package var path: String
     /// The reason, such as "No such file or directory".
-    var reason: String
+    package var reason: String
 
-    var description: String { PrintableText.line("\(path): \(reason)") }
+    /// Creates an error.
+    package init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+
+    package var description: String { PrintableText.line("\(path): \(reason)") }
 
     /// The error that the system has just reported for a path, from `errno`.
     static func system(_ path: String) -> FileSystemError {

@@ -4,14 +4,14 @@ import Glibc
 ///
 /// A class because it owns the descriptor. Locks are `flock` locks: a lock belongs to this open file, excludes other
 /// processes as well as other values in this process, and ends with the process.
-final class OpenFile: Sendable {
-    let path: String
+package final class OpenFile: Sendable {
+    package let path: String
     private let descriptor: Int32
 
     /// Opens a file; child processes don't inherit it.
     ///
     /// - Throws: `FileSystemError` if the system cannot open it.
-    init(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(FileSystemError) {
+    package init(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(FileSystemError) {
         self.path = path
         descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .system(path) }
@@ -20,7 +20,7 @@ final class OpenFile: Sendable {
     deinit { close(descriptor) }
 
     /// Acquires the exclusive lock; returns false if another user holds or shares it.
-    func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+    package func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
     /// Waits until no user holds the exclusive lock, then acquires the shared lock.
     func awaitSharedLock() {
@@ -43,14 +43,14 @@ final class OpenFile: Sendable {
     }
 
     /// Returns the size of the file in bytes.
-    func size() throws(FileSystemError) -> Int {
+    package func size() throws(FileSystemError) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(path) }
         return Int(status.st_size)
     }
 
     /// Returns the next bytes; nil at the end.
-    func read() throws(FileSystemError) -> [UInt8]? {
+    package func read() throws(FileSystemError) -> [UInt8]? {
         let size = 1 << 17
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
@@ -76,7 +76,7 @@ final class OpenFile: Sendable {
     }
 
     /// Writes all bytes.
-    func write(_ bytes: [UInt8]) throws(FileSystemError) {
+    package func write(_ bytes: [UInt8]) throws(FileSystemError) {
         try bytes.withUnsafeBufferPointer { buffer throws(FileSystemError) in
             try write(UnsafeRawBufferPointer(buffer))
         }
@@ -90,12 +90,12 @@ final class OpenFile: Sendable {
     }
 
     /// Returns when the whole file is on disk.
-    func synchronize() throws(FileSystemError) {
+    package func synchronize() throws(FileSystemError) {
         guard fsync(descriptor) == 0 else { throw .system(path) }
     }
 
     /// Sets the access permissions.
-    func setMode(_ mode: mode_t) throws(FileSystemError) {
+    package func setMode(_ mode: mode_t) throws(FileSystemError) {
         guard fchmod(descriptor, mode) == 0 else { throw .system(path) }
     }
 

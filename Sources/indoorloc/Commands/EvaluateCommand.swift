@@ -36,6 +36,11 @@ struct EvaluateCommand: Command {
             samples, steps and air pressure from the tracks. --without survey removes the survey and the packet's radio
             map. --survey-share learns from a random share of the survey's recordings, selected by --seed.
 
+            With --gateways, the roles are exchanged: the beacons stand for gateways that receive the device as a tag.
+            Their messages pass the decoder, the intake and the machine of 'track'. raw messages have each reading with
+            its time, and espresense ones the median of 15 s every 5 s, without a time. --gateways can't be combined
+            with --method, --offline, --motion, --ideal or --report.
+
             --report writes report-NAME.html into FOLDER, where NAME is the data set's: a page with the scores of all
             methods, or of the one given by --method, the distribution of the error, the error over time, each track on
             its plan, the radio map, the residuals and ranges of the tracks' readings, and the expected 68 % error of the
@@ -47,6 +52,7 @@ struct EvaluateCommand: Command {
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
                      indoorloc evaluate Fixtures/office --shift=-15,0,15
+                     indoorloc evaluate Fixtures/real/tetam --gateways raw
             """,
         options: [
             .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
@@ -65,6 +71,9 @@ struct EvaluateCommand: Command {
             CommandOption(name: "motion", help: "score motion alone, without beacons"),
             CommandOption(
                 name: "ideal", help: "replace each reading with one simulated by the engine's model"),
+            CommandOption(
+                name: "gateways", argument: "MESSAGES",
+                help: "locate the device as a tag, with the beacons as gateways that send raw or espresense messages"),
         ] + ParsedArguments.conditionOptions)
 
     private let path: String
@@ -78,6 +87,7 @@ struct EvaluateCommand: Command {
     private let isOffline: Bool
     private let isMotionAlone: Bool
     private let isIdeal: Bool
+    private let gateways: GatewayReplay.Messages?
     private let jobs: Int
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
@@ -104,6 +114,7 @@ struct EvaluateCommand: Command {
         isMotionAlone = arguments.has("motion")
         isIdeal = arguments.has("ideal")
         conditions = try arguments.conditions()
+        gateways = try Self.gateways(arguments)
         if isIdeal, isOffline || isMotionAlone {
             throw UsageError(message: "--ideal can't be combined with --offline or --motion", command: Self.syntax.name)
         }
@@ -138,6 +149,18 @@ struct EvaluateCommand: Command {
         }
     }
 
+    /// The kind of the gateways' messages; nil for a session of a device.
+    private static func gateways(_ arguments: ParsedArguments) throws(UsageError) -> GatewayReplay.Messages? {
+        guard let name = arguments.value("gateways") else { return nil }
+        guard let messages = GatewayReplay.Messages(rawValue: name) else {
+            throw UsageError(message: "--gateways must be raw or espresense, not '\(name)'", command: syntax.name)
+        }
+        if let other = ["offline", "motion", "ideal", "report", "method"].first(where: arguments.has) {
+            throw UsageError(message: "--gateways can't be combined with --\(other)", command: syntax.name)
+        }
+        return messages
+    }
+
     func run() async throws {
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -158,7 +181,7 @@ struct EvaluateCommand: Command {
         for conditions in conditions {
             let evaluation = TrackEvaluation(
                 venue: venue, field: field, settings: settings, seed: seed, strictness: strictness, isIdeal: isIdeal,
-                conditions: conditions, isOffline: isOffline, replays: replays)
+                conditions: conditions, isOffline: isOffline, replays: replays, gateways: gateways)
             let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
             let scores = evaluation.scores(of: outcomes)
             if let page {

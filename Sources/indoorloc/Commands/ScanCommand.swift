@@ -26,6 +26,11 @@ struct ScanCommand: Command {
             --upload-url, sightings are uploaded in batches, as by 'serve'; without a network they wait in a file. DIR is
             ~/.local/state/indoorloc.
 
+            With --publish, this device is a gateway of a fleet: all advertisements go to PREFIX/gateways/NAME/advertisements
+            in batches, with the kernel's times, and PREFIX/gateways/NAME/presence is "online" or "offline". While the
+            broker is unreachable, the command connects again and again, and discards readings older than 5 s. With
+            --replay, a recording plays in real time in place of the radio.
+
             A survey needs the true position (ground truth) in the recording. With --at, the device stays at one point;
             with --room, in one room. With --marks, walk through the points of FILE in their order, straight and at
             constant speed between two points, and press Enter or space at each of them. 'u' undoes the last mark within
@@ -33,11 +38,15 @@ struct ScanCommand: Command {
 
             example: indoorloc scan --seconds 60 --imu iio --record walk.jsonl.gz
                      indoorloc scan --record east.jsonl --marks points.txt --venue Fixtures/office
+                     indoorloc scan --publish mqtt://broker.example.org/site --name hall-3
             """,
         options: [
             .adapter, .route, .imu, .record, .append, .overwrite, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this device and exit"),
-        ] + TruthOptions.options + CommandOption.log + UploadOptions.options)
+            CommandOption(
+                name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
+            CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
+        ] + PublishOptions.options + TruthOptions.options + CommandOption.log + UploadOptions.options)
 
     private let adapter: AdapterChoice
     private let route: ScanRoute?
@@ -47,6 +56,8 @@ struct ScanCommand: Command {
     private let isList: Bool
     private let upload: UploadOptions?
     private let truth: TruthOptions?
+    private let publish: PublishOptions?
+    private let replay: PacedRecording?
 
     init(_ arguments: ParsedArguments) throws {
         adapter = try arguments.adapter()
@@ -57,6 +68,8 @@ struct ScanCommand: Command {
         isList = arguments.has("list")
         upload = try UploadOptions(arguments)
         truth = try TruthOptions(arguments)
+        publish = try PublishOptions(arguments)
+        replay = try arguments.replay()
     }
 
     func run() async throws {
@@ -64,6 +77,10 @@ struct ScanCommand: Command {
         try record?.output.check()
         // Before the radio is used.
         if try truth?.markList() != nil { try TerminalKeys.check(STDIN_FILENO) }
+        if let replay {
+            try await replay.checkStart()
+            return try await listen(to: replay)
+        }
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
         StandardError.line("\(source.choice)", .info)
         // The adapter's earlier state is restored even after an error.
@@ -96,25 +113,33 @@ struct ScanCommand: Command {
         var settings = UploadSettings()
         settings.beacons = true
         let upload = try upload?.work(settings)
+        let publisher = publish.map(AdvertisementPublisher.init)
         let marks = try truth?.markList()
         var output = try ScanOutput(
             isTerminal: TerminalScreen.isThere, record: record, truth: truth, marks: marks, prompt: prompt
         ) { source.wallClock }
         let scan = LiveWork<ScanElement>(tick: .milliseconds(500), limit: limit) { give in
             let uploading = upload.map { upload in Task { await upload.run() } }
+            let publishing = publisher.map { publisher in Task { await publisher.run() } }
             let result: Result<Void, any Error>
             do {
                 for try await reading in source.beginReadings(reporting: {
                     StandardError.line("\($0)", .error, $0.logFields)
                 }) {
-                    upload?.receive(reading, by: source.wallClock)
+                    if upload != nil || publisher != nil {
+                        let clock = source.wallClock
+                        upload?.receive(reading, by: clock)
+                        publisher?.receive(reading, by: clock)
+                    }
                     give(.reading(reading))
                 }
                 result = .success(())
             } catch { result = .failure(error) }
             // All readings are in the queue before the end.
             uploading?.cancel()
+            publisher?.end()
             await uploading?.value
+            await publishing?.value
             try result.get()
         }
         let keys = marks.flatMap { _ in

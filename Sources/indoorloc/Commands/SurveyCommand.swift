@@ -77,7 +77,7 @@ struct SurveyCommand: Command {
         for path in learning.ofOtherMaps {
             StandardError.line("\(path) has ground truth on maps of another venue and was not used")
         }
-        let known = Set(packet.venue.beacons.map(\.identity))
+        let known = Set(packet.venue.beacons.map(\.identity) + packet.venue.receivers.map(\.identity))
         if !known.isEmpty, known.isDisjoint(with: map.beacons.map(\.identity)) {
             StandardError.line(
                 "no beacon of '\(packet.venue.name)' was received; are the recordings of another venue?")

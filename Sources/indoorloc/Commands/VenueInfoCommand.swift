@@ -35,6 +35,8 @@ struct VenueInfoCommand: Command {
         let size = [map.width, map.height].map { JSONText.number($0, decimals: 1) }.joined(separator: " x ")
         var parts = ["map \(map.id.rawValue): \(map.name), level \(map.level), \(size) m"]
         parts.append(venue.beacons.count { $0.mapID == map.id }.counting("beacon"))
+        let receivers = venue.receivers.count { $0.mapID == map.id }
+        if receivers > 0 { parts.append(receivers.counting("receiver")) }
         parts.append(venue.rooms.count { $0.mapID == map.id }.counting("room"))
         parts.append(venue.fences.count { $0.mapID == map.id }.counting("fence"))
         parts.append(venue.pointsOfInterest.count { $0.mapID == map.id }.counting("POI"))

@@ -78,29 +78,7 @@ struct SharingOptions: Sendable {
         do throws(MQTTSharingError) { address = try MQTTAddress(text) } catch {
             throw UsageError(message: "\(what): \(error)", command: command)
         }
-        if let file = arguments.value("share-ca") {
-            guard address.broker.security != nil else {
-                throw UsageError(message: "--share-ca requires an address that begins with mqtts", command: command)
-            }
-            address.broker.security?.authorityFile = file
-        }
-        let passwordFile = arguments.value("share-password-file")
-        if let user = address.broker.credentials?.user {
-            address.broker.credentials =
-                try passwordFile.map { file throws(MQTTSharingError) in
-                    try MQTTCredentials(user: user, passwordFile: file)
-                } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
-        } else if passwordFile != nil {
-            throw UsageError(message: "--share-password-file requires a user: mqtt://USER@…", command: command)
-        }
-        address.broker.allowsPlainPassword = arguments.has("share-plain-password")
-        do throws(MQTTSharingError) { try address.broker.checkSecrecy() } catch {
-            throw UsageError(message: "\(what): \(error)", command: command)
-        }
-        if address.broker.sendsPasswordInTheClear {
-            StandardError.write(
-                "indoorloc: warning: the password is sent to \(address.broker.host) unencrypted\n")
-        }
+        address.broker = try arguments.credentials(for: address.broker, what: what, prefix: "share")
         self.address = address
         device = try Self.device(arguments, suffix)
         settings = try Self.settings(arguments)

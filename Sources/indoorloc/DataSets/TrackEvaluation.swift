@@ -18,6 +18,8 @@ struct TrackEvaluation: Sendable {
     let isOffline: Bool
     /// The file for the replay of each track; empty to write none.
     let replays: [String: OutputFile]
+    /// The messages of gateways in place of a session of a device; nil for a session.
+    var gateways: GatewayReplay.Messages?
 
     /// The result of a track.
     struct Outcome: Sendable {
@@ -62,6 +64,7 @@ struct TrackEvaluation: Sendable {
 
     /// - Parameter seed: the seed of the readings drawn from the model.
     private func outcome(of track: String, seed readingSeed: UInt64) async throws -> Outcome {
+        if let gateways { return try outcome(of: track, through: gateways) }
         var outputs: [SessionReplay.Output] = []
         let (truths, end, device) = try truths(of: track)
         var ideal =
@@ -94,6 +97,22 @@ struct TrackEvaluation: Sendable {
         let instants = Set(truths.map(\.instant) + [end]).sorted()
         outcome.offline.add(
             truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
+        return outcome
+    }
+
+    /// The result of a track whose device is a tag that gateways receive.
+    private func outcome(of track: String, through messages: GatewayReplay.Messages) throws -> Outcome {
+        let (truths, end, _) = try truths(of: track)
+        let particles = settings.resolved(in: venue).localization.positioning.particleCount
+        let replay = GatewayReplay(venue: venue, messages: messages, particleCount: particles, seed: seed)
+        let received = try replay.messages(of: track, strictness: strictness) { conditions.adapted($0) }
+        let positions = replay.positions(from: received, until: end).map(\.asPrinted)
+        let outputs = positions.map { SessionReplay.Output(instant: $0.instant, content: .position($0)) }
+        try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))
+        var outcome = Outcome(
+            path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
+            offline: TrackScorer(venue: venue))
+        outcome.causal.add(truths: truths, end: end, positions: positions)
         return outcome
     }
 

@@ -1,0 +1,140 @@
+import CNATS
+import Dispatch
+import IndoorVocabulary
+import TagTracking
+
+/// A connection to a NATS server with JetStream, which reconnects by itself.
+///
+/// libnats has threads of its own, and its requests block. They run on a queue of this connection, so that no thread of
+/// Swift's pool waits.
+package final class NATSConnection: Sendable {
+    /// A change of the connection.
+    package enum Change: Hashable, Sendable {
+        case disconnected
+        case reconnected(url: String)
+        /// The server refused a subject.
+        case refused(String)
+    }
+
+    /// The time limit of a request in milliseconds. It is below the time to live of a lease, so that a member can repeat
+    /// a renewal.
+    static let requestTime: Int64 = 1_000
+
+    let connection: NATSHandle
+    let context: NATSHandle
+    private let events: NATSEvents
+    private let queue = DispatchQueue(label: "IndoorLocalization.NATS", qos: .userInitiated, attributes: .concurrent)
+    private let isClosed = Guarded(false)
+
+    private init(_ connection: NATSHandle, _ context: NATSHandle, _ events: NATSEvents) {
+        self.connection = connection
+        self.context = context
+        self.events = events
+    }
+
+    deinit { close() }
+
+    /// Connects to one of the servers.
+    ///
+    /// - Parameter report: receives the changes of the connection, on a thread of libnats.
+    /// - Throws: `.unavailable` if no server answers, `.notPermitted` if it refuses the credentials, `.misconfigured` if
+    ///   a file or a URL is invalid or the server has no JetStream.
+    package static func open(
+        _ servers: NATSServers, name: String, report: @escaping @Sendable (Change) -> Void = { _ in }
+    ) async throws(FleetStoreError) -> NATSConnection {
+        let queue = DispatchQueue(label: "IndoorLocalization.NATSConnect", qos: .userInitiated)
+        let result = await withCheckedContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    returning: Result { () throws(FleetStoreError) in
+                        try connect(servers, name: name, events: NATSEvents(report))
+                    })
+            }
+        }
+        let connection = try result.get()
+        try await connection.checkJetStream()
+        return connection
+    }
+
+    private static func connect(
+        _ servers: NATSServers, name: String, events: NATSEvents
+    ) throws(FleetStoreError) -> NATSConnection {
+        do throws(NATSFailure) {
+            let options = try NATSOptions(servers, name: name, events: events)
+            var connection: OpaquePointer?
+            let status = natsConnection_Connect(&connection, options.pointer)
+            guard status == NATS_OK, let connection else {
+                let failure = NATSFailure(status)
+                events.release()
+                throw failure
+            }
+            var settings = jsOptions()
+            try NATSFailure.check(jsOptions_Init(&settings))
+            settings.Wait = requestTime
+            var context: OpaquePointer?
+            let contextStatus = natsConnection_JetStream(&context, connection, &settings)
+            guard contextStatus == NATS_OK, let context else {
+                natsConnection_Destroy(connection)
+                throw NATSFailure(contextStatus)
+            }
+            return NATSConnection(NATSHandle(pointer: connection), NATSHandle(pointer: context), events)
+        } catch {
+            throw error.error(key: servers.urls.joined(separator: ", "))
+        }
+    }
+
+    /// The number of times that the connection was made again. A subscription of an earlier generation may have gaps.
+    var generation: Int { events.generation }
+
+    /// The largest message that the server accepts, in bytes.
+    package var largestMessage: Int { Int(natsConnection_GetMaxPayload(connection.pointer)) }
+
+    /// Runs a blocking call on the connection's queue.
+    func blocking<Value: Sendable>(
+        key: String, bytes: Int = 0, _ body: @escaping @Sendable () throws(NATSFailure) -> Value
+    ) async throws(FleetStoreError) -> Value {
+        let refusals = events.refusals
+        let result = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { () throws(NATSFailure) in try body() }) }
+        }
+        do throws(NATSFailure) { return try result.get() } catch {
+            let latest = events.refusals > refusals ? events.latestRefusal : nil
+            throw error.error(key: key, bytes: bytes, limit: largestMessage, refusal: latest)
+        }
+    }
+
+    private func checkJetStream() async throws(FleetStoreError) {
+        let context = context
+        do throws(FleetStoreError) {
+            try await blocking(key: "JetStream") { () throws(NATSFailure) in
+                var info: UnsafeMutablePointer<jsAccountInfo>?
+                var code = jsErrCode(0)
+                try NATSFailure.check(js_GetAccountInfo(&info, context.pointer, nil, &code), code: code)
+                jsAccountInfo_Destroy(info)
+            }
+        } catch .unavailable(let reason) where reason.contains("No responders") {
+            throw .misconfigured(reason: NATSFailure.noJetStream)
+        }
+    }
+
+    /// Publishes bytes without an acknowledgement. They are lost if the connection breaks.
+    package func publish(_ bytes: [UInt8], subject: String) -> Bool {
+        natsConnection_Publish(connection.pointer, subject, bytes, Int32(bytes.count)) == NATS_OK
+    }
+
+    /// Closes the connection. A second call has no effect.
+    package func close() {
+        let wasClosed = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return isClosed
+        }
+        guard !wasClosed else { return }
+        let (connection, context) = (connection, context)
+        queue.async {
+            jsCtx_Destroy(context.pointer)
+            // The last buffered messages are sent before.
+            natsConnection_FlushTimeout(connection.pointer, Self.requestTime)
+            natsConnection_Destroy(connection.pointer)
+        }
+    }
+}

@@ -1,2 +1,0 @@
-import CNATS
-import TagTracking

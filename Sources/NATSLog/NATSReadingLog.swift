@@ -1,0 +1,166 @@
+import CNATS
+import Dispatch
+import Glibc
+import IndoorVocabulary
+import TagTracking
+
+/// The log of a fleet's readings in the JetStream stream `READINGS`.
+///
+/// A reading has the subject `readings.PARTITION.TAG`. `append(_:)` returns after the server has acknowledged all readings:
+/// then each of them is in the stream of as many servers as the majority of its replicas.
+package final class NATSReadingLog: ReadingLog {
+    /// The largest number of readings that wait for their acknowledgement.
+    static let mostPending = 4_096
+    /// The time to wait for acknowledgements in milliseconds before the readings are sent again.
+    private static let acknowledgementTime: Int64 = 2_000
+    /// The pauses before readings are sent again, in microseconds.
+    private static let pauses: [UInt32] = [50_000, 100_000, 200_000, 400_000]
+
+    private let connection: NATSConnection
+    private let partitioning: Partitioning
+    private let publisher: NATSHandle
+    private let failures: Failures
+    private let pulse: NATSPulse
+    /// The queue of all appends, in their order. It blocks while acknowledgements are missing.
+    private let queue = DispatchQueue(label: "IndoorLocalization.NATSPublisher", qos: .userInitiated)
+    private let resent = Guarded(0)
+
+    /// The failures that the server or libnats reports for a message, on a thread of libnats.
+    private final class Failures: Sendable {
+        private let latest = Guarded<(count: Int, failure: NATSFailure?)>((0, nil))
+
+        func record(_ failure: NATSFailure) { latest.withLock { $0 = ($0.count + 1, failure) } }
+
+        func take() -> NATSFailure? {
+            latest.withLock { latest in
+                defer { latest = (0, nil) }
+                return latest.failure
+            }
+        }
+    }
+
+    /// Opens the log.
+    ///
+    /// - Throws: `.misconfigured` if the stream doesn't exist.
+    package init(_ connection: NATSConnection, partitioning: Partitioning) async throws(FleetStoreError) {
+        self.connection = connection
+        self.partitioning = partitioning
+        let context = connection.context
+        let failures = Failures()
+        self.failures = failures
+        try await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
+            var info: UnsafeMutablePointer<jsStreamInfo>?
+            var code = jsErrCode(0)
+            try NATSFailure.check(
+                js_GetStreamInfo(&info, context.pointer, FleetNames.stream, nil, &code), code: code)
+            jsStreamInfo_Destroy(info)
+        }
+        let nats = connection.connection
+        publisher = try await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
+            var options = jsOptions()
+            try NATSFailure.check(jsOptions_Init(&options))
+            options.Wait = NATSConnection.requestTime
+            options.PublishAsync.MaxPending = Int64(Self.mostPending)
+            options.PublishAsync.StallWait = Self.acknowledgementTime
+            // The object lives as long as the context, which is destroyed in `deinit`.
+            options.PublishAsync.ErrHandlerClosure = Unmanaged.passUnretained(failures).toOpaque()
+            options.PublishAsync.ErrHandler = { _, error, closure in
+                guard let error = error?.pointee, let closure else { return }
+                var failure = NATSFailure(error.Err, code: error.ErrCode)
+                if let text = error.ErrText { failure.text = String(cString: text) }
+                Unmanaged<Failures>.fromOpaque(closure).takeUnretainedValue().record(failure)
+            }
+            var context: OpaquePointer?
+            let status = natsConnection_JetStream(&context, nats.pointer, &options)
+            guard status == NATS_OK, let context else { throw NATSFailure(status) }
+            return NATSHandle(pointer: context)
+        }
+        pulse = NATSPulse()
+    }
+
+    deinit { jsCtx_Destroy(publisher.pointer) }
+
+    /// The number of times that a batch was sent again.
+    package var resentBatches: Int { resent.withLock(\.self) }
+
+    package func append(_ readings: [TagReading]) async throws(FleetStoreError) {
+        let isCancelled = Flag()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                queue.async { [self] in
+                    var result = Result<Void, FleetStoreError>.success(())
+                    var rest = readings[...]
+                    while case .success = result, !rest.isEmpty {
+                        let part = rest.prefix(Self.mostPending)
+                        rest = rest.dropFirst(part.count)
+                        result = Result { () throws(FleetStoreError) in try store(part, isCancelled) }
+                    }
+                    continuation.resume(returning: result)
+                }
+            }
+        } onCancel: {
+            isCancelled.raise()
+        }
+        try result.get()
+    }
+
+    /// Sends readings until all are acknowledged. All are sent again if an acknowledgement is missing: the server drops
+    /// those that it has by their identifiers.
+    private func store(_ readings: ArraySlice<TagReading>, _ isCancelled: Flag) throws(FleetStoreError) {
+        for attempt in 0... {
+            if attempt > 0 { resent.withLock { $0 += 1 } }
+            guard let failure = send(readings) else { return }
+            let error = failure.error(key: FleetNames.stream, limit: connection.largestMessage)
+            guard error.isTransient, !isCancelled.isRaised else { throw error }
+            usleep(Self.pauses[min(attempt, Self.pauses.count - 1)])
+        }
+    }
+
+    /// Sends readings once; returns nil if all were acknowledged.
+    private func send(_ readings: ArraySlice<TagReading>) -> NATSFailure? {
+        _ = failures.take()
+        var failure: NATSFailure?
+        for reading in readings {
+            let bytes = reading.logBytes
+            let subject = FleetNames.subject(of: reading.tag, in: partitioning)
+            let status = reading.logID.withCString { id in
+                var options = jsPubOptions()
+                jsPubOptions_Init(&options)
+                options.MsgId = id
+                return js_PublishAsync(publisher.pointer, subject, bytes, Int32(bytes.count), &options)
+            }
+            guard status == NATS_OK else {
+                failure = NATSFailure(status)
+                break
+            }
+        }
+        var wait = jsPubOptions()
+        jsPubOptions_Init(&wait)
+        wait.MaxWait = failure == nil ? Self.acknowledgementTime : 1
+        let status = js_PublishAsyncComplete(publisher.pointer, &wait)
+        if status != NATS_OK, failure == nil { failure = NATSFailure(status) }
+        if let reported = failures.take() { failure = reported }
+        guard failure != nil else { return nil }
+        // Later acknowledgements of this attempt are ignored.
+        var pending = natsMsgList()
+        if js_PublishAsyncGetPendingList(&pending, publisher.pointer) == NATS_OK { natsMsgList_Destroy(&pending) }
+        return failure
+    }
+
+    package func reader(
+        ofPartition partition: Int, after sequence: UInt64
+    ) async throws(FleetStoreError) -> any ReadingLogReader {
+        let reader = NATSLogReader(connection, pulse, partition: partition, after: sequence)
+        try await reader.subscribe()
+        return reader
+    }
+}
+
+/// A flag that one thread raises and another one reads.
+final class Flag: Sendable {
+    private let state = Guarded(false)
+
+    var isRaised: Bool { state.withLock(\.self) }
+
+    func raise() { state.withLock { $0 = true } }
+}

@@ -1,0 +1,102 @@
+import CNATS
+import TagTracking
+
+/// The creation of a fleet's stream and buckets.
+package struct NATSSetup: Hashable, Sendable {
+    /// The numbers that all processes of the fleet use.
+    package var partitioning = Partitioning()
+    /// The number of servers that store each value: 1, 3 or 5.
+    package var replicas = 1
+    /// The time after which the stream discards readings, from a minute.
+    package var maximumAge = Duration.seconds(3_600)
+    /// The size of the stream in bytes above which it discards the oldest readings; nil for no limit.
+    package var maximumBytes: Int64?
+    /// The time during which the stream detects that a reading was sent again.
+    package var duplicateWindow = Duration.seconds(120)
+    /// The time after which a lease expires.
+    package static let leaseTime = Duration.seconds(3)
+
+    package init() {}
+
+    /// Creates what is missing; returns one line for each part.
+    ///
+    /// - Throws: `.misconfigured` if a part exists with other settings.
+    package func run(_ connection: NATSConnection) async throws(FleetStoreError) -> [String] {
+        var lines = [try await makeStream(connection)]
+        lines.append(try await makeBucket(connection, FleetNames.leases, timeToLive: Self.leaseTime))
+        lines.append(try await makeBucket(connection, FleetNames.states, timeToLive: .zero))
+        let isNew = try await NATSSnapshotStore(connection).set(partitioning)
+        let numbers = "\(partitioning.partitions) partitions, \(partitioning.gatewayGroups) groups of gateways"
+        lines.append("partitioning: \(isNew ? "stored" : "exists"), \(numbers)")
+        return lines
+    }
+
+    private func makeStream(_ connection: NATSConnection) async throws(FleetStoreError) -> String {
+        let (context, setup) = (connection.context, self)
+        let name = FleetNames.stream
+        let isNew = try await connection.blocking(key: "the stream \(name)") { () throws(NATSFailure) in
+            var failure: NATSFailure?
+            name.withCString { name in
+                FleetNames.subjects.withCString { subject in
+                    var subjects: [UnsafePointer<CChar>?] = [subject]
+                    subjects.withUnsafeMutableBufferPointer { subjects in
+                        do throws(NATSFailure) {
+                            var configuration = jsStreamConfig()
+                            try NATSFailure.check(jsStreamConfig_Init(&configuration))
+                            configuration.Name = name
+                            configuration.Subjects = subjects.baseAddress
+                            configuration.SubjectsLen = 1
+                            configuration.Storage = js_FileStorage
+                            configuration.Discard = js_DiscardOld
+                            configuration.Replicas = Int64(setup.replicas)
+                            configuration.MaxAge = Int64(setup.maximumAge.components.seconds) * 1_000_000_000
+                            configuration.MaxBytes = setup.maximumBytes ?? -1
+                            configuration.Duplicates = Int64(setup.duplicateWindow.components.seconds) * 1_000_000_000
+                            var code = jsErrCode(0)
+                            try NATSFailure.check(
+                                js_AddStream(nil, context.pointer, &configuration, nil, &code), code: code)
+                        } catch { failure = error }
+                    }
+                }
+            }
+            if let failure {
+                guard failure.code == JSStreamNameExistErr.rawValue else { throw failure }
+                return false
+            }
+            return true
+        }
+        let kept = "keeps \(maximumAge.components.seconds) s" + (maximumBytes.map { ", at most \($0) bytes" } ?? "")
+        // The server accepts the creation of an equal stream. It reports that the name exists if the settings differ.
+        guard isNew else {
+            throw .misconfigured(
+                reason: "the stream \(name) exists with other settings; use its settings, or change it with "
+                    + "'nats stream edit \(name)'")
+        }
+        return "stream \(name): ready, \(replicas) replica\(replicas == 1 ? "" : "s"), \(kept)"
+    }
+
+    private func makeBucket(
+        _ connection: NATSConnection, _ name: String, timeToLive: Duration
+    ) async throws(FleetStoreError) -> String {
+        let (context, replicas) = (connection.context, replicas)
+        let nanoseconds = Int64(timeToLive.components.seconds) * 1_000_000_000
+        try await connection.blocking(key: "the bucket \(name)") { () throws(NATSFailure) in
+            var status = NATS_OK
+            name.withCString { bucket in
+                var configuration = kvConfig()
+                kvConfig_Init(&configuration)
+                configuration.Bucket = bucket
+                configuration.History = 1
+                configuration.TTL = nanoseconds
+                configuration.Replicas = Int32(replicas)
+                configuration.StorageType = js_FileStorage
+                var store: OpaquePointer?
+                status = js_CreateKeyValue(&store, context.pointer, &configuration)
+                if let store { kvStore_Destroy(store) }
+            }
+            try NATSFailure.check(status)
+        }
+        let kept = timeToLive > .zero ? ", values expire after \(timeToLive.components.seconds) s" : ""
+        return "bucket \(name): ready, \(replicas) replica\(replicas == 1 ? "" : "s")\(kept)"
+    }
+}

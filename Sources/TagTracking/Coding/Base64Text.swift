@@ -1,0 +1,37 @@
+/// Bytes in Base64 with the alphabet of RFC 4648, section 4.
+package enum Base64Text {
+    /// Appends the bytes of a text; returns false if the text is invalid. The padding may be missing.
+    package static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) -> Bool {
+        var count = text.count
+        var padding = 0
+        while count > 0, padding < 2, text[count - 1] == UInt8(ascii: "=") {
+            count -= 1
+            padding += 1
+        }
+        guard padding == 0 || text.count.isMultiple(of: 4) else { return false }
+        bytes.reserveCapacity(bytes.count + count * 3 / 4)
+        var buffer: UInt32 = 0
+        var bits = 0
+        for index in 0..<count {
+            guard let value = value(of: text[index]) else { return false }
+            buffer = buffer << 6 | UInt32(value)
+            bits += 6
+            guard bits >= 8 else { continue }
+            bits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+        }
+        // The bits behind the last byte are zero, and one character alone makes no byte.
+        return bits < 6 && buffer & (1 << UInt32(bits) - 1) == 0
+    }
+
+    private static func value(of byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import SessionMetrics
+
+/// The numbers of messages and readings of an intake since its creation.
+public struct IntakeStatistics: Hashable, Sendable {
+    /// The reasons for which an intake drops a reading.
+    public enum Reason: String, Hashable, Sendable, CaseIterable {
+        /// The RSSI isn't a measurement, see ``Sighting/isMeasurement(rssi:)``.
+        case withoutMeasurement
+        /// The reading contains no usable name of the receiver or of the tag.
+        case unnamed
+        /// The tag isn't in the register, and the settings exclude it.
+        case unknownTag
+        /// The gateway reported the same advertisement before.
+        case duplicate
+        /// The window of the filtered RSSI overlaps the one before.
+        case overlapping
+        /// The reading is older than ``GatewayClock/lateLimit``.
+        case late
+    }
+
+    /// The messages, including retained and invalid ones.
+    public var messages = 0
+    /// The readings that the intake returned.
+    public var readings = 0
+    /// The retained messages, which the intake drops.
+    public var retained = 0
+    /// The invalid messages by the name of the format; `unknown` if the decoder detected none.
+    public var invalid: [String: Int] = [:]
+    /// The dropped readings.
+    public var dropped: [Reason: Int] = [:]
+    /// The readings whose time is that of their arrival although the gateway reported one.
+    public var withoutClock = 0
+
+    /// Creates statistics without messages.
+    public init() {}
+
+    /// The metrics. The families are the same for all statistics.
+    public var families: [MetricFamily] {
+        func counter(_ name: String, _ help: String, _ samples: [MetricFamily.Sample]) -> MetricFamily {
+            MetricFamily("indoorloc_intake_" + name, .counter, help: help, samples: samples)
+        }
+        func number(_ count: Int, _ labels: MetricFamily.Label...) -> MetricFamily.Sample {
+            MetricFamily.Sample(.number(Double(count)), labels: labels)
+        }
+        return [
+            counter("messages", "Messages of gateways that arrived.", [number(messages)]),
+            counter("retained_messages", "Messages that a broker had stored, which are dropped.", [number(retained)]),
+            counter(
+                "invalid_messages", "Messages that can't be decoded, by format.",
+                invalid.sorted { $0.key < $1.key }.map { number($0.value, .init("format", $0.key)) }),
+            counter("readings", "Readings of tags that were passed on.", [number(readings)]),
+            counter(
+                "dropped_readings", "Readings that were dropped, by reason.",
+                Reason.allCases.map { number(dropped[$0] ?? 0, .init("reason", $0.rawValue)) }),
+            counter(
+                "arrival_times", "Readings with the time of their arrival, as the gateway's time is unusable.",
+                [number(withoutClock)]),
+        ]
+    }
+
+    mutating func drop(_ reason: Reason) { dropped[reason, default: 0] += 1 }
+}

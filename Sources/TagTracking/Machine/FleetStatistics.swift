@@ -1,0 +1,100 @@
+import IndoorVocabulary
+
+/// The counters of a fleet machine since it was created, and its present state.
+public struct FleetStatistics: Hashable, Sendable {
+    /// The numbers of durations between given bounds.
+    public struct Histogram: Hashable, Sendable {
+        /// The upper bounds of the buckets in seconds. A duration belongs to the first bucket whose bound it doesn't
+        /// exceed; the last bucket has no bound.
+        public static let bounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30]
+        /// The number of durations in each bucket, one more than there are bounds.
+        public internal(set) var counts = Array(repeating: 0, count: bounds.count + 1)
+        /// The sum of all durations in seconds.
+        public internal(set) var sum = 0.0
+
+        /// Adds a duration.
+        mutating func add(_ duration: Duration) {
+            let seconds = duration.seconds
+            counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
+            sum += seconds
+        }
+    }
+
+    /// The limit on the number of names in ``unknownReceivers``.
+    static let nameLimit = 100
+
+    /// The readings that the sessions of tags used.
+    public internal(set) var readings = 0
+    /// The readings that arrived after the end of the reorder window, used or not.
+    public internal(set) var lateReadings = 0
+    /// The late readings that were too old for a session and were discarded.
+    public internal(set) var expiredReadings = 0
+    /// The readings that were discarded because the machine had the greatest number of tags, or because a snapshot
+    /// belonged to another edition of the venue.
+    public internal(set) var droppedReadings = 0
+    /// The readings whose RSSI isn't a measurement.
+    public internal(set) var invalidReadings = 0
+    /// The readings of receivers that the venue doesn't have.
+    public internal(set) var unknownReceiverReadings = 0
+    /// The number of these readings by the name of the receiver, for the first 100 names.
+    public internal(set) var unknownReceivers: [String: Int] = [:]
+    /// The readings of a receiver by another one.
+    public internal(set) var receiverReadings = 0
+    /// The emitted positions.
+    public internal(set) var positions = 0
+    /// The positions that a long step skipped.
+    public internal(set) var skippedPositions = 0
+    /// The entries into rooms and fences, and the exits from them.
+    public internal(set) var events = 0
+    /// The tags that are present.
+    public internal(set) var presentTags = 0
+    /// The tags with a state: the present ones, and those that left in the last minutes.
+    public internal(set) var knownTags = 0
+    /// The readings that wait for the end of the reorder window.
+    public internal(set) var pendingReadings = 0
+    /// The time of the latest reading that a session used; nil before any.
+    public internal(set) var latestReading: Instant?
+    /// The times from the oldest new reading of each position to the call that returned the position.
+    public internal(set) var latencies = Histogram()
+    /// The physical memory of the process in bytes, which the caller supplies; nil if unknown.
+    public var residentMemory: Int?
+
+    /// Creates statistics of a machine without readings.
+    public init() {}
+
+    /// Returns the time from the latest used reading to an instant; nil before any reading.
+    public func lag(at now: Instant) -> Duration? { latestReading.map { max(.zero, $0.duration(to: now)) } }
+
+    mutating func addUnknownReceiver(_ name: String) {
+        unknownReceiverReadings += 1
+        guard unknownReceivers[name] != nil || unknownReceivers.count < Self.nameLimit else { return }
+        unknownReceivers[name, default: 0] += 1
+    }
+
+    /// Returns the sum of two machines, such as of two partitions.
+    public func merged(with other: FleetStatistics) -> FleetStatistics {
+        var sum = self
+        sum.readings += other.readings
+        sum.lateReadings += other.lateReadings
+        sum.expiredReadings += other.expiredReadings
+        sum.droppedReadings += other.droppedReadings
+        sum.invalidReadings += other.invalidReadings
+        sum.unknownReceiverReadings += other.unknownReceiverReadings
+        for (name, count) in other.unknownReceivers.sorted(by: { $0.key < $1.key })
+        where sum.unknownReceivers[name] != nil || sum.unknownReceivers.count < Self.nameLimit {
+            sum.unknownReceivers[name, default: 0] += count
+        }
+        sum.receiverReadings += other.receiverReadings
+        sum.positions += other.positions
+        sum.skippedPositions += other.skippedPositions
+        sum.events += other.events
+        sum.presentTags += other.presentTags
+        sum.knownTags += other.knownTags
+        sum.pendingReadings += other.pendingReadings
+        sum.latestReading = [latestReading, other.latestReading].compactMap(\.self).max()
+        for index in sum.latencies.counts.indices { sum.latencies.counts[index] += other.latencies.counts[index] }
+        sum.latencies.sum += other.latencies.sum
+        sum.residentMemory = residentMemory ?? other.residentMemory
+        return sum
+    }
+}

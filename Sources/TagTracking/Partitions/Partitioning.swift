@@ -1,0 +1,45 @@
+/// The assignment of tags and gateways to parts of a fleet.
+///
+/// All processes of a fleet use the same numbers, since two processes with different ones would both handle a tag.
+public struct Partitioning: Hashable, Sendable {
+    /// The number of partitions of the tags, in 1...1024.
+    public var partitions: Int
+    /// The number of groups of gateways, in 1...256.
+    public var gatewayGroups: Int
+
+    /// The standard numbers: 64 partitions and 16 groups of gateways.
+    public init(partitions: Int = 64, gatewayGroups: Int = 16) {
+        self.partitions = partitions
+        self.gatewayGroups = gatewayGroups
+    }
+
+    /// Returns the partition of a tag, in 0..<``partitions``.
+    public func partition(of tag: TagKey) -> Int { Self.index(of: tag.description, among: partitions) }
+
+    /// Returns the group of a gateway by the name that it reports, in 0..<``gatewayGroups``.
+    public func group(ofGateway name: String) -> Int { Self.index(of: name, among: gatewayGroups) }
+
+    /// Returns the FNV-1a hash of the text (Fowler, Noll and Vo, 1991) modulo a count.
+    private static func index(of text: String, among count: Int) -> Int {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        // The low bits of FNV-1a depend on few bits of the last bytes: fold the high half into them.
+        return Int((hash ^ (hash >> 32)) % UInt64(count))
+    }
+
+    /// Returns the text as one token of a subject: other characters than A-Z, a-z, 0-9, `_` and `-` are written as `=`
+    /// and two hexadecimal digits for each byte of UTF-8.
+    public static func token(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var token: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                token.append(byte)
+            default: token += [UInt8(ascii: "="), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: token, as: UTF8.self)
+    }
+}

@@ -1,0 +1,98 @@
+import IndoorVocabulary
+import VenueModel
+
+/// The names by which gateways report the receivers of a venue.
+///
+/// A name that equals an ID or an alias has precedence. Otherwise, the case of letters, the separators of addresses and
+/// punctuation don't matter, because firmware writes `AA:BB:CC:DD:EE:FF`, `aabbccddeeff` and, for the room
+/// "Living room", `living_room`. A name that matches several receivers in this way is unknown.
+struct ReceiverDirectory: Sendable {
+    /// The prefix of the UUID with which ESPresense nodes advertise, and the one of their names.
+    private static let beaconPrefix = "ibeacon:"
+    private static let nodePrefix = "node:"
+
+    /// The number of receivers.
+    let count: Int
+    private var exact: [String: Int] = [:]
+    /// Receivers by normal form; nil for a form that several receivers share.
+    private var normal: [String: Int?] = [:]
+    /// The receivers that also transmit, by the key under which other receivers report them.
+    private var transmitters: [TagKey: Int] = [:]
+
+    /// Creates the directory of receivers.
+    init(_ receivers: [VenueReceiver]) {
+        count = receivers.count
+        for (index, receiver) in receivers.enumerated() {
+            transmitters[.beacon(receiver.identity)] = index
+            for name in [receiver.id] + receiver.aliases {
+                if exact[name] == nil { exact[name] = index }
+                let form = Self.normalForm(name)
+                if let known = normal[form], known != index {
+                    normal[form] = .some(nil)
+                } else {
+                    normal[form] = index
+                }
+                for key in Self.keys(name) where transmitters[key] == nil { transmitters[key] = index }
+            }
+        }
+    }
+
+    /// Returns the index of the receiver with a name; nil if the venue doesn't have it.
+    func index(of name: String) -> Int? { exact[name] ?? normal[Self.normalForm(name)] ?? nil }
+
+    /// Returns the index of the receiver that a tag is, such as a node that advertises; nil for other tags.
+    func index(of tag: TagKey) -> Int? {
+        if let index = transmitters[tag] { return index }
+        guard case .name(let name) = tag else { return nil }
+        if let beacon = Self.beacon(name) { return transmitters[.beacon(beacon)] }
+        let lower = name.lowercased()
+        guard lower.hasPrefix(Self.nodePrefix) else { return nil }
+        return index(of: String(lower.dropFirst(Self.nodePrefix.count)))
+    }
+
+    /// Returns the keys under which a receiver with a name is reported as a tag.
+    private static func keys(_ name: String) -> [TagKey] {
+        if let beacon = beacon(name) { return [.beacon(beacon)] }
+        if let address = address(name) { return [.address(address)] }
+        guard let key = TagKey(name), case .beacon = key else { return [] }
+        return [key]
+    }
+
+    /// Returns the beacon in a name such as `iBeacon:e5ca1ade-f007-ba11-0000-000000000000-100-1`; nil for other names.
+    private static func beacon(_ name: String) -> BeaconIdentity? {
+        guard name.lowercased().hasPrefix(beaconPrefix) else { return nil }
+        let parts = name.dropFirst(beaconPrefix.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 3, let minor = UInt16(parts[parts.count - 1]), let major = UInt16(parts[parts.count - 2]),
+            let uuid = BeaconUUID(parts.dropLast(2).joined(separator: "-"))
+        else { return nil }
+        return BeaconIdentity(uuid: uuid, major: major, minor: minor)
+    }
+
+    /// Returns the address in a name of twelve hexadecimal digits, with or without separators; nil for other names.
+    private static func address(_ name: String) -> DeviceAddress? {
+        let digits = name.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
+        guard digits.count == 12, name.utf8.count == 12 || name.utf8.count == 17, digits.allSatisfy(isHexDigit),
+            let value = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { return nil }
+        return DeviceAddress(rawValue: value)
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+    }
+
+    /// Returns an address without separators, or the letters and digits in lower case with `_` between the words.
+    private static func normalForm(_ name: String) -> String {
+        if let address = address(name) { return address.description }
+        var form = ""
+        for scalar in name.lowercased().unicodeScalars {
+            if scalar.properties.isAlphabetic || scalar.properties.numericType != nil {
+                form.unicodeScalars.append(scalar)
+            } else if !form.isEmpty, form.last != "_" {
+                form.append("_")
+            }
+        }
+        return form.last == "_" ? String(form.dropLast()) : form
+    }
+}

@@ -1,0 +1,240 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// The health and the RSSI offsets of the receivers of a venue, from the tags that they receive.
+///
+/// The caller adds the evidence of its machines, advances the monitor, and gives the offsets back to the machines:
+///
+/// ```swift
+/// monitor.observe(machine.takeReceiverEvidence())
+/// let events = monitor.advance(to: now)
+/// machine.receiverOffsets = monitor.offsets
+/// ```
+///
+/// The monitor is a value with time as an input: the same calls give the same events and offsets. An offset needs at
+/// least three tags, or two other receivers that transmit, so that a single tag never changes it. In a venue with a
+/// radio map, the survey already contains the offsets; the monitor then learns later changes alone.
+public struct ReceiverMonitor: Sendable {
+    /// The state of one receiver.
+    struct State: Hashable, Sendable {
+        var detection = ReceiverDetection()
+        var estimate = ReceiverOffsetEstimate()
+        var placement = ReceiverPlacement()
+        var health = ReceiverEvent.Health.healthy
+        /// The time since which the receiver sends again after a silence.
+        var returned: Instant?
+        /// The latest result of the search for a better place, and the number of results in a row that contradict
+        /// ``isMoved``.
+        var finding: ReceiverPlacement.Finding?
+        var isMoved = false
+        var changes = 0
+        /// The error of the receiver's clock in words; nil if the clock isn't wrong.
+        var clock: String?
+    }
+
+    /// The time between two tests of the receivers' health, and between two searches for their places.
+    private static let healthInterval = Duration.seconds(5)
+    private static let placeInterval = Duration.seconds(60)
+
+    /// The receivers, in the order of the venue.
+    public let receivers: [VenueReceiver]
+    /// The offset of each receiver in dB: the difference between its RSSI and that of the other receivers. The mean of
+    /// all learned offsets is 0.
+    public private(set) var offsets: [Double]
+
+    let directory: ReceiverDirectory
+    var states: [State]
+    var shares = DetectionShares()
+    private let maps: [MapID: VenueMap]
+    /// The hash of each receiver's name, by which other receivers' estimates refer to it.
+    private let nodeIDs: [UInt64]
+    private var testedHealth: Instant?
+    private var testedPlaces: Instant?
+
+    /// Creates a monitor without evidence. All receivers are healthy.
+    public init(venue: Venue) {
+        receivers = venue.receivers
+        nodeIDs = venue.receivers.map { TagTable.hash(of: .name($0.id)) }
+        directory = ReceiverDirectory(venue.receivers)
+        maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        offsets = Array(repeating: 0, count: receivers.count)
+        states = Array(repeating: State(), count: receivers.count)
+    }
+
+    /// Returns the health of a receiver; nil for a name that the venue doesn't have.
+    public func health(of receiver: String) -> ReceiverEvent.Health? {
+        directory.index(of: receiver).map { states[$0].health }
+    }
+
+    /// The time of the latest message of each receiver, by its name.
+    public var latestMessages: [String: Instant] {
+        var latest: [String: Instant] = [:]
+        for (receiver, state) in zip(receivers, states) { latest[receiver.id] = state.detection.latest }
+        return latest
+    }
+
+    /// Adds a message of a receiver without readings, such as a status.
+    public mutating func observeMessage(of receiver: String, at instant: Instant) {
+        var evidence = ReceiverEvidence()
+        guard let index = directory.index(of: receiver) else { return }
+        evidence.addMessage(of: index, at: instant)
+        observe(evidence)
+    }
+
+    /// Sets whether the clock of a receiver runs wrong, as the intake of messages finds.
+    ///
+    /// - Parameter error: the error in words, such as "its clock is 3,600 s ahead"; nil if the clock isn't wrong.
+    public mutating func setClockError(_ error: String?, of receiver: String) {
+        if let index = directory.index(of: receiver) { states[index].clock = error }
+    }
+
+    /// Adds the evidence of a machine.
+    ///
+    /// - Precondition: the machine has the same receivers.
+    public mutating func observe(_ evidence: ReceiverEvidence) {
+        for sample in evidence.samples { observe(sample) }
+        for node in evidence.nodes {
+            states[node.receiver].estimate.addNode(
+                nodeIDs[node.transmitter], difference: node.rssi - node.common, at: node.instant)
+        }
+        for (index, messages) in evidence.messages {
+            let isLearning = states[index].health != .silent
+            states[index].detection.add(messages, isLearning: isLearning)
+            if !isLearning, states[index].returned == nil { states[index].returned = messages.latest }
+        }
+    }
+
+    private mutating func observe(_ sample: ReceiverEvidence.Sample) {
+        for link in sample.links {
+            if sample.isStanding {
+                if let share = shares.share(expected: link.expected), share > 0.05 {
+                    states[link.receiver].detection.add(
+                        tag: sample.tag, probability: share, isHit: link.isHeard)
+                }
+                // A receiver that isn't healthy says nothing about the others.
+                if states[link.receiver].health == .healthy {
+                    shares.add(expected: link.expected, isHit: link.isHeard)
+                }
+            }
+            guard let rssi = link.rssi else { continue }
+            states[link.receiver].estimate.addTag(
+                sample.tag, difference: rssi - link.common, readings: link.count, at: sample.instant)
+            states[link.receiver].placement.add(
+                ReceiverPlacement.Sample(
+                    tag: sample.tag, instant: sample.instant, mapID: sample.mapID, point: sample.point, rssi: rssi,
+                    common: link.common))
+        }
+    }
+
+    /// Updates the offsets, and returns the changes of health until an instant, in the order of the receivers.
+    ///
+    /// - Parameter now: the time on the timeline of the readings. An instant before that of an earlier call has no
+    ///   effect.
+    public mutating func advance(to now: Instant) -> [ReceiverEvent] {
+        guard testedHealth.map({ $0.duration(to: now) >= Self.healthInterval }) ?? true else { return [] }
+        testedHealth = now
+        for index in states.indices {
+            states[index].detection.fade(to: now)
+            states[index].estimate.discard(at: now)
+            states[index].placement.discard(at: now)
+        }
+        if testedPlaces.map({ $0.duration(to: now) >= Self.placeInterval }) ?? true {
+            testedPlaces = now
+            testPlaces()
+        }
+        updateOffsets()
+        let tests = ReceiverTests(states: states, now: now)
+        var events: [ReceiverEvent] = []
+        for index in states.indices {
+            guard let change = tests.change(of: index) else { continue }
+            states[index].health = change.health
+            states[index].returned = nil
+            events.append(
+                ReceiverEvent(
+                    receiver: receivers[index].id, instant: now, health: change.health, text: change.text))
+        }
+        return events
+    }
+
+    private mutating func testPlaces() {
+        let deviations = zip(states, receivers).map { $0.placement.deviation(for: $1) }
+        let known = deviations.compactMap(\.self).sorted()
+        guard let usual = known.isEmpty ? nil : known[known.count / 2] else { return }
+        for index in states.indices {
+            guard let deviation = deviations[index], let map = maps[receivers[index].mapID] else { continue }
+            // The search takes time, and a receiver with usual errors hasn't moved.
+            let isSuspicious = deviation > ReceiverTests.leastDeviation && deviation > usual * 1.2
+            let finding =
+                isSuspicious ? states[index].placement.finding(for: receivers[index], on: map) : nil
+            states[index].note(finding)
+        }
+    }
+
+    private mutating func updateOffsets() {
+        let powers = transmitterPowers()
+        let estimates = states.map { state in state.isMoved ? nil : state.estimate.offset(powers: powers)?.value }
+        let known = estimates.compactMap(\.self)
+        let mean = known.count > 1 ? known.reduce(0, +) / Double(known.count) : 0
+        // The offset of a single receiver can't be distinguished from the mean power of the tags.
+        offsets = estimates.map { known.count > 1 ? ($0 ?? mean) - mean : 0 }
+    }
+
+    /// Returns the deviation in dB of the power of each receiver that at least two others receive.
+    private func transmitterPowers() -> [UInt64: Double] {
+        var sums: [UInt64: (sum: Double, count: Double)] = [:]
+        for (index, state) in states.enumerated() {
+            for node in state.estimate.nodes {
+                let old = sums[node.id] ?? (0, 0)
+                sums[node.id] = (old.sum + node.mean - offsets[index], old.count + 1)
+            }
+        }
+        return sums.filter { $0.value.count >= 2 }.mapValues { $0.sum / $0.count }
+    }
+
+    /// Returns a monitor with the evidence of this one and of another worker's.
+    ///
+    /// Each worker keeps its own monitor and merges those of all workers anew each time; a merged monitor that is merged
+    /// again would count evidence twice. The offsets of a tag or a transmitter that both have are combined in proportion
+    /// to their precision. The result has the health of this monitor, and the next ``advance(to:)`` tests it.
+    ///
+    /// - Precondition: both monitors have the same receivers.
+    public func merged(with other: ReceiverMonitor) -> ReceiverMonitor {
+        precondition(receivers == other.receivers, "monitors of different venues")
+        var merged = self
+        for index in states.indices { merged.states[index].merge(other.states[index]) }
+        for bin in shares.trials.indices {
+            merged.shares.trials[bin] += other.shares.trials[bin]
+            merged.shares.hits[bin] += other.shares.hits[bin]
+        }
+        merged.testedHealth = nil
+        merged.updateOffsets()
+        return merged
+    }
+
+    /// Sets the state from a snapshot.
+    mutating func begin(with states: [State], shares: DetectionShares) {
+        self.states = states
+        self.shares = shares
+        updateOffsets()
+    }
+}
+
+extension ReceiverMonitor.State {
+    /// Adds the result of a search for a better place; two results in a row change the conclusion.
+    mutating func note(_ finding: ReceiverPlacement.Finding?) {
+        self.finding = finding
+        let contradicts = ReceiverTests.isElsewhere(finding, isMoved: isMoved) != isMoved
+        changes = contradicts ? changes + 1 : 0
+        guard changes >= 2 else { return }
+        isMoved.toggle()
+        changes = 0
+    }
+
+    fileprivate mutating func merge(_ other: Self) {
+        detection.merge(other.detection)
+        estimate = estimate.merged(with: other.estimate)
+        placement.merge(other.placement)
+        clock = clock ?? other.clock
+    }
+}

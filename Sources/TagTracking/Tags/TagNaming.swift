@@ -1,0 +1,166 @@
+import IndoorVocabulary
+
+/// The rules that give each tag one key, whichever name a gateway uses.
+///
+/// The rules in their order:
+/// 1. a key or an alias in the register;
+/// 2. the beacon that the tag advertises;
+/// 3. the key that is linked to the tag's address, see below;
+/// 4. the address;
+/// 5. any other name.
+///
+/// A reading that contains an address beside a beacon, or beside another name in the register, links the address to the
+/// key of the tag. Later readings that contain the address alone then have that key. The link of a public address remains.
+/// Any other link expires after ``linkLifetime`` without a reading of the address, as the device may change its address.
+/// If the table is full, the least recently used link is removed.
+///
+/// The same calls give the same keys.
+public struct TagNaming: Sendable {
+    private struct Link: Sendable {
+        var key: TagKey
+        var lastUse: Instant
+        var isPermanent: Bool
+    }
+
+    /// The time without a reading after which the link of an address that isn't public expires.
+    public static let linkLifetime = Duration.seconds(30 * 60)
+    /// The length of the longest name in bytes of UTF-8. A longer name is no name of a tag.
+    public static let longestName = 200
+
+    /// The key of each key and alias in the register.
+    private let registered: [TagKey: TagKey]
+    private var links: RecencyTable<UInt64, Link>
+
+    /// Creates the rules without links.
+    ///
+    /// - Parameter linkLimit: the most links, at least 1.
+    public init(register: TagRegister = TagRegister(), linkLimit: Int = 65_536) {
+        registered = register.keysByName
+        links = RecencyTable(limit: linkLimit)
+    }
+
+    /// The number of links.
+    public var linkCount: Int { links.count }
+
+    /// Returns the key of the tag of a reading; nil if the reading contains no name of the tag.
+    ///
+    /// - Parameter now: the time of arrival.
+    public mutating func key(of reading: GatewayReading, at now: Instant) -> TagKey? {
+        let named = reading.name.flatMap(Self.key(of:))
+        // Gateways write an unknown address as zeros.
+        let address = reading.address.flatMap { $0.rawValue == 0 ? nil : $0 } ?? named?.addressValue
+        let key = address.map { TagKey.address($0).canonical }
+        let beacon = reading.beacon.map(TagKey.beacon) ?? named.flatMap(\.ifBeacon)
+        if let key, let registered = registered[key] { return registered }
+        let other = beacon.flatMap { registered[$0] } ?? named.flatMap { registered[$0] } ?? beacon
+        if let other {
+            if let address { link(address, to: other, at: now) }
+            return other
+        }
+        if let address, let linked = linkedKey(of: address, at: now) { return linked }
+        return key ?? named
+    }
+
+    private mutating func link(_ address: DeviceAddress, to key: TagKey, at now: Instant) {
+        let isPublic = address.kind == .public
+        links.use(address.rawValue, else: Link(key: key, lastUse: now, isPermanent: isPublic)) { link in
+            link = Link(
+                key: key, lastUse: max(link.lastUse, now),
+                isPermanent: isPublic || (link.isPermanent && address.kind == nil))
+        }
+    }
+
+    /// Uses the link of an address; returns nil if there is none, or if it has expired.
+    private mutating func linkedKey(of address: DeviceAddress, at now: Instant) -> TagKey? {
+        guard let link = links.peek(address.rawValue),
+            link.isPermanent || link.lastUse.duration(to: now) <= Self.linkLifetime
+        else { return nil }
+        return links.use(address.rawValue, else: link) { link in
+            link.lastUse = max(link.lastUse, now)
+            return link.key
+        }
+    }
+}
+
+// MARK: Spellings
+
+extension TagNaming {
+    /// Returns the key for a name in any of the spellings of gateways.
+    ///
+    /// - an address with colons, with dashes or without both, in either case, also behind `known:`;
+    /// - a beacon as `UUID-MAJOR-MINOR`, `UUID_MAJOR_MINOR` or `UUID/MAJOR/MINOR`, also behind `iBeacon:` or
+    ///   `altBeacon:`, with a UUID with or without dashes in either case;
+    /// - a UUID alone: the name of the UUID with dashes in upper case;
+    /// - any other name as it is, without spaces at its ends.
+    ///
+    /// - Returns: nil for an empty name, for one longer than ``longestName``, and for one with control characters.
+    public static func key(of name: String) -> TagKey? {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") }
+        let bytes = Array(name.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+        guard !bytes.isEmpty, bytes.count <= longestName, !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            return nil
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let beacon = beacon(of: body(of: text, behind: "ibeacon:") ?? body(of: text, behind: "altbeacon:") ?? text) {
+            return .beacon(beacon)
+        }
+        if let address = address(of: body(of: text, behind: "known:") ?? text) { return .address(address) }
+        if let uuid = BeaconUUID(text) { return .name(uuid.description) }
+        return TagKey(text)
+    }
+
+    /// Returns the text behind a prefix in either case; nil without the prefix.
+    private static func body(of text: String, behind prefix: String) -> String? {
+        guard text.utf8.count > prefix.utf8.count, text.prefix(prefix.count).lowercased() == prefix else { return nil }
+        return String(text.dropFirst(prefix.count))
+    }
+
+    private static func beacon(of text: String) -> BeaconIdentity? {
+        let bytes = Array(text.utf8)
+        for length in [36, 32] where bytes.count > length {
+            let separator = bytes[length]
+            guard [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/")].contains(separator),
+                let uuid = BeaconUUID(String(decoding: bytes[..<length], as: UTF8.self))
+            else { continue }
+            let numbers = bytes[(length + 1)...].split(separator: separator, omittingEmptySubsequences: false)
+            guard numbers.count == 2, let major = number(numbers[0]), let minor = number(numbers[1]) else { continue }
+            return BeaconIdentity(uuid: uuid, major: major, minor: minor)
+        }
+        return nil
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt16? {
+        guard digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
+        return UInt16(String(decoding: digits, as: UTF8.self))
+    }
+
+    private static func address(of text: String) -> DeviceAddress? {
+        if let address = DeviceAddress(text) { return address }
+        let digits: String
+        switch text.utf8.count {
+        case 12: digits = text
+        case 17:
+            let pairs = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard pairs.count == 6, pairs.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
+            digits = pairs.joined()
+        default: return nil
+        }
+        guard digits.utf8.first != UInt8(ascii: "+"), digits.utf8.count == 12, let value = UInt64(digits, radix: 16)
+        else {
+            return nil
+        }
+        return DeviceAddress(rawValue: value)
+    }
+}
+
+extension TagKey {
+    /// The key if it is a beacon.
+    fileprivate var ifBeacon: TagKey? {
+        if case .beacon = self { self } else { nil }
+    }
+
+    /// The address if the key is one.
+    fileprivate var addressValue: DeviceAddress? {
+        if case .address(let address) = self { address } else { nil }
+    }
+}

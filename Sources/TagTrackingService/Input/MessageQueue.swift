@@ -1,0 +1,39 @@
+import IndoorVocabulary
+import TagTracking
+
+/// A bounded queue between the threads that receive messages and the service that handles them.
+///
+/// New messages that don't fit are lost and counted, so that a service that is too slow keeps its memory.
+package final class MessageQueue: Sendable {
+    private struct Content {
+        var messages: [GatewayMessage] = []
+        var bytes = 0
+        var lost = 0
+    }
+
+    /// The capacity in bytes of topics and payloads: several seconds of a hundred thousand tags.
+    private let capacity: Int
+    private let content = Guarded(Content())
+
+    /// Creates a queue.
+    package init(capacity: Int = 64 << 20) { self.capacity = capacity }
+
+    /// Appends a message, or counts it as lost.
+    package func append(_ message: GatewayMessage) {
+        let size = message.topic.utf8.count + message.payload.count
+        content.withLock { content in
+            guard content.bytes + size <= capacity else { return content.lost += 1 }
+            content.bytes += size
+            content.messages.append(message)
+        }
+    }
+
+    /// Removes and returns all messages in the order of their arrival, and the number of messages lost since the last
+    /// call.
+    package func drain() -> (messages: [GatewayMessage], lost: Int) {
+        content.withLock { content in
+            defer { content = Content() }
+            return (content.messages, content.lost)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import IndoorVocabulary
+import TagTracking
+
+/// The worker of one partition at a time: it connects ``PartitionRun`` to a log, a store and a sink.
+package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
+    /// The maximum number of entries of a batch. A late worker skips positions within a batch.
+    private static var batchSize: Int { 2_048 }
+    /// The time to wait for entries before the machine follows the clock.
+    private static var patience: Duration { .milliseconds(100) }
+    /// The pause after a failure of the log or the store.
+    private static var pause: Duration { .milliseconds(200) }
+
+    private let log: any ReadingLog
+    private let snapshots: any SnapshotStore
+    private let sink: any FleetOutputSink
+    private let name: String
+    private let counters: WorkerCounters
+    private let unixTime: @Sendable () -> Instant
+    private let report: @Sendable (String) -> Void
+    private let make: @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
+
+    /// Creates a worker.
+    ///
+    /// - Parameters:
+    ///   - name: the name of this process, different from that of each other one.
+    ///   - unixTime: returns the time of the wall clock.
+    ///   - report: receives sentences about failures.
+    ///   - make: creates a machine with an epoch that continues from a snapshot; nil for one without tags.
+    package init(
+        log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink, name: String,
+        counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
+        report: @escaping @Sendable (String) -> Void, make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
+    ) {
+        self.log = log
+        self.snapshots = snapshots
+        self.sink = sink
+        self.name = name
+        self.counters = counters
+        self.unixTime = unixTime
+        self.report = report
+        self.make = make
+    }
+
+    /// Works on a partition until the gate no longer wants it, or until another owner fences it.
+    package func run(partition: Int, gate: LeaseGate) async {
+        counters.begin(partition)
+        defer { counters.end(partition) }
+        while gate.isWanted {
+            do throws(FleetStoreError) {
+                return try await own(partition, gate)
+            } catch {
+                report("partition \(partition): \(error)")
+                counters.recordFailure()
+                // The claim, the reader or the stored state failed. The state in the store is the truth.
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    private func own(_ partition: Int, _ gate: LeaseGate) async throws(FleetStoreError) {
+        let stored = try await snapshots.load(partition: partition)
+        let now = unixTime()
+        // A process may own the same partition several times.
+        let owner = "\(name)/\(gate.now.nanoseconds)"
+        var run = try PartitionRun(
+            partition: partition, continuing: stored, owner: owner,
+            leastEpoch: UInt64(max(0, now.nanoseconds / 1_000_000_000)), at: gate.now, unixTime: now, make: make)
+        try await store(&run, gate)
+        guard run.phase == .owning else { return fence(run) }
+        counters.recordClaim(partition, epoch: run.epoch)
+        let reader = try await log.reader(ofPartition: partition, after: run.sequence)
+        do throws(FleetStoreError) {
+            try await follow(&run, reader, gate)
+        } catch {
+            await reader.close()
+            throw error
+        }
+        await reader.close()
+    }
+
+    private func follow(
+        _ run: inout PartitionRun<Machine>, _ reader: any ReadingLogReader, _ gate: LeaseGate
+    ) async throws(FleetStoreError) {
+        while gate.isWanted {
+            let batch: LogBatch
+            do throws(FleetStoreError) {
+                batch = try await reader.next(atMost: Self.batchSize, within: Self.patience)
+            } catch {
+                guard error.isTransient else { throw error }
+                run.recordInterruption(unixTime: unixTime())
+                counters.recordFailure()
+                try? await Task.sleep(for: Self.pause)
+                continue
+            }
+            // The process may have been stopped while it waited: then another owner may have the partition.
+            guard gate.isOpen else { break }
+            let outputs = run.observe(batch.entries, isLast: batch.pending == 0, unixTime: unixTime())
+            guard gate.isOpen else { break }
+            if !outputs.isEmpty { await sink.write(outputs) }
+            counters.record(run.partition, batch, outputs: outputs.count, lag: run.lag)
+            if run.isSnapshotDue(at: gate.now) { try await store(&run, gate) }
+            if case .fenced = run.phase { return fence(run) }
+        }
+        if gate.isOpen, run.hasUnstoredChanges { try await store(&run, gate) }
+    }
+
+    /// Stores the state, and finds out the outcome if there is no answer.
+    private func store(_ run: inout PartitionRun<Machine>, _ gate: LeaseGate) async throws(FleetStoreError) {
+        while gate.isOpen {
+            let write = run.write()
+            do throws(FleetStoreError) {
+                let revision = try await snapshots.store(
+                    write.bytes, partition: run.partition, replacing: write.revision)
+                run.recordStored(revision: revision, at: gate.now)
+                counters.recordSnapshot(bytes: write.bytes.count)
+                return
+            } catch {
+                guard error.isTransient else { throw error }
+                counters.recordFailure()
+                run.recordFailure()
+            }
+            while run.phase == .doubtful, gate.isOpen {
+                do throws(FleetStoreError) {
+                    try run.reconcile(try await snapshots.load(partition: run.partition), at: gate.now)
+                } catch {
+                    guard error.isTransient else { throw error }
+                    try? await Task.sleep(for: Self.pause)
+                }
+            }
+            if run.phase == .owning { return }
+            if case .fenced = run.phase { return }
+        }
+    }
+
+    private func fence(_ run: PartitionRun<Machine>) {
+        guard case .fenced(let epoch) = run.phase else { return }
+        counters.recordFence()
+        report("partition \(run.partition): another worker owns it since epoch \(epoch); this one stops")
+    }
+}

@@ -1,0 +1,93 @@
+import IndoorVocabulary
+import TagTracking
+import VenueModel
+
+extension FleetEngine {
+    /// The parts from which an engine starts.
+    package struct Setup: Sendable {
+        /// The venue with its receivers, and the settings.
+        package var model: FleetModel
+        /// The known tags.
+        package var register: TagRegister
+        /// The formats of topics.
+        package var formats: [TopicFormat]
+        /// The seed of all random numbers.
+        package var seed: UInt64
+        /// The number of partitions of a new fleet, at least 1.
+        package var partitionCount: Int
+
+        /// Creates a setup.
+        package init(
+            model: FleetModel, register: TagRegister = TagRegister(), formats: [TopicFormat] = [], seed: UInt64 = 0,
+            partitionCount: Int = 1
+        ) {
+            self.model = model
+            self.register = register
+            self.formats = formats
+            self.seed = seed
+            self.partitionCount = partitionCount
+        }
+    }
+
+    /// An engine at its start.
+    package struct Started: Sendable {
+        /// The engine.
+        package let engine: FleetEngine
+        /// The number of the start.
+        package let epoch: UInt64
+        /// The number of tags that continue from a snapshot.
+        package let restoredTags: Int
+        /// The problems of snapshots that can't be used, and what became of their files.
+        package let problems: [String]
+    }
+
+    /// Starts an engine, which continues from the snapshots of a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder with the state; nil for none. The epoch is then the number of seconds since 1970.
+    ///   - now: the time; its zero point is that of Unix.
+    package static func start(
+        _ setup: Setup, in folder: StateFolder?, at now: Instant
+    ) throws(StateFolderError) -> Started {
+        let none = StateFolder.Start(
+            epoch: UInt64(max(1, now.nanoseconds / 1_000_000_000)),
+            snapshots: Array(repeating: nil, count: max(1, setup.partitionCount)))
+        let start = try folder?.begin(partitionCount: max(1, setup.partitionCount), at: now) ?? none
+        var machines: [FleetMachine] = []
+        var problems: [String] = []
+        for (partition, snapshot) in start.snapshots.enumerated() {
+            do throws(FleetSnapshotError) {
+                machines.append(try machine(setup, epoch: start.epoch, restoring: snapshot))
+            } catch {
+                machines.append(
+                    FleetMachine(model: setup.model, register: setup.register, epoch: start.epoch, seed: setup.seed))
+                guard let path = try folder?.setAside(partition: partition) else { continue }
+                problems.append("\(path): \(error) The tags of this partition begin anew.")
+            }
+        }
+        var monitor = ReceiverMonitor(venue: setup.model.venue)
+        if let snapshot = start.receivers {
+            do throws(FleetSnapshotError) {
+                monitor = try ReceiverMonitor(venue: setup.model.venue, restoring: snapshot)
+            } catch {
+                if let path = try folder?.setAside(partition: nil) {
+                    problems.append("\(path): \(error) The receivers' offsets are learned again.")
+                }
+            }
+        }
+        let intake = TagIntake(register: setup.register, settings: setup.model.settings, formats: setup.formats)
+        return Started(
+            engine: FleetEngine(intake: intake, model: setup.model, machines: machines, monitor: monitor),
+            epoch: start.epoch, restoredTags: machines.reduce(0) { $0 + $1.statistics.knownTags }, problems: problems)
+    }
+
+    private static func machine(
+        _ setup: Setup, epoch: UInt64, restoring snapshot: [UInt8]?
+    ) throws(FleetSnapshotError) -> FleetMachine {
+        guard let snapshot else {
+            return FleetMachine(model: setup.model, register: setup.register, epoch: epoch, seed: setup.seed)
+        }
+        return try FleetMachine(
+            model: setup.model, register: setup.register, epoch: epoch, seed: setup.seed, restoring: snapshot)
+    }
+}

@@ -1,0 +1,131 @@
+import IndoorVocabulary
+import MQTTSharing
+import TagTracking
+
+/// A fleet that runs until its task is cancelled: messages from a broker and other inputs, outputs to the sinks, and
+/// the state in a folder.
+package struct FleetService: Sendable {
+    /// An occurrence for the log.
+    package enum Report: Sendable {
+        /// The broker granted the subscriptions, or refused those of these filters.
+        case connected(refused: [String])
+        /// The connection to the broker failed or broke.
+        case disconnected(MQTTSharingError, pause: Duration)
+        /// Messages were lost, because they arrived faster than the service handles them.
+        case lost(messages: Int)
+        /// The state can't be stored; reported once until it can be stored again.
+        case unsaved(StateFolderError)
+        /// The state can be stored again.
+        case saved
+        /// The health of receivers changed.
+        case receivers([ReceiverEvent])
+    }
+
+    /// The time between two steps. It delays outputs, and is short compared with the reorder window.
+    private static let pause = Duration.milliseconds(50)
+    /// The shortest time between two snapshots.
+    private static let saveInterval = Duration.seconds(1)
+
+    private let input: FleetInput?
+    private let queue: MessageQueue
+    private let engine: FleetEngine
+    private let state: StateFolder?
+    private let sinks: [any FleetOutputSink]
+    private let now: @Sendable () -> Instant
+    private let report: @Sendable (Report) -> Void
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - input: the subscription to a broker; nil for none.
+    ///   - queue: the queue of the messages of all inputs.
+    ///   - state: the folder for snapshots; nil stores none.
+    ///   - sinks: the destinations of the outputs.
+    ///   - now: returns the time of the fleet, which never goes back; see ``FleetClock``.
+    ///   - report: receives occurrences for the log; it must not block.
+    package init(
+        input: FleetInput?, queue: MessageQueue, engine: FleetEngine, state: StateFolder?,
+        sinks: [any FleetOutputSink], now: @escaping @Sendable () -> Instant,
+        report: @escaping @Sendable (Report) -> Void
+    ) {
+        self.input = input
+        self.queue = queue
+        self.engine = engine
+        self.state = state
+        self.sinks = sinks
+        self.now = now
+        self.report = report
+    }
+
+    /// Runs the fleet until the task is cancelled, and then stores its state.
+    package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            if let input {
+                group.addTask { [queue, report] in
+                    await input.run { event in
+                        switch event {
+                        case .message(let message): queue.append(message)
+                        case .connected(let refused): report(.connected(refused: refused))
+                        case .disconnected(let error, let pause): report(.disconnected(error, pause: pause))
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                // The last step and the last snapshot run to their end although this task is cancelled then.
+                var work = Work(service: self)
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.pause)
+                    let current = work
+                    work = await Task { await current.stepped() }.value
+                }
+                let last = work
+                _ = await Task { await last.stored() }.value
+            }
+        }
+    }
+
+    /// The state of the loop.
+    private struct Work: Sendable {
+        let service: FleetService
+        var isChanged = false
+        var isUnsaved = false
+        var nextSave = ContinuousClock.now + saveInterval
+
+        /// Returns the work after one step.
+        func stepped() async -> Work {
+            var next = self
+            let (messages, lost) = service.queue.drain()
+            if lost > 0 { service.report(.lost(messages: lost)) }
+            let now = service.now()
+            let step = await service.engine.step(messages, to: now)
+            if !step.outputs.isEmpty {
+                for sink in service.sinks { await sink.write(step.outputs) }
+            }
+            if !step.receiverEvents.isEmpty { service.report(.receivers(step.receiverEvents)) }
+            if !messages.isEmpty || !step.outputs.isEmpty { next.isChanged = true }
+            guard next.isChanged, ContinuousClock.now >= next.nextSave else { return next }
+            return await next.stored()
+        }
+
+        /// Returns the work after the state was stored.
+        func stored() async -> Work {
+            guard let state = service.state, isChanged else { return self }
+            var next = self
+            let start = ContinuousClock.now
+            do throws(StateFolderError) {
+                try await service.engine.store(in: state)
+                next.isChanged = false
+                if isUnsaved { service.report(.saved) }
+                next.isUnsaved = false
+            } catch {
+                if !isUnsaved { service.report(.unsaved(error)) }
+                next.isUnsaved = true
+            }
+            // Storing takes at most a fifth of the time, also on a slow disk.
+            let end = ContinuousClock.now
+            next.nextSave = end + max(saveInterval, start.duration(to: end) * 4)
+            return next
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import IndoorLocalization
+import MQTTSharing
+import TagTracking
+import TagTrackingService
+
+/// The command `track`: locates tags from the messages of gateways, on one machine.
+struct TrackCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "track", operands: "", operandCount: 0...0,
+        summary: "locate tags from what fixed gateways receive, on one machine",
+        details: """
+            Subscribes to the messages of gateways (ESPresense, OpenMQTTGateway, Theengs, Ruuvi, Minew, Shelly, Tasmota,
+            room-assistant, Kontakt.io, raddec, 'indoorloc scan --publish'), and locates each tag that they receive. The
+            venue contains the gateways as receivers. Prints one JSON line for each output: "tag", "epoch", "sequence",
+            "time", and "type": present, position, enterRoom, exitRoom, enterFence, exitFence or away. The outputs of a
+            tag increase in epoch and sequence.
+
+            With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
+            and SIGINT save the state and end the command with exit status 0. --topic may be repeated and replaces the
+            topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
+            are also published over the broker, and with --home-assistant the tags also appear in Home Assistant.
+
+            example: indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
+            """,
+        options: BrokerOptions.options + [
+            CommandOption(
+                name: "topic", argument: "FILTER[=FORMAT]",
+                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"),
+        ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
+            CommandOption(
+                name: "state", argument: "DIR",
+                help: "folder for the state of the tags (default systemd's $STATE_DIRECTORY, or else none)"),
+            CommandOption(
+                name: "output-prefix", argument: "PREFIX",
+                help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
+            CommandOption(
+                name: "home-assistant",
+                help: "also announce the tags of the register, or else all tags, to Home Assistant"),
+            .seed, .seconds,
+        ] + CommandOption.log)
+
+    private static var formats: String {
+        let all = GatewayFormat.allCases.map(\.rawValue)
+        return all.dropLast().joined(separator: ", ") + " or " + (all.last ?? "")
+    }
+
+    private let broker: MQTTBroker
+    private let filters: [GatewayFilter]
+    private let fleet: FleetOptions
+    private let stateFolder: String?
+    private let publishing: MQTTOutputSettings?
+    private let seed: UInt64
+    private let limit: Duration?
+
+    init(_ arguments: ParsedArguments) throws {
+        broker = try BrokerOptions(arguments).broker
+        filters = try Self.filters(arguments)
+        fleet = try FleetOptions(arguments)
+        if let folder = arguments.value("state") {
+            guard !folder.isEmpty else {
+                throw UsageError(message: "--state must be a folder path, not ''", command: arguments.syntax.name)
+            }
+            stateFolder = folder
+        } else {
+            let folders = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]?.split(separator: ":")
+            stateFolder = folders?.first.map(String.init)
+        }
+        publishing = try Self.publishing(arguments)
+        seed = try arguments.seed()
+        limit = try arguments.limit()
+    }
+
+    private static func filters(_ arguments: ParsedArguments) throws(UsageError) -> [GatewayFilter] {
+        guard let texts = arguments.values["topic"] else { return GatewayFilter.standard }
+        var filters: [GatewayFilter] = []
+        for text in texts {
+            do throws(GatewayFilterError) { filters.append(try GatewayFilter(text: text)) } catch {
+                throw UsageError(message: "--topic: \(error)", command: arguments.syntax.name)
+            }
+        }
+        return filters
+    }
+
+    /// The settings of the outputs over the broker; nil if there are none.
+    private static func publishing(_ arguments: ParsedArguments) throws(UsageError) -> MQTTOutputSettings? {
+        guard arguments.has("output-prefix") || arguments.has("home-assistant") else { return nil }
+        var settings = MQTTOutputSettings()
+        settings.prefix = arguments.value("output-prefix") ?? settings.prefix
+        if arguments.has("home-assistant") { settings.homeAssistantPrefix = HomeAssistantDiscovery.standardPrefix }
+        do throws(MQTTSharingError) { try settings.check() } catch {
+            throw UsageError(message: "--output-prefix: \(error)", command: arguments.syntax.name)
+        }
+        return settings
+    }
+
+    func run() async throws {
+        let packet = try await fleet.packet()
+        let register = try fleet.register()
+        let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
+        let setup = FleetEngine.Setup(
+            model: FleetModel(venue: packet.venue, settings: fleet.settings), register: register,
+            formats: filters.compactMap { filter in
+                filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
+            }, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount)
+        var clock = FleetClock()
+        let started = try FleetEngine.start(setup, in: folder, at: clock.now())
+        for problem in started.problems { StandardError.line(problem, .warning) }
+        StandardError.line(
+            "tracking in \(packet.venue.name) with \(packet.venue.receivers.count.counting("receiver")); start "
+                + "\(started.epoch), \(started.restoredTags.counting("tag")) restored", .info)
+        var sinks: [any FleetOutputSink] = []
+        if var publishing {
+            if !register.entries.isEmpty { publishing.homeAssistantTags = Set(register.entries.keys) }
+            let sink = try MQTTOutputSink(broker, settings: publishing) { error in
+                StandardError.line("outputs: \(error)", .warning)
+            }
+            await sink.start()
+            sinks.append(sink)
+        }
+        let run = TrackRun(
+            engine: started.engine, state: folder, sinks: sinks, broker: broker, filters: filters.map(\.filter))
+        try await run.follow(limit: limit)
+        for case let sink as MQTTOutputSink in sinks { await sink.stop() }
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import IndoorLocalization
+import MQTTSharing
+import TagTracking
+
+/// A gateway: it publishes what a source receives, over a broker, in batches of at most a tenth of a second.
+///
+/// A message is sent at most once, as a late reading is of no use. Without a connection, the publisher stores the readings of
+/// the latest seconds, discards earlier ones, and connects again with growing pauses. The broker retains the gateway's
+/// presence, and changes it to `offline` if the connection breaks.
+///
+/// A class, as the task of the source and that of the connection share it.
+final class AdvertisementPublisher: Sendable {
+    /// The time between two messages.
+    static let interval = Duration.milliseconds(100)
+    /// The time for which readings wait for a connection. A fleet discards older ones.
+    static let longestWait = Duration.seconds(5)
+    /// The most readings that wait.
+    static let capacity = 16_384
+    /// The most readings of a message: about 25 KB.
+    private static let batchSize = 500
+    /// The time for the connection at the end.
+    private static let closingTime = Duration.seconds(5)
+
+    private struct State: Sendable {
+        var decoder = ReadingDecoder()
+        var pending: [SensorReading] = []
+        var wallClock: WallClock?
+        var lost = 0
+        var isEnding = false
+        /// The link to the broker; nil while there is none.
+        var link: MQTTLink?
+        var isAccepted = false
+        /// Ends the pause between two connections.
+        var pause: (@Sendable () -> Void)?
+        /// The last reported error.
+        var reported: String?
+    }
+
+    private let options: PublishOptions
+    private let state = Guarded(State())
+
+    init(_ options: PublishOptions) { self.options = options }
+
+    // MARK: Readings
+
+    /// Adds a reading of the source; only advertisements and decoded beacons are published.
+    ///
+    /// - Parameter clock: the source's wall clock.
+    func receive(_ reading: SensorReading, by clock: WallClock?) {
+        state.withLock { state in
+            // A sighting behind its advertisement contains nothing new.
+            if state.decoder.decode(reading).content == .rejected(.repetition) { return }
+            switch reading {
+            case .advertisement, .sighting: break
+            case .motion, .step, .pressure, .gnss, .fix, .radio: return
+            }
+            state.wallClock = clock
+            state.pending.append(reading)
+            guard !state.isAccepted || state.pending.count > Self.capacity else { return }
+            let isOld = { (waiting: SensorReading) in
+                waiting.instant.duration(to: reading.instant) > Self.longestWait
+            }
+            let excess = max(
+                state.pending.prefix(while: isOld).count, state.pending.count - Self.capacity)
+            state.pending.removeFirst(excess)
+            state.lost += excess
+        }
+    }
+
+    /// Publishes the pending readings, if there is a connection.
+    private func flush() {
+        state.withLock { state in
+            guard state.isAccepted, let link = state.link else { return }
+            var rest = state.pending[...]
+            while !rest.isEmpty {
+                let payload = IndoorlocPayload(wallClock: state.wallClock, readings: Array(rest.prefix(Self.batchSize)))
+                rest = rest.dropFirst(Self.batchSize)
+                let topic = IndoorlocPayload.topic(prefix: options.prefix, gateway: options.gateway)
+                link.ask(.publish(MQTTMessage(topic: topic, payload: payload.encoded(), quality: .atMostOnce)))
+            }
+            state.pending = []
+        }
+    }
+
+    // MARK: Connection
+
+    private func presence(_ text: String) -> MQTTMessage {
+        MQTTMessage(
+            topic: IndoorlocPayload.presenceTopic(prefix: options.prefix, gateway: options.gateway),
+            payload: Array(text.utf8), isRetained: true)
+    }
+
+    /// Publishes until `end()`, then sends the pending readings and disconnects.
+    ///
+    /// - Precondition: the task isn't cancelled, as that would end the stream of the connection at once.
+    func run() async {
+        var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
+        // At least once: a short source may have ended already.
+        await connect(&backoff)
+        while !isEnding {
+            await pause(backoff.next())
+            if !isEnding { await connect(&backoff) }
+        }
+        let lost = state.withLock { $0.lost + $0.pending.count }
+        if lost > 0 { StandardError.line("\(lost.counting("reading")) not published without a connection", .warning) }
+    }
+
+    /// Waits, at most until `end()`.
+    private func pause(_ duration: Duration) async {
+        let pause = Task { try? await Task.sleep(for: duration) }
+        let isEnding = state.withLock { state in
+            state.pause = { pause.cancel() }
+            return state.isEnding
+        }
+        if isEnding { pause.cancel() }
+        _ = await pause.value
+    }
+
+    private var isEnding: Bool { state.withLock { $0.isEnding } }
+
+    /// Ends `run()`: at once without a connection, once the pending readings are sent, or after some seconds if the
+    /// connection is pending.
+    func end() {
+        let (link, isAccepted, endPause) = state.withLock { state in
+            state.isEnding = true
+            return (state.link, state.isAccepted, state.pause)
+        }
+        endPause?()
+        guard let link else { return }
+        if isAccepted { close(link) } else { abandonLater(link) }
+    }
+
+    private func abandonLater(_ link: MQTTLink) {
+        Task {
+            try? await Task.sleep(for: Self.closingTime)
+            link.abandon()
+        }
+    }
+
+    private func close(_ link: MQTTLink) {
+        flush()
+        link.ask(.publish(presence("offline")))
+        link.ask(.close)
+    }
+
+    /// Connects to the broker, and publishes until the connection ends.
+    private func connect(_ backoff: inout Backoff) async {
+        let identifier = "indoor" + String(UInt64.random(in: .min ... .max), radix: 16)
+        let (link, events) = MQTTLink.open(
+            options.broker, clientID: identifier, will: presence("offline"), keepAliveSeconds: 30)
+        let isLate = state.withLock { state in
+            state.link = link
+            return state.isEnding
+        }
+        if isLate { abandonLater(link) }
+        var flushing: Task<Void, Never>?
+        for await event in events {
+            switch event {
+            case .accepted:
+                backoff.reset()
+                link.ask(.publish(presence("online")))
+                let isEnding = state.withLock { state in
+                    state.isAccepted = true
+                    state.reported = nil
+                    return state.isEnding
+                }
+                StandardError.line("publishing to \(options.broker.host) as \(options.gateway)", .info)
+                if isEnding { close(link) }
+                flushing = Task {
+                    while !Task.isCancelled {
+                        self.flush()
+                        try? await Task.sleep(for: Self.interval)
+                    }
+                }
+            case .ended(let error): report(error)
+            case .subscribed, .received, .confirmed: break
+            }
+        }
+        flushing?.cancel()
+        state.withLock { state in
+            state.link = nil
+            state.isAccepted = false
+        }
+    }
+
+    /// Reports why there is no connection, each reason once until the next connection.
+    private func report(_ error: MQTTSharingError) {
+        let text = "\(error)"
+        let isNew = state.withLock { state in
+            defer { state.reported = text }
+            return state.reported != text
+        }
+        if isNew { StandardError.line("publishing: \(text)", .warning) }
+    }
+}

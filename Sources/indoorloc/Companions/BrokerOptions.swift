@@ -1,0 +1,64 @@
+import IndoorLocalization
+import MQTTSharing
+
+/// The options of the commands that require a broker, and their values.
+package struct BrokerOptions: Sendable {
+    /// The options.
+    package static let options = [
+        CommandOption(name: "broker", argument: "ADDRESS", help: "MQTT broker: mqtt[s]://[USER@]HOST[:PORT]"),
+        CommandOption(
+            name: "broker-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the broker"),
+        CommandOption(
+            name: "broker-password-file", argument: "FILE",
+            help: "file with the broker's password (default $\(MQTTCredentials.environmentVariable))"),
+        CommandOption(
+            name: "broker-plain-password", help: "allow sending the password without TLS, unencrypted"),
+    ]
+
+    /// The broker, with credentials.
+    package let broker: MQTTBroker
+
+    /// Reads the options.
+    ///
+    /// - Throws: `UsageError` for an invalid address, or the error of the password file.
+    package init(_ arguments: ParsedArguments) throws {
+        let text = try arguments.required("broker")
+        let address: MQTTBroker
+        do throws(MQTTSharingError) { address = try MQTTBroker(address: text) } catch {
+            throw UsageError(message: "--broker: \(error)", command: arguments.syntax.name)
+        }
+        broker = try arguments.credentials(for: address, what: "--broker", prefix: "broker")
+    }
+}
+
+extension ParsedArguments {
+    /// Returns a broker with the credentials of the options `--PREFIX-ca`, `--PREFIX-password-file` and
+    /// `--PREFIX-plain-password`. Warns about an unencrypted password.
+    ///
+    /// - Parameter what: the name of the address in errors.
+    func credentials(for broker: MQTTBroker, what: String, prefix: String) throws -> MQTTBroker {
+        var broker = broker
+        func refusal(_ message: String) -> UsageError { UsageError(message: message, command: syntax.name) }
+        if let file = value("\(prefix)-ca") {
+            guard broker.security != nil else {
+                throw refusal("--\(prefix)-ca requires an address that begins with mqtts")
+            }
+            broker.security?.authorityFile = file
+        }
+        let passwordFile = value("\(prefix)-password-file")
+        if let user = broker.credentials?.user {
+            broker.credentials =
+                try passwordFile.map { file throws(MQTTSharingError) in
+                    try MQTTCredentials(user: user, passwordFile: file)
+                } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
+        } else if passwordFile != nil {
+            throw refusal("--\(prefix)-password-file requires a user: mqtt://USER@…")
+        }
+        broker.allowsPlainPassword = has("\(prefix)-plain-password")
+        do throws(MQTTSharingError) { try broker.checkSecrecy() } catch { throw refusal("\(what): \(error)") }
+        if broker.sendsPasswordInTheClear {
+            StandardError.write("indoorloc: warning: the password is sent to \(broker.host) unencrypted\n")
+        }
+        return broker
+    }
+}

@@ -1,0 +1,98 @@
+import IndoorLocalization
+import TagTracking
+import VenuePackets
+
+/// The options of the commands that locate tags, and their values: the venue, the known tags, and the rule for others.
+package struct FleetOptions: Sendable {
+    /// The options of the venue and its server.
+    package static let venueOptions = [CommandOption.venue, .radioMap] + VenueServerOptions.packetOptions
+    /// The options of the tags.
+    package static let tagOptions = [
+        CommandOption(name: "tags", argument: "FILE", help: "register of the known tags: .csv or .json"),
+        CommandOption(
+            name: "unknown", argument: "RULE",
+            help: "tags outside the register that are located: all, none, or UUIDs of beacons with commas (default all)"),
+        CommandOption(
+            name: "class", argument: "NAME",
+            help: "class of tags without one in the register: standard, or light for less memory (default standard)"),
+    ]
+
+    /// The settings of the fleet.
+    package let settings: FleetSettings
+    private let tags: String?
+    private let venue: String
+    private let radioMap: String?
+    private let server: VenueServerOptions
+
+    /// Reads the options.
+    ///
+    /// - Throws: `UsageError` for a missing venue, or an invalid rule or class.
+    package init(_ arguments: ParsedArguments) throws {
+        venue = try arguments.requiredInput("venue")
+        radioMap = try arguments.input("radio-map")
+        server = try VenueServerOptions(arguments, isRequired: false)
+        tags = try arguments.input("tags")
+        var settings = FleetSettings()
+        if let rule = arguments.value("unknown") { settings.unknownTags = try Self.rule(rule, arguments) }
+        if let name = arguments.value("class") {
+            guard settings.classes[name] != nil else {
+                let names = settings.classes.keys.sorted().joined(separator: " or ")
+                throw UsageError(message: "--class must be \(names), not '\(name)'", command: arguments.syntax.name)
+            }
+            settings.defaultClass = name
+        }
+        self.settings = settings
+    }
+
+    private static func rule(
+        _ text: String, _ arguments: ParsedArguments
+    ) throws(UsageError) -> FleetSettings.UnknownTags {
+        switch text {
+        case "all": return .all
+        case "none": return .none
+        default:
+            var uuids: Set<BeaconUUID> = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let uuid = BeaconUUID(String(part)) else {
+                    throw UsageError(
+                        message: "--unknown must be all, none, or UUIDs with commas, not '\(text)'",
+                        command: arguments.syntax.name)
+                }
+                uuids.insert(uuid)
+            }
+            return .beacons(uuids)
+        }
+    }
+
+    /// Reads the venue's packet.
+    ///
+    /// - Throws: the error of the packet, or `CommandError` if the venue has no receivers.
+    package func packet() async throws -> VenuePacket {
+        let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
+        guard !packet.venue.receivers.isEmpty else {
+            throw CommandError(
+                description: "\(venue): the venue has no receivers; add the gateways to its beacons, with "
+                    + "\"role\": \"receiver\" and the \"id\" that each reports")
+        }
+        return packet
+    }
+
+    /// Reads the register of the known tags; an empty one if none was given.
+    ///
+    /// - Throws: `CommandError` if the file can't be read or has an invalid line.
+    package func register() throws -> TagRegister {
+        guard let tags else { return TagRegister() }
+        let bytes: [UInt8]
+        do { bytes = try BoundedFile.read(tags, limit: InputLimits.standard.venueFile) } catch {
+            throw CommandError(description: "--tags \(tags): \(error)")
+        }
+        do throws(TagRegisterError) {
+            let classes = Set(settings.classes.keys)
+            let isJSON = bytes.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "[")
+            return isJSON
+                ? try TagRegister(json: bytes, classes: classes) : try TagRegister(csv: bytes, classes: classes)
+        } catch {
+            throw CommandError(description: "--tags \(tags): \(error)")
+        }
+    }
+}

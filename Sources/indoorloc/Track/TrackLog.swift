@@ -1,0 +1,96 @@
+import IndoorLocalization
+import MQTTSharing
+import TagTracking
+import TagTrackingService
+
+/// The log lines of a fleet on one machine.
+struct TrackLog {
+    /// The counters of a fleet at one moment.
+    struct State: Sendable {
+        let intake: IntakeStatistics
+        let statistics: FleetStatistics
+        let problems: [IntakeProblem]
+
+        init(_ engine: FleetEngine) async {
+            intake = await engine.intakeStatistics
+            statistics = await engine.statistics
+            problems = await engine.problems
+        }
+    }
+
+    /// The time between two lines with the counters.
+    private static let heartbeatInterval = Duration.seconds(60)
+    /// The number of names or topics that are reported, so that a foreign device can't fill the log.
+    private static let mostNames = 20
+
+    private let broker: MQTTBroker
+    private let filters: [String]
+    private var unknownReceivers: Set<String> = []
+    private var invalidTopics: Set<String> = []
+    private var nextHeartbeat = ContinuousClock.now + heartbeatInterval
+    private var lastError: MQTTSharingError?
+
+    init(broker: MQTTBroker, filters: [String]) {
+        self.broker = broker
+        self.filters = filters
+    }
+
+    mutating func write(_ report: FleetService.Report) {
+        switch report {
+        case .connected(let refused):
+            lastError = nil
+            StandardError.line("receiving from \(broker.host):\(broker.port)", .info)
+            for filter in refused {
+                StandardError.line("\(MQTTSharingError.forbidden(topic: filter))", .warning)
+            }
+        case .disconnected(let error, let pause):
+            // The pauses grow, and the same error once in a while is enough.
+            guard error != lastError else { return }
+            lastError = error
+            let seconds = JSONText.number(pause.seconds, decimals: 0)
+            StandardError.line("\(error); trying again in \(seconds) s and then with growing pauses", .warning)
+        case .lost(let messages):
+            let count = messages.counting("message")
+            StandardError.line("\(count) lost: messages arrive faster than they can be handled", .warning)
+        case .unsaved(let error): StandardError.line("the state isn't saved: \(error)", .warning)
+        case .saved: StandardError.line("the state is saved again", .notice)
+        case .receivers(let events):
+            for event in events {
+                let level: LogLevel = event.health == .healthy ? .notice : .warning
+                StandardError.line("receiver '\(event.receiver)' \(event.health.words): \(event.text)", level)
+            }
+        }
+    }
+
+    mutating func write(_ state: State) {
+        for name in state.statistics.unknownReceivers.keys.sorted()
+        where unknownReceivers.count < Self.mostNames && unknownReceivers.insert(name).inserted {
+            StandardError.line(
+                "a gateway reports as '\(name)', which isn't a receiver of the venue; add it to the venue, or to the "
+                    + "aliases of a receiver", .warning)
+        }
+        for problem in state.problems
+        where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.topic).inserted {
+            StandardError.line("\(problem.topic): \(problem.error)", .warning)
+        }
+        guard ContinuousClock.now >= nextHeartbeat else { return }
+        nextHeartbeat = .now + Self.heartbeatInterval
+        StandardError.line(
+            "tags \(state.statistics.presentTags), messages \(state.intake.messages), readings "
+                + "\(state.statistics.readings), positions \(state.statistics.positions), events "
+                + "\(state.statistics.events)", .info)
+    }
+}
+
+extension ReceiverEvent.Health {
+    /// The health in words.
+    fileprivate var words: String {
+        switch self {
+        case .healthy: "works again"
+        case .silent: "is silent"
+        case .deaf: "is deaf"
+        case .moved: "has moved"
+        case .clockWrong: "has a wrong clock"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import IndoorLocalization
+import MQTTSharing
+import TagTracking
+import TagTrackingService
+
+/// A fleet on one machine whose outputs are printed, until a signal or a time limit ends it.
+struct TrackRun: Sendable {
+    /// An element for the loop that prints.
+    enum Update: Sendable {
+        case outputs([FleetOutput])
+        case report(FleetService.Report)
+        case state(TrackLog.State)
+    }
+
+    /// Passes the outputs to the loop that prints.
+    private struct Printing: FleetOutputSink {
+        let give: @Sendable (Update) -> Void
+
+        func write(_ outputs: [FleetOutput]) async { give(.outputs(outputs)) }
+    }
+
+    /// The time between two readings of the counters for the log.
+    private static let logInterval = Duration.seconds(5)
+
+    let engine: FleetEngine
+    let state: StateFolder?
+    let sinks: [any FleetOutputSink]
+    let broker: MQTTBroker
+    let filters: [String]
+
+    /// Runs the fleet and prints its outputs.
+    ///
+    /// - Throws: the error of standard output, except that of a reader that has closed the pipe.
+    func follow(limit: Duration?) async throws {
+        let clock = Guarded(FleetClock())
+        let input = FleetInput(broker, filters: filters) { _ in clock.withLock { $0.now() } }
+        let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
+            let service = FleetService(
+                input: input, queue: MessageQueue(), engine: engine, state: state,
+                sinks: [Printing(give: give)] + sinks, now: { clock.withLock { $0.now() } }
+            ) { give(.report($0)) }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await service.run() }
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.logInterval)) != nil {
+                        give(.state(await TrackLog.State(engine)))
+                    }
+                }
+            }
+        }
+        var lines = LiveOutput()
+        var log = TrackLog(broker: broker, filters: filters)
+        var failure: (any Error)?
+        var hasEnded = false
+        func handle(_ occurrence: LiveOccurrence<Update>) throws {
+            switch occurrence {
+            case .element(.outputs(let outputs)): for output in outputs { try lines.line(output.json) }
+            case .element(.report(let report)): log.write(report)
+            case .element(.state(let state)): log.write(state)
+            case .ended: hasEnded = true
+            case .tick, .limitReached, .interrupted: break
+            }
+            try lines.write()
+        }
+        do {
+            try await work.follow { occurrence in
+                try handle(occurrence)
+                return lines.isWritten
+            }
+        } catch { failure = error }
+        await work.stop()
+        // The state has the outputs of the last step, so that they are printed as well.
+        if failure == nil, !hasEnded {
+            for await occurrence in work.occurrences {
+                do { try handle(occurrence) } catch { failure = failure ?? error }
+                if hasEnded || failure != nil { break }
+            }
+        }
+        do { try lines.end() } catch { failure = failure ?? error }
+        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
+    }
+}

@@ -1,0 +1,164 @@
+import IndoorVocabulary
+import TagTracking
+import XCTest
+
+final class LeaseMachineTests: XCTestCase {
+    private static let settings = LeaseMachine.Settings(count: 4)
+
+    private func member(_ name: String = "a") -> LeaseMachine { LeaseMachine(name: name, settings: Self.settings) }
+
+    /// A member that owns all leases, written at zero with the revisions from 1.
+    private func owner() -> LeaseMachine {
+        var machine = member()
+        _ = machine.handle(.listed(LeaseList(members: ["a"])), at: .zero)
+        for index in 0..<4 {
+            _ = machine.handle(.stored(index: index, revision: UInt64(index + 1), sentAt: .zero), at: .zero)
+        }
+        return machine
+    }
+
+    func testTheSharesOfAGroupDifferByAtMostOneAndCoverAllLeases() {
+        for count in [1, 16, 64] {
+            for size in 1...9 {
+                let members = Set((0..<size).map { "member\($0)" })
+                let shares = members.map { LeaseMachine.share(of: $0, among: members, count: count) }
+                XCTAssertEqual(shares.reduce(0, +), count)
+                XCTAssertLessThanOrEqual((shares.max() ?? 0) - (shares.min() ?? 0), 1)
+            }
+        }
+    }
+
+    func testASingleMemberRequestsAllFreeLeasesAndStartsTheirWorkAfterTheAnswer() {
+        var machine = member()
+        let requests = machine.handle(.listed(LeaseList()), at: .zero)
+        XCTAssertEqual(requests, (0..<4).map { .write(index: $0, owner: "a", replacing: nil) })
+        XCTAssertEqual(machine.owned, [:])
+        let started = machine.handle(.stored(index: 2, revision: 8, sentAt: .zero), at: Instant(seconds: 0.1))
+        XCTAssertEqual(started, [.start(index: 2)])
+        XCTAssertEqual(machine.owned, [2: Instant(seconds: 2.5)])
+    }
+
+    func testALeaseOfAnotherMemberIsNotRequested() {
+        var machine = member()
+        let list = LeaseList(leases: [0: .init(owner: "b", revision: 1), 1: .init(owner: "", revision: 2)])
+        XCTAssertEqual(
+            machine.handle(.listed(list), at: .zero),
+            [
+                .write(index: 1, owner: "a", replacing: 2), .write(index: 2, owner: "a", replacing: nil),
+                .write(index: 3, owner: "a", replacing: nil),
+            ])
+    }
+
+    func testALeaseThatIsNotRenewedStopsBeforeItEndsInTheStore() {
+        var machine = owner()
+        XCTAssertEqual(machine.handle(.tick, at: Instant(seconds: 2.4)).count, 4)
+        let directives = machine.handle(.tick, at: Instant(seconds: 2.5))
+        XCTAssertEqual(directives, (0..<4).map { .stop(index: $0, reason: .expired) })
+        XCTAssertEqual(machine.owned, [:])
+    }
+
+    func testARenewalExtendsTheLeaseFromTheTimeBeforeItWasSent() {
+        var machine = owner()
+        _ = machine.handle(.stored(index: 0, revision: 9, sentAt: Instant(seconds: 1)), at: Instant(seconds: 2))
+        XCTAssertEqual(machine.owned[0], Instant(seconds: 3.5))
+        XCTAssertEqual(machine.owned[1], Instant(seconds: 2.5))
+    }
+
+    func testARefusedRenewalStopsTheWork() {
+        var machine = owner()
+        XCTAssertEqual(machine.handle(.refused(index: 1), at: .zero), [.stop(index: 1, reason: .lost)])
+        XCTAssertNil(machine.owned[1])
+        // The lease isn't requested before its work has ended.
+        let list = LeaseList(leases: [1: .init(owner: "", revision: 30)], members: ["a"])
+        XCTAssertEqual(machine.handle(.listed(list), at: .zero), [])
+        _ = machine.handle(.stopped(index: 1), at: .zero)
+        XCTAssertEqual(
+            machine.handle(.listed(list), at: .zero), [.write(index: 1, owner: "a", replacing: 30)])
+    }
+
+    func testAMemberHandsOverItsSurplusAndFreesALeaseAfterItsWorkHasEnded() {
+        var machine = owner()
+        let leases = Dictionary(uniqueKeysWithValues: (0..<4).map {
+            ($0, LeaseList.Lease(owner: "a", revision: UInt64($0 + 1)))
+        })
+        let stops = machine.handle(.listed(LeaseList(leases: leases, members: ["a", "b"])), at: .zero)
+        XCTAssertEqual(stops, [.stop(index: 2, reason: .handedOver), .stop(index: 3, reason: .handedOver)])
+        XCTAssertEqual(
+            machine.handle(.stopped(index: 3), at: .zero), [.write(index: 3, owner: "", replacing: 4)])
+        // The lease of the work that still runs is renewed.
+        XCTAssertTrue(machine.handle(.tick, at: .zero).contains(.write(index: 2, owner: "a", replacing: 3)))
+    }
+
+    func testARenewalWhoseAnswerWasLostContinuesWithTheRevisionOfTheStore() {
+        var machine = owner()
+        _ = machine.handle(.unanswered(index: 0), at: Instant(seconds: 1))
+        let list = LeaseList(leases: [0: .init(owner: "a", revision: 12)], members: ["a"])
+        _ = machine.handle(.listed(list), at: Instant(seconds: 1))
+        XCTAssertTrue(
+            machine.handle(.tick, at: Instant(seconds: 1)).contains(.write(index: 0, owner: "a", replacing: 12)))
+    }
+
+    func testALeavingMemberHandsOverEverything() {
+        var machine = owner()
+        XCTAssertEqual(machine.handle(.leave, at: .zero).count, 4)
+        for index in 0..<4 {
+            _ = machine.handle(.stopped(index: index), at: .zero)
+            _ = machine.handle(.stored(index: index, revision: 20, sentAt: .zero), at: .zero)
+        }
+        XCTAssertTrue(machine.isIdle)
+        XCTAssertEqual(machine.handle(.listed(LeaseList()), at: .zero), [])
+    }
+
+    // MARK: Simulated groups
+
+    func testNoLeaseIsWithoutOwnerForFiveSecondsWhenMembersJoinLeaveOrAreKilled() {
+        for seed in 0..<10 as Range<UInt64> {
+            var group = LeaseSimulation(count: 64, seed: seed)
+            group.join("a")
+            group.run(for: .seconds(3))
+            XCTAssertEqual(group.shares, [64], "seed \(seed)")
+            group.resetGaps()
+            group.join("b")
+            group.run(for: .seconds(6))
+            XCTAssertEqual(group.shares, [32, 32], "seed \(seed)")
+            group.join("c")
+            group.run(for: .seconds(6))
+            XCTAssertEqual(group.shares.sorted(), [21, 21, 22], "seed \(seed)")
+            group.leave("a")
+            group.run(for: .seconds(6))
+            XCTAssertEqual(group.shares, [32, 32], "seed \(seed)")
+            XCTAssertLessThan(group.longestGap, .seconds(2), "seed \(seed): handed over")
+            group.kill("b")
+            group.run(for: .seconds(8))
+            XCTAssertEqual(group.shares, [64], "seed \(seed)")
+            XCTAssertLessThan(group.longestGap, .seconds(5), "seed \(seed): killed")
+            XCTAssertEqual(group.conflicts, [], "seed \(seed)")
+        }
+    }
+
+    func testNoLeaseHasTwoOwnersUnderStopsDelaysAndLostAnswers() {
+        for seed in 0..<20 as Range<UInt64> {
+            var chance = SeededGenerator(seed: seed + 1_000)
+            var group = LeaseSimulation(count: 16, seed: seed)
+            group.faults = .init(lostRequest: 0.05, lostAnswer: 0.05, delay: .milliseconds(1_500))
+            for name in ["a", "b", "c"] { group.join(name) }
+            for round in 0..<40 {
+                let name = group.names[Int(chance.uniform() * Double(group.names.count))]
+                switch chance.uniform() {
+                case ..<0.4: group.pause(name, for: .seconds(6 * chance.uniform()))
+                case ..<0.5 where group.names.count > 1: group.kill(name)
+                case ..<0.6 where group.names.count > 1: group.leave(name)
+                case ..<0.7: group.join("member\(round)")
+                default: break
+                }
+                group.run(for: .seconds(1))
+            }
+            XCTAssertEqual(group.conflicts, [], "seed \(seed)")
+            // Without further faults, all leases are owned in even shares.
+            group.faults = .init()
+            group.run(for: .seconds(20))
+            XCTAssertEqual(group.shares.reduce(0, +), 16, "seed \(seed)")
+            XCTAssertLessThanOrEqual((group.shares.max() ?? 0) - (group.shares.min() ?? 0), 1, "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import BeaconScanning
+import IndoorVocabulary
+import TagTracking
+import XCTest
+
+final class TagIntakeTests: XCTestCase {
+    private let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+    private let address = DeviceAddress(rawValue: 0xAABB_CCDD_EEFF)
+
+    private func reading(
+        _ rssi: Double = -60, receiver: String = "hall", name: String = "cart", window: Duration = .zero,
+        time: GatewayTime? = nil
+    ) -> GatewayReading {
+        GatewayReading(receiver: receiver, name: name, rssi: rssi, window: window, time: time)
+    }
+
+    private func at(_ seconds: Double) -> Instant { Instant(seconds: 1_790_000_000 + seconds) }
+
+    /// A message of `indoorloc scan --publish`.
+    private func message(
+        _ advertisements: [Advertisement], topic: String = "site/gateways/hall/advertisements", arrival: Instant,
+        isRetained: Bool = false
+    ) -> GatewayMessage {
+        GatewayMessage(
+            topic: topic,
+            payload: IndoorlocPayload(
+                wallClock: WallClock(timeOfZero: .zero), readings: advertisements.map { .advertisement($0) }
+            ).encoded(), arrival: arrival, isRetained: isRetained)
+    }
+
+    private func advertisement(_ instant: Instant, rssi: Double = -60) throws -> Advertisement {
+        let frame = BeaconFrame(format: .iBeacon, beacon: beacon, measuredPower: -59)
+        return Advertisement(instant: instant, address: address, rssi: rssi, data: try frame.advertisingData())
+    }
+
+    func testAMessageGivesKeyedReadingsInTheTimeOfArrival() throws {
+        var intake = TagIntake()
+        let message = message(
+            [try advertisement(at(0)), try advertisement(at(0.1), rssi: -70)], arrival: at(0.25))
+        let readings = intake.readings(of: message)
+        XCTAssertEqual(readings.map(\.tag), [.beacon(beacon), .beacon(beacon)])
+        XCTAssertEqual(readings.map(\.receiver), ["hall", "hall"])
+        XCTAssertEqual(readings.map(\.rssi), [-60, -70])
+        XCTAssertEqual(readings.map(\.measuredPower), [-59, -59])
+        XCTAssertEqual(readings.last?.instant, at(0.25), "the smallest delay counts as none")
+        // Times as floating-point seconds have a rounding error of some hundred nanoseconds.
+        let offset = try XCTUnwrap(intake.clockOffset(of: "hall"))
+        XCTAssertEqual(Double(offset), 150e6, accuracy: 1000)
+        XCTAssertEqual(intake.statistics.messages, 1)
+        XCTAssertEqual(intake.statistics.readings, 2)
+    }
+
+    func testOneTagHasOneKeyInTheFormatsOfAllGateways() throws {
+        var intake = TagIntake()
+        let hex = try advertisement(at(0)).data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let plain = "00000000000000010000000000000002"
+        let manufacturer = hex.dropFirst(6 + 4)
+        let messages = [
+            (
+                "espresense/devices/iBeacon:00000000-0000-0001-0000-000000000002-3-4/hall",
+                #"{"mac":"aabbccddeeff","id":"iBeacon:00000000-0000-0001-0000-000000000002-3-4","rssi":-71.25}"#
+            ),
+            (
+                "home/north/BTtoMQTT/AABBCCDDEEFF",
+                #"{"id":"AA:BB:CC:DD:EE:FF","rssi":-78,"manufacturerdata":"\#(manufacturer)"}"#
+            ),
+            (
+                "home/south/BTtoMQTT/\(plain)",
+                #"{"id":"\#(plain)","mac":"AA:BB:CC:DD:EE:FF","rssi":-79,"uuid":"\#(plain)","major":3,"minor":4}"#
+            ),
+            // These contain the address alone, which is linked by now.
+            ("home/TheengsGateway/BTtoMQTT/AABBCCDDEEFF", #"{"id":"AA:BB:CC:DD:EE:FF","rssi":-82,"name":"x"}"#),
+            (
+                "a",
+                #"[{"gateway":"G","locator":"l"},{"mac":"AABBCCDDEEFF","no":37,"rssi":-64,"timestamp":"2026-11-22T10:00:00Z"}]"#
+            ),
+            ("ruuvi/G/AA:BB:CC:DD:EE:FF", #"{"gw_mac":"G","rssi":-26,"data":"\#(hex)","cnt":338}"#),
+        ]
+        for (topic, payload) in messages {
+            let readings = intake.readings(
+                of: GatewayMessage(topic: topic, payload: Array(payload.utf8), arrival: at(0)))
+            XCTAssertEqual(readings.map(\.tag), [.beacon(beacon)], "\(topic): \(intake.problems)")
+        }
+    }
+
+    func testARetainedMessageIsDroppedBeforeItIsDecoded() throws {
+        var intake = TagIntake()
+        let retained = message([try advertisement(at(0))], arrival: at(0), isRetained: true)
+        XCTAssertEqual(intake.readings(of: retained), [])
+        var broken = retained
+        broken.payload = [1]
+        XCTAssertEqual(intake.readings(of: broken), [])
+        XCTAssertEqual(intake.statistics.retained, 2)
+        XCTAssertEqual(intake.statistics.invalid, [:])
+        XCTAssertNil(intake.clockOffset(of: "hall"))
+    }
+
+    func testAnInvalidMessageIsReportedAndHarmsNoOther() throws {
+        var intake = TagIntake()
+        var broken = message([try advertisement(at(0))], arrival: at(0))
+        broken.payload.removeLast()
+        XCTAssertEqual(intake.readings(of: broken), [])
+        broken.arrival = at(1)
+        XCTAssertEqual(intake.readings(of: broken), [])
+        XCTAssertEqual(intake.readings(of: message([try advertisement(at(2))], arrival: at(2))).count, 1)
+        XCTAssertEqual(intake.statistics.invalid, ["indoorloc": 2])
+        let problem = try XCTUnwrap(intake.problems.first)
+        XCTAssertEqual(intake.problems.count, 1)
+        XCTAssertEqual(problem.topic, "site/gateways/hall/advertisements")
+        XCTAssertEqual(problem.arrival, at(1))
+        XCTAssertEqual(problem.count, 2)
+        XCTAssertEqual(problem.error.format, .indoorloc)
+    }
+
+    func testAMessageAboveTheLimitIsInvalid() {
+        var limits = TagIntake.Limits()
+        limits.payload = 10
+        var intake = TagIntake(formats: [TopicFormat(filter: "a/#", format: .ruuvi)], limits: limits)
+        let large = GatewayMessage(topic: "a/b", payload: Array(repeating: 0, count: 11), arrival: at(0))
+        XCTAssertEqual(intake.readings(of: large), [])
+        XCTAssertEqual(
+            intake.problems.first?.error.description,
+            "ruuvi message at byte 10: the message has 11 bytes; the limit is 10")
+    }
+
+    func testUnknownTagsAreDroppedByTheRuleOfTheSettings() {
+        let register = TagRegister([.init(key: .name("cart"))])
+        let others = [
+            GatewayReading(receiver: "hall", beacon: beacon, rssi: -60),
+            GatewayReading(
+                receiver: "hall", beacon: BeaconIdentity(uuid: BeaconUUID(high: 9, low: 9), major: 3, minor: 4),
+                rssi: -60),
+            GatewayReading(receiver: "hall", address: address, rssi: -60),
+        ]
+        for (rule, count) in [
+            (FleetSettings.UnknownTags.all, 4), (.beacons([beacon.uuid]), 2), (.none, 1),
+        ] {
+            var settings = FleetSettings()
+            settings.unknownTags = rule
+            var intake = TagIntake(register: register, settings: settings)
+            XCTAssertEqual(intake.readings(of: [reading()] + others, arrival: at(0)).count, count, "\(rule)")
+            XCTAssertEqual(intake.statistics.dropped[.unknownTag] ?? 0, 4 - count, "\(rule)")
+        }
+    }
+
+    func testAReadingWithoutMeasurementOrNameIsDropped() {
+        var intake = TagIntake()
+        let readings = [
+            reading(0), reading(127), reading(-128), reading(.nan), reading(-50, receiver: ""), reading(-50, name: ""),
+            reading(-50, receiver: String(repeating: "r", count: 201)), reading(-50),
+        ]
+        XCTAssertEqual(intake.readings(of: readings, arrival: at(0)).count, 1)
+        XCTAssertEqual(intake.statistics.dropped, [.withoutMeasurement: 4, .unnamed: 3])
+    }
+
+    // MARK: Duplicates and windows
+
+    func testAnAdvertisementInSeveralMessagesCountsOnce() {
+        var intake = TagIntake()
+        XCTAssertEqual(intake.readings(of: [reading()], arrival: at(0)).count, 1)
+        XCTAssertEqual(intake.readings(of: [reading()], arrival: at(0.05)).count, 0)
+        XCTAssertEqual(intake.readings(of: [reading()], arrival: at(0.11)).count, 1, "the next advertisement")
+        XCTAssertEqual(intake.readings(of: [reading(-61)], arrival: at(0.12)).count, 1, "another RSSI")
+        XCTAssertEqual(intake.readings(of: [reading(-61, receiver: "b")], arrival: at(0.12)).count, 1)
+        XCTAssertEqual(intake.readings(of: [reading(-61, name: "van")], arrival: at(0.12)).count, 1)
+        XCTAssertEqual(intake.statistics.dropped, [.duplicate: 1])
+    }
+
+    func testReadingsOfOneMessageAreDifferentAdvertisements() {
+        var intake = TagIntake()
+        let second = GatewayTime(nanoseconds: at(0).nanoseconds, resolution: .seconds(1))
+        XCTAssertEqual(intake.readings(of: [reading(), reading()], arrival: at(0)).count, 2)
+        XCTAssertEqual(intake.readings(of: [reading(time: second), reading(time: second)], arrival: at(1)).count, 2)
+    }
+
+    func testAFineClockDeterminesWhatIsADuplicate() {
+        var intake = TagIntake()
+        func time(_ seconds: Double) -> GatewayTime {
+            GatewayTime(nanoseconds: at(seconds).nanoseconds, resolution: .milliseconds(1))
+        }
+        let readings = [reading(time: time(0)), reading(time: time(0)), reading(time: time(0.02))]
+        XCTAssertEqual(intake.readings(of: readings, arrival: at(0.1)).count, 2)
+        XCTAssertEqual(intake.readings(of: [reading(time: time(0.02))], arrival: at(9)).count, 0, "sent again")
+    }
+
+    func testFilteredReadingsPassOnceInTheirWindow() {
+        var intake = TagIntake()
+        // A gateway with a window of 15 s sends about every 5 s.
+        let passed = (0..<13).filter { index in
+            let jitter = index % 2 == 0 ? 0 : -0.2
+            let filtered = reading(-60 - Double(index), window: .seconds(15))
+            return !intake.readings(of: [filtered], arrival: at(5 * Double(index) + jitter)).isEmpty
+        }
+        XCTAssertEqual(passed, [0, 3, 6, 9, 12])
+        XCTAssertEqual(intake.statistics.dropped, [.overlapping: 8])
+    }
+
+    func testAWindowConcernsOneTagAndOneReceiverAndNoSingleAdvertisement() {
+        var intake = TagIntake()
+        let window = Duration.seconds(15)
+        let readings = [
+            reading(-60, window: window), reading(-61, receiver: "b", window: window),
+            reading(-62, name: "van", window: window), reading(-63), reading(-64),
+        ]
+        XCTAssertEqual(intake.readings(of: readings, arrival: at(0)).map(\.rssi), [-60, -61, -62, -63, -64])
+        XCTAssertEqual(intake.readings(of: [reading(-65, window: window)], arrival: at(1)), [])
+    }
+
+    // MARK: Clocks
+
+    func testAClockThatJumpsIsReportedAsAnEvent() {
+        var intake = TagIntake()
+        var events: [ReceiverEvent] = []
+        for second in 0..<2000 {
+            let ahead = second < 300 && second / 20 % 2 == 1 ? 600.0 : 0
+            let time = GatewayTime(nanoseconds: at(Double(second) + ahead).nanoseconds, resolution: .seconds(1))
+            let readings = intake.readings(
+                of: [reading(-60 - Double(second % 2), time: time)], arrival: at(Double(second) + 0.1))
+            XCTAssertTrue(readings.allSatisfy { $0.instant <= at(Double(second) + 0.1) })
+            events += intake.drainEvents()
+        }
+        XCTAssertEqual(events.map(\.health), [.clockWrong, .healthy])
+        XCTAssertEqual(events.map(\.receiver), ["hall", "hall"])
+        XCTAssertGreaterThan(intake.statistics.withoutClock, 300)
+    }
+
+    func testALateReadingIsDropped() {
+        var intake = TagIntake()
+        for second in 0..<120 {
+            let delay = second == 100 ? 60.0 : 0
+            let time = GatewayTime(
+                nanoseconds: at(Double(second) - delay).nanoseconds, resolution: .milliseconds(1))
+            let readings = intake.readings(of: [reading(time: time)], arrival: at(Double(second) + 0.1))
+            XCTAssertEqual(readings.count, second == 100 ? 0 : 1, "second \(second)")
+        }
+        XCTAssertEqual(intake.statistics.dropped, [.late: 1])
+    }
+
+    // MARK: Limits
+
+    func testAFloodOfNamesNeedsLimitedMemory() {
+        var limits = TagIntake.Limits()
+        (limits.receivers, limits.links, limits.pairs, limits.problems) = (50, 50, 50, 5)
+        var intake = TagIntake(limits: limits)
+        let time = GatewayTime(nanoseconds: 0, resolution: .seconds(1))
+        for index in 0..<2000 {
+            let flood = GatewayReading(
+                receiver: "r\(index)", address: DeviceAddress(rawValue: UInt64(index + 1)),
+                beacon: BeaconIdentity(uuid: BeaconUUID(high: 0, low: UInt64(index)), major: 0, minor: 0), rssi: -60,
+                time: time)
+            XCTAssertEqual(intake.readings(of: [flood], arrival: at(0)).count, 1)
+            _ = intake.readings(of: GatewayMessage(topic: "t\(index)", payload: [], arrival: at(0)))
+        }
+        XCTAssertEqual(intake.counts, TagIntake.Counts(receivers: 50, links: 50, pairs: 50, problems: 5))
+        XCTAssertEqual(intake.problems.map(\.topic), ["t1995", "t1996", "t1997", "t1998", "t1999"])
+    }
+
+    // MARK: Figures
+
+    func testTheStatisticsAreMetrics() throws {
+        var intake = TagIntake()
+        _ = intake.readings(of: message([try advertisement(at(0))], arrival: at(0)))
+        _ = intake.readings(of: message([], arrival: at(0), isRetained: true))
+        _ = intake.readings(of: GatewayMessage(topic: "a", payload: [], arrival: at(0)))
+        _ = intake.readings(of: [reading(0)], arrival: at(0))
+        let families = intake.statistics.families
+        XCTAssertEqual(
+            families.map(\.name),
+            ["messages", "retained_messages", "invalid_messages", "readings", "dropped_readings", "arrival_times"].map {
+                "indoorloc_intake_" + $0
+            })
+        XCTAssertEqual(families[0].samples, [.init(.number(3))])
+        XCTAssertEqual(families[1].samples, [.init(.number(1))])
+        XCTAssertEqual(families[2].samples, [.init(.number(1), labels: [.init("format", "unknown")])])
+        XCTAssertEqual(families[3].samples, [.init(.number(1))])
+        XCTAssertEqual(
+            families[4].samples.first, .init(.number(1), labels: [.init("reason", "withoutMeasurement")]))
+        XCTAssertEqual(families[4].samples.count, IntakeStatistics.Reason.allCases.count)
+    }
+}

@@ -1,0 +1,139 @@
+import IndoorVocabulary
+import TagTracking
+import XCTest
+
+/// Registers in CSV and JSON.
+final class TagRegisterFileTests: XCTestCase {
+    private let classes: Set<String> = ["standard", "light"]
+
+    private func csv(_ text: String) throws(TagRegisterError) -> TagRegister {
+        try TagRegister(csv: Array(text.utf8), classes: classes)
+    }
+
+    private func json(_ text: String) throws(TagRegisterError) -> TagRegister {
+        try TagRegister(json: Array(text.utf8), classes: classes)
+    }
+
+    private func assertFails(
+        _ read: @autoclosure () throws(TagRegisterError) -> TagRegister, _ description: String, line: UInt = #line
+    ) {
+        do {
+            _ = try read()
+            XCTFail("expected: \(description)", line: line)
+        } catch { XCTAssertEqual("\(error)", description, line: line) }
+    }
+
+    private var cart: TagRegister.Entry {
+        TagRegister.Entry(
+            key: .name("cart-7"),
+            aliases: [
+                .address(DeviceAddress(rawValue: 0xAABB_CCDD_EEFF)),
+                .beacon(BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)),
+            ], name: "Cart \"7\", hall", power: -59.5, tagClass: "light")
+    }
+
+    func testATableHasAllMembersOfATag() throws {
+        let register = try csv(
+            """
+            \u{FEFF}key,name,power,class,aliases
+            cart-7,"Cart ""7"", hall",-59.5,light,aabbccddeeff 00000000-0000-0001-0000-000000000002-3-4
+
+            AA:BB:CC:00:00:01,,,,
+            """)
+        let other = TagRegister.Entry(key: .address(DeviceAddress(rawValue: 0xAABB_CC00_0001)))
+        XCTAssertEqual(register, TagRegister([cart, other]))
+    }
+
+    func testTheColumnsHaveAnyOrderAndLinesEndInAnyStyle() throws {
+        let register = try csv("aliases,key\r\naabbccddee00,a\r\n,b")
+        XCTAssertEqual(
+            register.entries,
+            [
+                .name("a"): .init(key: .name("a"), aliases: [.address(DeviceAddress(rawValue: 0xAABB_CCDD_EE00))]),
+                .name("b"): .init(key: .name("b")),
+            ])
+        XCTAssertEqual(try csv("key\n").entries, [:])
+        XCTAssertEqual(try csv("key,name\na,\"two\nlines\"\n").entries[.name("a")]?.name, "two\nlines")
+    }
+
+    func testAnErrorInATableHasItsLineAndColumn() {
+        assertFails(try csv(""), "line 1: the line with the names of the columns is missing")
+        assertFails(try csv("name\n"), "line 1, key: the column is missing")
+        assertFails(
+            try csv("key,colour\n"),
+            "line 1, colour: the column is unknown; the columns are key,name,power,class,aliases")
+        assertFails(try csv("key,key\n"), "line 1, key: the column occurs twice")
+        assertFails(try csv("key,name\na,b\nc\n"), "line 3: the line has 1 fields; the first line has 2")
+        assertFails(try csv("key,name\na,\"b\n\nc"), "line 2: the closing quote of a field is missing")
+        assertFails(
+            try csv("key,name\na,b\"c\n"),
+            "line 2: a quote within a field requires quotes around the field, and is written twice")
+        assertFails(
+            try csv("key,name\na,\"b\"c\n"),
+            "line 2: a comma or the end of the line must follow the closing quote of a field")
+        assertFails(try csv("key,name\n,b\n"), "line 2, key: the name of the tag is missing")
+        assertFails(try csv("key,power\na,loud\n"), "line 2, power: 'loud' isn't a number of dBm")
+        assertFails(try csv("key,power\na,nan\n"), "line 2, power: 'nan' isn't a number of dBm")
+        assertFails(try csv("key,power\na,40\n"), "line 2, power: 40.0 isn't a power in dBm from -127 to 20")
+        assertFails(
+            try csv("key,class\na,\n\nb,heavy\n"),
+            "line 4, class: the class 'heavy' is unknown; use one of: light, standard")
+        do {
+            _ = try TagRegister(csv: Array("key\n".utf8) + [0xFF, 10])
+            XCTFail("it should have thrown")
+        } catch { XCTAssertEqual("\(error)", "line 2: a field isn't UTF-8") }
+    }
+
+    func testANameOfTwoTagsIsAnErrorWithBothLines() {
+        assertFails(
+            try csv("key,aliases\naabbccddeeff,\nb,\nAA:BB:CC:DD:EE:FF,\n"),
+            "line 4, key: AA:BB:CC:DD:EE:FF is already a name of the tag on line 2")
+        assertFails(
+            try csv("key,aliases\na,x y\nb,z x\n"), "line 3, aliases: x is already a name of the tag on line 2")
+        assertFails(try csv("key,aliases\na,b\nb,\n"), "line 3, key: b is already a name of the tag on line 2")
+    }
+
+    func testTwoSpellingsOfAnAliasOnALineAreOne() throws {
+        let register = try csv("key,aliases\naabbccddeeff,AA:BB:CC:DD:EE:FF aabbccddee00 AABBCCDDEE00\n")
+        XCTAssertEqual(
+            register.entries.values.map(\.aliases), [[.address(DeviceAddress(rawValue: 0xAABB_CCDD_EE00))]])
+    }
+
+    func testAnyClassIsAcceptedWithoutAListOfClasses() throws {
+        let register = try TagRegister(csv: Array("key,class\na,heavy\n".utf8))
+        XCTAssertEqual(register.entries[.name("a")]?.tagClass, "heavy")
+    }
+
+    func testADocumentHasAllMembersOfATag() throws {
+        let register = try json(
+            """
+            \u{FEFF}[{"key": "cart-7", "name": "Cart \\"7\\", hall", "power": -59.5, "class": "light",
+              "aliases": ["AA:BB:CC:DD:EE:FF", "iBeacon:00000000-0000-0001-0000-000000000002-3-4"]},
+             {"name": null, "key": "AA:BB:CC:00:00:01", "aliases": []}]
+            """)
+        let other = TagRegister.Entry(key: .address(DeviceAddress(rawValue: 0xAABB_CC00_0001)))
+        XCTAssertEqual(register, TagRegister([cart, other]))
+        XCTAssertEqual(try json("[]"), TagRegister())
+    }
+
+    func testAnErrorInADocumentHasItsLineAndMember() {
+        assertFails(try json(""), "line 1: expected an array")
+        assertFails(try json("{}"), "line 1: expected an array")
+        assertFails(try json("[\n{},\n]"), "line 3: expected an object")
+        assertFails(try json("[]\n\n[]"), "line 3: expected the end of the document")
+        assertFails(try json("[\n\n{\"name\":\"a\"}]"), "line 3, key: the name of the tag is missing")
+        assertFails(try json("[{\"key\":\n7}]"), "line 2, key: expected a string")
+        assertFails(try json("[{\"key\":\"a\",\"power\":\"loud\"}]"), "line 1, power: expected a number")
+        assertFails(
+            try json("[{\"key\":\"a\",\n\"colour\":1}]"),
+            "line 2: expected one of the members key, name, power, class, aliases, not 'colour'")
+        assertFails(
+            try json("[{\"key\":\"a\",\n\"key\":\"a\"}]"), "line 2: expected each member once, not 'key' again")
+        assertFails(
+            try json("[{\"key\":\"a\"},\n{\"key\":\"b\",\"aliases\":[\"a\"]}]"),
+            "line 2, aliases: a is already a name of the tag on line 1")
+        assertFails(
+            try json("[{\"key\":\"a\",\"class\":\"heavy\"}]"),
+            "line 1, class: the class 'heavy' is unknown; use one of: light, standard")
+    }
+}
