@@ -71,6 +71,9 @@ public struct IndoorlocPayload: Hashable, Sendable {
 // MARK: Readings
 
 extension IndoorlocPayload {
+    /// The powers at 1 m in dBm that beacons advertise, the lowest one with Eddystone.
+    private static let powers = -141.0..<0.0
+
     /// Returns the readings of a message, in the order of the message, without those whose RSSI isn't a measurement.
     ///
     /// A message about a gateway's presence has no readings.
@@ -92,7 +95,8 @@ extension IndoorlocPayload {
             case .sighting(let sighting):
                 GatewayReading(
                     receiver: receiver, address: sighting.address, beacon: sighting.beacon, rssi: sighting.rssi,
-                    time: message.time(at: sighting.instant), measuredPower: sighting.measuredPower)
+                    time: message.time(at: sighting.instant),
+                    measuredPower: sighting.measuredPower.flatMap { powers.contains($0) ? $0 : nil })
             case .motion, .step, .pressure, .gnss, .fix, .radio: nil
             }
         }

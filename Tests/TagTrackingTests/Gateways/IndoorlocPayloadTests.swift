@@ -124,6 +124,8 @@ final class IndoorlocPayloadTests: XCTestCase {
                     in: .min ... .max, using: &generator)
             }
             guard let readings = try? IndoorlocPayload.readings(topic: topic, payload: bytes) else { continue }
+            XCTAssertTrue(readings.allSatisfy { Sighting.isMeasurement(rssi: $0.rssi) })
+            XCTAssertTrue(readings.allSatisfy { ($0.measuredPower ?? -1) < 0 })
             XCTAssertLessThanOrEqual(readings.count, bytes.count / 13)
         }
     }
