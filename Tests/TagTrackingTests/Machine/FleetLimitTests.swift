@@ -133,6 +133,19 @@ final class FleetLimitTests: XCTestCase {
         XCTAssertTrue(families.allSatisfy { $0.name.hasPrefix("indoorloc_fleet_") })
     }
 
+    func testTheBytesOfAMachineGrowWithItsTags() {
+        func bytes(tags: Int) -> Int {
+            var machine = FleetMachine(venue: FleetHall().venue, settings: FleetHall.settings)
+            for tag in 0..<tags { machine.observe(FleetHall.reading(tag, at: 0)) }
+            _ = machine.advance(to: FleetHall.at(2))
+            return machine.byteCount
+        }
+        let (few, many) = (bytes(tags: 10), bytes(tags: 110))
+        // 100 particles have at least 20 bytes each.
+        XCTAssertGreaterThan(many - few, 100 * 100 * 20)
+        XCTAssertLessThan(many - few, 100 * 100_000)
+    }
+
     func testStatisticsOfPartitionsAdd() {
         var machine = FleetMachine(venue: FleetHall().venue, settings: FleetHall.settings)
         _ = machine.run([FleetHall.reading(1, at: 0)], to: 3)
