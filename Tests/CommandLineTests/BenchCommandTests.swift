@@ -44,6 +44,15 @@ final class BenchCommandTests: XCTestCase {
         XCTAssertTrue(bytes > 10_000 || bytes == 0, "\(bytes)")
     }
 
+    func testTheTagBenchmarkHasAPositionOfEachTagEachSecond() {
+        var bench = TagBench(.light, tags: 4, seconds: 6)
+        XCTAssertEqual(bench.go(), 24)
+        XCTAssertEqual(bench.go(), 24)
+        let bytes = bench.memory()
+        // The allocator of a sanitizer doesn't count allocations.
+        XCTAssertTrue((10_000...30_000).contains(bytes) || bytes == 0, "\(bytes)")
+    }
+
     func testBytesAreCountedUntilTheyAreFreed() {
         let before = cbench_bytes()
         let held = malloc(100_000)

@@ -9,8 +9,9 @@ import CMath
 /// Source: J. A. Hausman, *Specification Tests in Econometrics*, Econometrica 46(6), 1978: the variance of the
 /// difference between an efficient estimate and an inefficient one is the difference of their variances.
 package struct ConsistencyTest: Hashable, Sendable {
-    private var ratios = 0.0
-    private var weight = 0.0
+    /// The weighted sum of the ratios, and the sum of the weights.
+    private(set) var ratios = 0.0
+    private(set) var weight = 0.0
 
     /// Time constant in seconds of the exponential average.
     private static let memory = 30.0
@@ -20,6 +21,9 @@ package struct ConsistencyTest: Hashable, Sendable {
 
     /// Creates a test without comparisons.
     package init() {}
+
+    /// Creates a test with the sums of an earlier one.
+    init(ratios: Double, weight: Double) { (self.ratios, self.weight) = (ratios, weight) }
 
     /// Adds a comparison.
     ///

@@ -71,6 +71,22 @@ extension PositioningEngine {
         filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
     }
 
+    /// Narrows the prior of the receiver offset by the power of a tag. Call this before any evidence.
+    ///
+    /// In a fleet, the link is reversed: the venue's receivers take the place of the beacons, and the offset is that of
+    /// the tag's power from the power of the tag that the field assumes. A tag's stated power has the same error as a
+    /// beacon's: it depends on the case, the battery and the mount. Its deviation is therefore
+    /// `SignalModel.powerDeviation`. Without a stated power, the offset keeps the prior of an unknown receiver, whose
+    /// deviation of 9 dB includes tags of ±10 dB.
+    ///
+    /// - Parameter power: the signal strength of the tag at 1 m in dBm.
+    package mutating func begin(power: Double) {
+        let powers = field.transmitters.map(\.power)
+        guard !powers.isEmpty, power.isFinite else { return }
+        let mean = powers.reduce(0, +) / Double(powers.count)
+        begin(offset: min(max(power - mean, -50), 50), deviation: field.model.powerDeviation)
+    }
+
     private mutating func begin(offset: Double, deviation: Double) {
         var receiver = firstReceiver
         receiver.begin(value: offset, deviation: min(deviation, field.model.receiverOffsetDeviation))

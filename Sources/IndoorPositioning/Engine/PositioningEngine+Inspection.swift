@@ -53,4 +53,47 @@ extension PositioningEngine {
             mean: expected.rssi + offset.value,
             deviation: (expected.variance + offset.variance + noise).squareRoot())
     }
+
+    /// The greatest number of particles that an expectation over the belief uses. Their mean differs from that of all
+    /// particles by a tenth of the spread.
+    private static let expectationSample = 100
+
+    /// Returns the RSSI that the signal field and the estimated receiver offset predict for a beacon over the belief on
+    /// a map.
+    ///
+    /// The deviation combines the uncertainty of the position, of the field and of the offset with the noise of one
+    /// reading.
+    /// - Returns: nil if the venue doesn't contain the beacon, without particles on the map, or where the field predicts
+    ///   no reception for most of the belief.
+    package func expectedRSSI(of beacon: BeaconIdentity, on map: MapID) -> ExpectedRSSI? {
+        guard settings.method == .particle, let index = field.indexes[beacon],
+            let mapIndex = field.maps.firstIndex(where: { $0.mapID == map }),
+            let table = field.maps[mapIndex].tables[index]
+        else { return nil }
+        let (grid, particles) = (field.maps[mapIndex].grid, filter.particles)
+        let range = particles.range(of: mapIndex)
+        var (all, received, sum, squares, variance) = (0.0, 0.0, 0.0, 0.0, 0.0)
+        for place in stride(from: range.lowerBound, to: range.upperBound, by: 1 + range.count / Self.expectationSample)
+        {
+            let weight = Double(particles.weight[place])
+            all += weight
+            let point = MapPoint(x: Double(particles.x[place]), y: Double(particles.y[place]))
+            guard let cell = grid.cell(at: point),
+                let entry = table.index(column: cell % grid.columns, row: cell / grid.columns)
+            else { continue }
+            let mean = Double(table.mean[entry])
+            received += weight
+            sum += weight * mean
+            squares += weight * mean * mean
+            variance += weight * Double(table.variance[entry])
+        }
+        guard received > all / 2 else { return nil }
+        let (mean, model, offset) = (sum / received, field.model, offsets[mapIndex])
+        guard mean > Double(SignalField.inaudible) else { return nil }
+        let noise = field.readingDeviation * field.readingDeviation + model.fastFading * model.fastFading
+        let spread = max(0, squares / received - mean * mean)
+        return ExpectedRSSI(
+            mean: mean + offset.value,
+            deviation: (spread + variance / received + offset.variance + noise).squareRoot())
+    }
 }

@@ -21,7 +21,9 @@ public struct PositioningEngine: Sendable {
 
     let field: SignalField
     let settings: PositioningSettings
-    private var collector: EvidenceCollector
+    /// The effort apart from the settings.
+    let effort: PositioningEffort
+    var collector: EvidenceCollector
     var filter: ParticleFilter
     /// Stairs and elevators, for dead reckoning.
     let links: FloorLinks
@@ -41,9 +43,12 @@ public struct PositioningEngine: Sendable {
     private(set) var latestStep: (instant: Instant, heading: Double?)?
     /// Whether a motion sensor was available at the latest advance.
     private(set) var isMotionSensed = false
-    private(set) var lastAdvance: Instant?
+    var lastAdvance: Instant?
     var floorFilter: FloorFilter
-    private var lastLook: Instant?
+    /// The instant of the latest global update; nil before any.
+    var lastLook: Instant?
+    /// Whether a beacon was detected since then.
+    private var hasNewEvidence = false
     var pressure = PressureMean()
     /// Seconds since the barometer was last read, while no beacon is detected.
     var pressureGap = 0.0
@@ -52,7 +57,7 @@ public struct PositioningEngine: Sendable {
     private var snapshot: Evidence?
     private var memoryless = SnapshotEstimate()
     /// The test of the belief against the evidence of the last seconds.
-    private var check = ConsistencyTest()
+    var check = ConsistencyTest()
     /// Index of the locked map; nil if the evidence decides.
     private var lockedMapIndex: Int?
     /// Number of steps with a heading so far.
@@ -92,13 +97,18 @@ public struct PositioningEngine: Sendable {
     }
 
     /// Creates an engine that shares an existing field with other sessions.
-    package init(venue: Venue, field: SignalField, settings: PositioningSettings, seed: UInt64) {
+    package init(
+        venue: Venue, field: SignalField, settings: PositioningSettings,
+        effort: PositioningEffort = PositioningEffort(),
+        seed: UInt64
+    ) {
         self.field = field
         self.settings = settings
+        self.effort = effort
         collector = EvidenceCollector(field: field)
         filter = ParticleFilter(
             walls: field.walls, motion: settings.motion, resampling: settings.resampling,
-            count: max(100, settings.particleCount), seed: seed)
+            count: max(100, settings.particleCount), fewest: effort.fewestParticles, seed: seed)
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)
         floorFilter = FloorFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
@@ -116,8 +126,7 @@ public struct PositioningEngine: Sendable {
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .sighting(let sighting):
-            guard sighting.hasMeasurement, let beacon = field.indexes[sighting.beacon] else { return }
-            collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)
+            observe(sighting, window: .zero)
         case .motion, .step:
             if settings.motion.usesSteps { walk(reading) }
         case .pressure(let sample):
@@ -127,6 +136,12 @@ public struct PositioningEngine: Sendable {
         case .advertisement, .gnss, .radio:
             break
         }
+    }
+
+    /// Adds a sighting whose RSSI is a median over a window; zero for the RSSI of one advertisement.
+    package mutating func observe(_ sighting: Sighting, window: Duration) {
+        guard sighting.hasMeasurement, let beacon = field.indexes[sighting.beacon] else { return }
+        collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant, window: window)
     }
 
     private mutating func walk(_ reading: SensorReading) {
@@ -214,11 +229,15 @@ public struct PositioningEngine: Sendable {
         let age = evidence.heard.isEmpty ? 0 : min(max(0, evidence.age), seconds)
         predict(now, seconds - age, until: now.advanced(by: .zero - .seconds(age)))
         defer { predict(now, age, until: now) }
+        if !evidence.heard.isEmpty { hasNewEvidence = true }
         snapshot = collector.snapshot(at: now) ?? snapshot
         guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
         let isFirst = lastLook == nil
         if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
-        if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.globalUpdateInterval { look(now) }
+        guard isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.globalUpdateInterval,
+            hasNewEvidence || !effort.needsNewEvidence
+        else { return }
+        look(now)
     }
 
     /// Updates the estimate of a method that uses only the evidence of the last seconds.
@@ -257,6 +276,7 @@ public struct PositioningEngine: Sendable {
         var posterior = GridPosterior(likelihood)
         compare(posterior, now)
         lastLook = now
+        hasNewEvidence = false
         if let restored = restored.take(), floorFilter.isEmpty {
             posterior.weigh(restored, field: field, motion: settings.motion, at: now)
         }
@@ -359,13 +379,6 @@ public struct PositioningEngine: Sendable {
     func radius(variance: Double) -> Double {
         let spread = settings.radiusFactor * PositionCovariance.radiusOfDeviation * (variance / 2).squareRoot()
         return (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
-    }
-}
-
-extension PositioningEngine {
-    /// Creates an engine that shares its tables with other engines.
-    package init(venue: Venue, tables: SharedTables, settings: PositioningSettings, seed: UInt64) {
-        self.init(venue: venue, field: tables.field(of: venue, model: settings.signal), settings: settings, seed: seed)
     }
 }
 

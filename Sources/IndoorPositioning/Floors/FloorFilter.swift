@@ -61,6 +61,9 @@ package struct FloorFilter: Hashable, Sendable {
     /// The probability of each floor, in order; the sum is 1.
     package var probabilities: [Double] { states.map(\.probability) }
 
+    /// The bytes of the floors' states.
+    var byteCount: Int { MemoryLayout<State>.stride * states.capacity }
+
     /// Whether the barometer shows that the device is between two floors.
     package var isClimbing: Bool { climbTime > 0 && climbTime < Self.longestClimb }
 
@@ -81,6 +84,15 @@ package struct FloorFilter: Hashable, Sendable {
         }
         isMeasured = floors.map { $0.elevation != nil }
         states = floors.map { _ in State(probability: 1 / Double(max(1, floors.count))) }
+    }
+
+    /// Sets the probability of each floor, as many as there are floors and with a sum above 0, from an earlier filter.
+    mutating func begin(with probabilities: [Double]) {
+        for (index, probability) in probabilities.prefix(states.count).enumerated() {
+            states[index].probability = probability
+        }
+        normalize()
+        isEmpty = false
     }
 
     /// Updates the floors with new evidence.

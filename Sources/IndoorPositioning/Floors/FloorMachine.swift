@@ -55,7 +55,7 @@ package struct FloorMachine: Hashable, Sendable {
         }
     }
 
-    /// The state; only `observe` changes it.
+    /// The state; only `observe` and `begin` change it.
     package private(set) var state = State.searching(since: nil)
     private let settings: FloorSettings
 
@@ -66,6 +66,9 @@ package struct FloorMachine: Hashable, Sendable {
 
     /// Creates a machine without a floor.
     package init(settings: FloorSettings) { self.settings = settings }
+
+    /// Continues on the map of an earlier machine, with the floor that may replace it.
+    package mutating func begin(on map: MapID, rival: Rival?) { state = .settled(map: map, rival: rival) }
 
     /// Handles the probability of each map; empty without evidence. A locked map is selected whatever the
     /// probabilities are.

@@ -70,12 +70,12 @@ extension ParticleFilter {
         }
         setAside(makingRoomFor: probabilities)
         var next = 0
-        let there = spare.range(of: mapIndex)
+        let there = workspace.spare.range(of: mapIndex)
         for (index, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
             let even = Float(probability / Double(wanted))
             guard index == mapIndex else {
-                resample(spare.range(of: index), count: wanted, at: &next, mapIndex: index, weight: even)
+                resample(workspace.spare.range(of: index), count: wanted, at: &next, mapIndex: index, weight: even)
                 continue
             }
             // A belief elsewhere is discarded; keeping half of it would move the mean halfway back.

@@ -50,9 +50,9 @@ extension ParticleFilter {
         var step = cmath_walk(
             drift: Float(motion.headingDrift * .pi / 180) * root, turn: Float(motion.stepTurn * .pi / 180),
             stretch: Float(motion.stepLength), wander: Float(motion.standingWander) * root)
-        self.strides.removeAll(keepingCapacity: true)
+        workspace.strides.removeAll(keepingCapacity: true)
         for stride in strides where stride.isPlausible {
-            self.strides.append(
+            workspace.strides.append(
                 cmath_stride(
                     length: Float(stride.length), heading: Float(stride.heading ?? 0),
                     has_heading: stride.heading != nil))
@@ -63,11 +63,11 @@ extension ParticleFilter {
             let walls = walls[mapIndex].table
             withUnsafePointer(to: walls.grid) { grid in
                 cmath_walk(
-                    &step, self.strides, self.strides.count, grid, walls.cells, walls.lines,
+                    &step, workspace.strides, workspace.strides.count, grid, walls.cells, walls.lines,
                     generator.ahead, range.lowerBound, range.count, &particles.isWalking, &particles.x, &particles.y,
                     &particles.velocityX, &particles.velocityY, &particles.bias, particles.scale, &particles.weight)
             }
-            generator.skip((2 + 2 * self.strides.count) * range.count)
+            generator.skip((2 + 2 * workspace.strides.count) * range.count)
         }
     }
 }

@@ -72,6 +72,7 @@ extension ParticleFilter {
 
         /// Resizes the arrays to `count` particles; larger memory is kept.
         mutating func resize(to count: Int) {
+            if count > x.capacity { reserve(count) }
             x.resize(to: count, with: 0)
             y.resize(to: count, with: 0)
             velocityX.resize(to: count, with: 0)
@@ -82,6 +83,27 @@ extension ParticleFilter {
             mapIndex.resize(to: count, with: 0)
             weight.resize(to: count, with: 0)
             receivers.resize(to: count)
+        }
+
+        /// Allocates memory for exactly `count` particles; arrays that grow by appending double their memory.
+        private mutating func reserve(_ count: Int) {
+            x.reserveCapacity(count)
+            y.reserveCapacity(count)
+            velocityX.reserveCapacity(count)
+            velocityY.reserveCapacity(count)
+            bias.reserveCapacity(count)
+            scale.reserveCapacity(count)
+            isWalking.reserveCapacity(count)
+            mapIndex.reserveCapacity(count)
+            weight.reserveCapacity(count)
+        }
+
+        /// The bytes of the arrays.
+        package var byteCount: Int {
+            let floats =
+                x.capacity + y.capacity + velocityX.capacity + velocityY.capacity + bias.capacity + scale.capacity
+                + weight.capacity + mapIndex.capacity
+            return 4 * floats + isWalking.capacity + receivers.byteCount
         }
 
         /// Overwrites the particles from `start` on with copies of others, all with the same map and weight.
@@ -138,33 +160,34 @@ extension ParticleFilter {
 }
 
 extension ParticleFilter {
-    /// Resamples particles of `spare` in proportion to their weights, by the configured scheme.
+    /// Resamples the particles that were set aside in proportion to their weights, by the configured scheme.
     ///
     /// - Parameter next: the index of the first new particle; the index after the last one on return.
     mutating func resample(_ members: Range<Int>, count: Int, at next: inout Int, mapIndex: Int, weight: Float) {
         guard count > 0, !members.isEmpty else { return }
         switch resampling.scheme {
-        case .systematic: spare.pick(count, of: members, start: Float(generator.uniform()), into: &picks)
-        case .stratified: spare.pick(count, of: members, using: &generator, into: &picks)
+        case .systematic:
+            workspace.spare.pick(count, of: members, start: Float(generator.uniform()), into: &workspace.picks)
+        case .stratified: workspace.spare.pick(count, of: members, using: &generator, into: &workspace.picks)
         }
-        particles.replace(from: next, with: spare, picks, mapIndex: mapIndex, weight: weight)
+        particles.replace(from: next, with: workspace.spare, workspace.picks, mapIndex: mapIndex, weight: weight)
         next += count
     }
 
     /// Resamples the particles of each map whose effective sample size is too small.
     package mutating func resampleIfNeeded(mapCount: Int) {
         guard (0..<mapCount).contains(where: { isUneven(particles.evenness(particles.range(of: $0))) }) else { return }
-        swap(&particles, &spare)
-        particles.resize(to: spare.count)
+        swap(&particles, &workspace.spare)
+        particles.resize(to: workspace.spare.count)
         for mapIndex in 0..<mapCount {
-            let members = spare.range(of: mapIndex)
-            let sums = spare.evenness(members)
+            let members = workspace.spare.range(of: mapIndex)
+            let sums = workspace.spare.evenness(members)
             if isUneven(sums) {
                 var next = members.lowerBound
                 let even = sums.sum / Float(members.count)
                 resample(members, count: members.count, at: &next, mapIndex: mapIndex, weight: even)
             } else {
-                particles.replace(members, with: spare)
+                particles.replace(members, with: workspace.spare)
             }
         }
     }

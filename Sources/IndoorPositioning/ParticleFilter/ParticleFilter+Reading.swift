@@ -10,35 +10,40 @@ extension ParticleFilter {
     package mutating func weigh(
         _ likelihood: Likelihood, fill: (_ mapIndex: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
     ) -> [Double] {
-        evidence.removeAll(keepingCapacity: true)
-        while occupied.count < likelihood.field.maps.count { occupied.append(OccupiedCells()) }
+        workspace.evidence.removeAll(keepingCapacity: true)
+        while workspace.occupied.count < likelihood.field.maps.count { workspace.occupied.append(OccupiedCells()) }
         for mapIndex in likelihood.field.maps.indices {
             let members = particles.range(of: mapIndex)
             guard !members.isEmpty else {
-                evidence.append(-.infinity)
+                workspace.evidence.append(-.infinity)
                 continue
             }
-            occupied[mapIndex].find(
-                particles, members, grid: likelihood.field.maps[mapIndex].grid, lookup: &lookup, all: &heardCells)
-            cellSums.resize(to: 0, with: 0)
-            cellSums.resize(to: occupied[mapIndex].cells.count, with: 0)
-            fill(mapIndex, occupied[mapIndex].cells, &cellSums)
-            likelihood.addRates(to: &cellSums, mapIndex: mapIndex, cells: occupied[mapIndex].cells)
-            sums.resize(to: members.count, with: 0)
-            for (index, slot) in occupied[mapIndex].slots.enumerated() { sums[index] = cellSums[Int(slot)] }
-            likelihood.hear(&particles, members, mapIndex: mapIndex, cells: heardCells, sums: &sums)
-            evidence.append(weigh(members))
+            workspace.occupied[mapIndex].find(
+                particles, members, grid: likelihood.field.maps[mapIndex].grid, lookup: &workspace.lookup,
+                all: &workspace.heardCells)
+            workspace.cellSums.resize(to: 0, with: 0)
+            workspace.cellSums.resize(to: workspace.occupied[mapIndex].cells.count, with: 0)
+            fill(mapIndex, workspace.occupied[mapIndex].cells, &workspace.cellSums)
+            likelihood.addRates(to: &workspace.cellSums, mapIndex: mapIndex, cells: workspace.occupied[mapIndex].cells)
+            workspace.sums.resize(to: members.count, with: 0)
+            for (index, slot) in workspace.occupied[mapIndex].slots.enumerated() {
+                workspace.sums[index] = workspace.cellSums[Int(slot)]
+            }
+            likelihood.hear(&particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums)
+            workspace.evidence.append(weigh(members))
         }
-        return evidence
+        return workspace.evidence
     }
 
     /// Weighs the particles of a map by the logarithms in `sums`.
     private mutating func weigh(_ members: Range<Int>) -> Double {
-        guard let best = sums.max(), best.isFinite else { return -.infinity }
-        cmath_exp_below(&sums, best, sums.count)
+        guard let best = workspace.sums.max(), best.isFinite else { return -.infinity }
+        cmath_exp_below(&workspace.sums, best, workspace.sums.count)
         let before = particles.weight(of: members)
         // The lower bound keeps every particle alive in case the evidence as a whole is an outlier.
-        for index in sums.indices { particles.weight[members.lowerBound + index] *= sums[index] + 1e-6 }
+        for index in workspace.sums.indices {
+            particles.weight[members.lowerBound + index] *= workspace.sums[index] + 1e-6
+        }
         let after = particles.weight(of: members)
         // The map's total weight doesn't change.
         let scale = before / after
@@ -54,10 +59,10 @@ extension ParticleFilter {
     mutating func teach(_ members: Range<Int>, mapIndex: Int, _ likelihood: Likelihood) {
         guard !members.isEmpty else { return }
         var place = likelihood.field.maps[mapIndex].grid.cells
-        heardCells.resize(to: members.count, with: 0)
-        cmath_cells(&place, members.lowerBound, members.count, particles.x, particles.y, &heardCells)
-        sums.resize(to: members.count, with: 0)
-        likelihood.hear(&particles, members, mapIndex: mapIndex, cells: heardCells, sums: &sums)
+        workspace.heardCells.resize(to: members.count, with: 0)
+        cmath_cells(&place, members.lowerBound, members.count, particles.x, particles.y, &workspace.heardCells)
+        workspace.sums.resize(to: members.count, with: 0)
+        likelihood.hear(&particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums)
     }
 
     /// Returns the mean of the receiver offset on a map in dB and its variance in dB²; nil without particles.

@@ -19,34 +19,23 @@ package struct ParticleFilter: Sendable {
         var isPlausible: Bool { (0...10).contains(length) && heading?.isFinite ?? true }
     }
 
-    /// Minimum number of particles on a map, which the estimate on an improbable map needs.
-    private static let fewest = 100
-
     /// The probability of a map below which all its particles are drawn from the evidence, because a device that comes
     /// there was elsewhere before.
     private static let remote = 0.02
 
     var particles = Particles()
-    /// The particles before resampling. Between calls only the allocated memory is of use.
-    var spare = Particles()
-    var picks: [Int32] = []
-    /// The strides of an update, in the form of the C loop.
-    var strides: [cmath_stride] = []
+    /// The memory of an update. Between calls only the allocation is of use.
+    package var workspace = Workspace()
     var generator: SeededGenerator
     let motion: MotionModel
     let walls: [WallIndex]
     let resampling: Resampling
-    /// The occupied cells at the last weighing, by map.
-    var occupied: [OccupiedCells] = []
-    var lookup: [Int32] = []
-    var sums: [Float] = []
-    var evidence: [Double] = []
     /// The receiver prior of new particles, by map.
     package var receivers: [ReceiverOffset]
-    var heardCells: [Int32] = []
-    var cellSums: [Float] = []
     /// Number of particles.
     package let count: Int
+    /// Minimum number of particles on a map, which the estimate on an improbable map needs.
+    private let fewest: Int
     /// Mean and standard deviation of new particles' step scale: the ratio of the step length to the detector's
     /// estimate.
     var stepMean = 1.0
@@ -57,12 +46,14 @@ package struct ParticleFilter: Sendable {
 
     /// Creates a filter without particles; `walls` contains the walls of each map in order.
     package init(
-        walls: [WallIndex], motion: MotionModel, resampling: Resampling = Resampling(), count: Int, seed: UInt64
+        walls: [WallIndex], motion: MotionModel, resampling: Resampling = Resampling(), count: Int,
+        fewest: Int = PositioningEffort().fewestParticles, seed: UInt64
     ) {
         self.walls = walls
         self.motion = motion
         self.resampling = resampling
         self.count = count
+        self.fewest = fewest
         stepDeviation = motion.stepScale
         receivers = walls.map { _ in ReceiverOffset(deviation: 0) }
         generator = SeededGenerator(seed: seed)
@@ -82,7 +73,7 @@ package struct ParticleFilter: Sendable {
         var next = 0
         for (mapIndex, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
-            let members = spare.range(of: mapIndex)
+            let members = workspace.spare.range(of: mapIndex)
             let isRemote = part > 0 && probability < Self.remote
             let fresh = members.isEmpty || isRemote ? wanted : Int((Double(wanted) * part).rounded())
             let even = Float(probability / Double(wanted))
@@ -97,15 +88,15 @@ package struct ParticleFilter: Sendable {
         particles.resize(to: next)
     }
 
-    /// Moves the particles to `spare` as the source of resampling, and resizes `particles` for the new ones.
+    /// Moves the particles to the workspace as the source of resampling, and resizes `particles` for the new ones.
     mutating func setAside(makingRoomFor probabilities: [Double]) {
-        swap(&particles, &spare)
+        swap(&particles, &workspace.spare)
         particles.resize(to: probabilities.reduce(0) { $0 + wanted($1) })
     }
 
     /// Returns the number of particles for a map of the given probability.
     func wanted(_ probability: Double) -> Int {
-        max(Self.fewest, Int((probability * Double(count)).rounded()))
+        max(fewest, Int((probability * Double(count)).rounded()))
     }
 
     /// Places a particle at random in a cell, with a random velocity.
@@ -123,7 +114,7 @@ package struct ParticleFilter: Sendable {
         place(&next, at: point + MapPoint(x: dx, y: dy) * deviation, mapIndex: mapIndex, weight: weight)
     }
 
-    private mutating func place(_ next: inout Int, at point: MapPoint, mapIndex: Int, weight: Float) {
+    mutating func place(_ next: inout Int, at point: MapPoint, mapIndex: Int, weight: Float) {
         particles.x[next] = Float(point.x)
         particles.y[next] = Float(point.y)
         let (vx, vy) = generator.normalPair()

@@ -15,6 +15,9 @@ package struct ReceiverStates: Sendable {
 
     package private(set) var count = 0
 
+    /// The bytes of the states.
+    var byteCount: Int { 4 * values.capacity }
+
     /// Creates an empty set of states.
     package init() {}
 

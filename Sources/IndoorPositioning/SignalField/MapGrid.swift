@@ -73,7 +73,9 @@ extension MapGrid {
 
     /// Creates a grid that covers the plan and all surveyed places and beacons outside it, except for beacons that are
     /// too far away to be detected.
-    init(of map: VenueMap, in venue: Venue) {
+    ///
+    /// - Parameter cellScale: the factor on the edge of the cells, at least 1.
+    init(of map: VenueMap, in venue: Venue, cellScale: Double = 1) {
         var low = MapPoint(x: 0, y: 0)
         var high = MapPoint(x: map.width, y: map.height)
         let beacons = venue.beacons.filter { $0.mapID == map.id }.map(\.point).filter { point in
@@ -87,7 +89,7 @@ extension MapGrid {
         }
         let area = max(1, (high.x - low.x) * (high.y - low.y))
         let usual = min(max((area / Self.cellTarget).squareRoot(), 0.5), 1.5)
-        let cell = max(usual, ModelSize.leastCellSize(of: venue))
+        let cell = max(usual * max(cellScale, 1), ModelSize.leastCellSize(of: venue))
         self.init(from: low, to: high, cellSize: cell)
     }
 }

@@ -29,7 +29,10 @@ final class PathLossTables: Sendable {
     /// Beyond this many shadowing lengths, a reading carries no information about shadowing.
     private static let reach = 4.0
 
-    init(venue: Venue, transmitters list: TransmitterList, model: SignalModel, cache: TableCache = TableCache()) {
+    init(
+        venue: Venue, transmitters list: TransmitterList, model: SignalModel, cellScale: Double = 1,
+        cache: TableCache = TableCache()
+    ) {
         radioMap = venue.radioMap
         self.model = model
         self.cache = cache
@@ -41,7 +44,7 @@ final class PathLossTables: Sendable {
                 of: radioMap?.beacons ?? [], radioMap?.fingerprints ?? [], exponents: list.exponents, model: model)
         }
         sheets = venue.maps.map { map in
-            let grid = MapGrid(of: map, in: venue)
+            let grid = MapGrid(of: map, in: venue, cellScale: cellScale)
             return Sheet(
                 map: map, grid: grid,
                 survey: Once { MapSurvey(of: map.id, grid: grid, in: radioMap, beacons: count, model: model) })

@@ -9,6 +9,7 @@ public final class SharedTables: Sendable {
     private struct Entry: Sendable {
         var venue: Venue
         var model: SignalModel
+        var cellScale: Double
         var field: SignalField
     }
 
@@ -23,15 +24,32 @@ public final class SharedTables: Sendable {
     public init(venueCount: Int = 4) { capacity = max(1, venueCount) }
 
     /// Returns the tables of a venue with these settings; calls with equal values return the same tables.
-    func field(of venue: Venue, model: SignalModel) -> SignalField {
+    ///
+    /// - Parameter cellScale: the factor on the edge of the cells, at least 1.
+    package func field(of venue: Venue, model: SignalModel, cellScale: Double = 1) -> SignalField {
         entries.withLock { entries in
-            let known = entries.firstIndex { $0.venue.id == venue.id && $0.model == model && $0.venue == venue }
+            let known = entries.firstIndex {
+                $0.venue.id == venue.id && $0.model == model && $0.cellScale == cellScale && $0.venue == venue
+            }
             let entry =
                 known.map { entries.remove(at: $0) }
-                ?? Entry(venue: venue, model: model, field: SignalField(venue: venue, model: model))
+                ?? Entry(
+                    venue: venue, model: model, cellScale: cellScale,
+                    field: SignalField(venue: venue, model: model, cellScale: cellScale))
             if entries.count >= capacity { entries.removeFirst() }
             entries.append(entry)
             return entry.field
         }
+    }
+}
+
+extension PositioningEngine {
+    /// Creates an engine that shares its tables with other engines.
+    package init(
+        venue: Venue, tables: SharedTables, settings: PositioningSettings,
+        effort: PositioningEffort = PositioningEffort(), seed: UInt64
+    ) {
+        let field = tables.field(of: venue, model: settings.signal, cellScale: effort.cellScale)
+        self.init(venue: venue, field: field, settings: settings, effort: effort, seed: seed)
     }
 }

@@ -78,7 +78,12 @@ package struct SignalField: Sendable {
 
     /// Creates the field of a venue from its radio map and its beacons' positions, or from the given parts, which are
     /// evaluated here for every cell.
-    package init(venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts()) {
+    ///
+    /// - Parameter cellScale: the factor on the edge of the cells, at least 1.
+    package init(
+        venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts(),
+        cellScale: Double = 1
+    ) {
         let asSet = model
         let model = asSet.fitted(to: venue.radioMap)
         let list = TransmitterList(venue: venue, model: model)
@@ -93,7 +98,8 @@ package struct SignalField: Sendable {
         let shadowing = venue.radioMap == nil ? model.unsurveyedDeviation : model.shadowing
         pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()
         (maps, isSurveyed) =
-            SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts).maps()
+            SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts, cellScale: cellScale)
+            .maps()
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }
 }

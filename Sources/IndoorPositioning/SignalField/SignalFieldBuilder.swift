@@ -10,16 +10,21 @@ struct SignalFieldBuilder {
     let beacons: [VenueBeacon]
     let measurement: any MeasurementModel
     let prior: any MapPrior
+    /// The factor on the edge of the cells.
+    let cellScale: Double
     /// Whether the program supplies its own prior.
     let isOwnPrior: Bool
 
     /// - Parameter model: the configured model, without the survey's values: each part applies these itself, exactly
     ///   once.
-    init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
+    init(
+        venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts, cellScale: Double = 1
+    ) {
         self.venue = venue
+        self.cellScale = cellScale
         self.model = model.fitted(to: venue.radioMap)
         beacons = transmitters.venueBeacons
-        measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model)
+        measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model, cellScale: cellScale)
         isOwnPrior = parts.prior != nil
         prior = parts.prior ?? Self.standardPrior(of: venue, model: model)
     }
@@ -33,7 +38,7 @@ struct SignalFieldBuilder {
 
     /// Returns the tables of the maps in the venue's order, and whether detection rates are known.
     func maps() -> (maps: [SignalField.MapField], isSurveyed: Bool) {
-        let grids = venue.maps.map { MapGrid(of: $0, in: venue) }
+        let grids = venue.maps.map { MapGrid(of: $0, in: venue, cellScale: cellScale) }
         var tables = zip(venue.maps, grids).map { map, grid in
             measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
         }

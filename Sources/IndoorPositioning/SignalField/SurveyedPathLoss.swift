@@ -13,9 +13,14 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
 
     /// Creates the model of a venue with its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
+        self.init(venue: venue, model: model, cellScale: 1)
+    }
+
+    /// Creates the model of a venue with cells whose edge is larger by a factor.
+    init(venue: Venue, model: SignalModel, cellScale: Double) {
         let model = model.fitted(to: venue.radioMap)
         let transmitters = TransmitterList(venue: venue, model: model)
-        tables = PathLossTables(venue: venue, transmitters: transmitters, model: model)
+        tables = PathLossTables(venue: venue, transmitters: transmitters, model: model, cellScale: cellScale)
         indexes = Dictionary(
             transmitters.beacons.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
     }

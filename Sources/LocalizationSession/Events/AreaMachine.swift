@@ -57,7 +57,7 @@ package struct AreaMachine: Hashable, Sendable {
     }
 
     /// The state of an area that the device is in or about to enter.
-    private struct Presence: Hashable, Sendable {
+    struct Presence: Hashable, Sendable {
         /// The index of the area among the watched ones.
         var index: Int
         var isInside = false
@@ -73,12 +73,12 @@ package struct AreaMachine: Hashable, Sendable {
     /// The watched area of each place in the area index.
     private let owners: [Int]
     /// The states in the order of the areas.
-    private var presences: [Presence] = []
+    private(set) var presences: [Presence] = []
     /// The latest exits from areas with a hold-off, by index.
-    private var lastExits: [Int: Instant] = [:]
+    private(set) var lastExits: [Int: Instant] = [:]
     // Reused buffers, empty between two points.
-    private var found: [Int] = []
-    private var next: [Presence] = []
+    private(set) var found: [Int] = []
+    private(set) var next: [Presence] = []
 
     /// Creates a machine for a device outside all areas.
     package init(watched: [Watched], dwell: Duration) {

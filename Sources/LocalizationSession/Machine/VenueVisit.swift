@@ -30,29 +30,21 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())
     /// The latest readings that detect, without the radio, where the device moves and between which floors.
     private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
-    private var roomCells: RoomCells
+    private var builder: PositionBuilder
     /// The positions so far.
     private(set) var history = PositionHistory()
-    private let transforms: [MapID: GeoTransform]
 
     init(venue: Venue, belief: Belief, settings: LocalizationSettings, since: Instant) {
         self.venue = venue
         self.belief = belief
         self.since = since
         floor = FloorMachine(settings: settings.floor)
-        // The number of an area is its index in the venue's list, so that the lookup takes constant time.
-        rooms = AreaMachine(
-            watched: venue.rooms.enumerated().compactMap { place, room in
-                room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
-            }, dwell: settings.areaDwell)
-        fences = AreaMachine(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)
+        rooms = AreaMachine(roomsOf: venue, settings: settings)
+        fences = AreaMachine(fencesOf: venue, settings: settings)
         interactions = InteractionWatch(
             venue: venue, dwell: settings.areaDwell, defaultPower: settings.positioning.signal.defaultPower)
         self.settings = settings
-        roomCells = RoomCells(RoomIndex(rooms: venue.rooms))
-        var transforms: [MapID: GeoTransform] = [:]
-        for map in venue.maps { transforms[map.id] = try? map.geoTransform() }
-        self.transforms = transforms
+        builder = PositionBuilder(venue: venue)
     }
 
     /// Handles a reading at an instant of the listening time.
@@ -86,7 +78,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     }
 
     /// Returns the direction of a map's top in degrees clockwise from true north; nil without a georeference.
-    func bearing(of map: MapID) -> Double? { transforms[map]?.bearing }
+    func bearing(of map: MapID) -> Double? { builder.transform(of: map)?.bearing }
 
     /// Locks the floor to a map; nil, or a map of another venue, removes the lock.
     mutating func lock(to map: MapID?) {
@@ -102,38 +94,15 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
 
     /// Returns the belief's position on a map; nil without evidence for that map.
     mutating func position(on map: MapID, at now: Instant) -> Position? {
-        guard let estimate = belief.estimate(on: map) else { return nil }
-        let position = Position(
-            instant: now, venueID: venue.id, mapID: map, point: estimate.point, radius: estimate.radius,
-            covariance: estimate.covariance, label: roomCells.index.room(at: estimate.point, on: map)?.name,
-            rooms: probableRooms(on: map), pixel: venue.map(map)?.pixel(at: estimate.point),
-            coordinate: transforms[map]?.coordinate(at: estimate.point), course: estimate.course,
-            speed: speedometer.observe(estimate.point, on: map, at: now), floorCertainty: certainty(of: map))
-        history.append(position)
+        let position = builder.position(
+            of: belief, on: map, at: now, certainty: certainty(of: map), speedometer: &speedometer)
+        if let position { history.append(position) }
         return position
-    }
-
-    /// Returns the rooms with a probability of at least 1 %, the most probable first.
-    private mutating func probableRooms(on map: MapID) -> [RoomProbability] {
-        let (shares, floor) = (belief.roomShares(on: map, in: &roomCells), certainty(of: map))
-        let rooms = roomCells.index.rooms
-        return shares.compactMap { place, share in
-            guard share * floor >= 0.01 else { return nil }
-            return RoomProbability(id: rooms[place].id, name: rooms[place].name, probability: share * floor)
-        }.sorted { ($0.probability, $1.id) > ($1.probability, $0.id) }
     }
 
     /// Returns the probability of a map, in [0, 1]; 1 for the locked map.
     private func certainty(of map: MapID) -> Double {
         map == lockedMap ? 1 : min(max(probabilities[map] ?? 0, 0), 1)
-    }
-
-    private static func watched(_ fences: [Fence], _ settings: LocalizationSettings) -> [AreaMachine.Watched] {
-        fences.enumerated().map { place, fence in
-            AreaMachine.Watched(
-                id: place, mapID: fence.mapID, area: fence.area, holdOff: fence.timeout ?? settings.fenceTimeout,
-                exitDwell: fence.exitDelay, exitMargin: fence.exitMargin ?? 0)
-        }
     }
 
     /// Watches the geofences of the application if they have changed.
@@ -148,13 +117,13 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
             AreaMachine.Watched(
                 id: first + place,
                 places: venue.maps.compactMap { map in
-                    fence.area(on: map, of: venue.id, transforms[map.id]).map {
+                    fence.area(on: map, of: venue.id, builder.transform(of: map.id)).map {
                         AreaMachine.Watched.Place(mapID: map.id, area: $0)
                     }
                 }, holdOff: fence.timeout ?? settings.fenceTimeout, exitDwell: fence.exitDelay,
                 exitMargin: fence.exitMargin)
         }
-        fences.watch(Self.watched(venue.fences, settings) + watched) { index in
+        fences.watch(AreaMachine.watched(venue.fences, settings) + watched) { index in
             index < first ? index : places[before[index - first].id]
         }
     }
@@ -187,19 +156,13 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     ) -> [LocalizationEvent] {
         guard !inRooms.isEmpty || !inFences.isEmpty else { return [] }
         let kinds =
-            inRooms.map { change -> LocalizationEvent.Kind in
-                switch change {
-                case .enter(let place): .enterRoom(venue.rooms[place])
-                case .exit(let place): .exitRoom(venue.rooms[place])
-                }
-            }
+            inRooms.map { LocalizationEvent.Kind($0, ofRoomIn: venue) }
             + inFences.map { change -> LocalizationEvent.Kind in
                 let first = venue.fences.count
                 return switch change {
                 case .enter(let place) where place >= first: .enterGeofence(geofences[place - first])
                 case .exit(let place) where place >= first: .exitGeofence(geofences[place - first])
-                case .enter(let place): .enterFence(venue.fences[place])
-                case .exit(let place): .exitFence(venue.fences[place])
+                case .enter, .exit: LocalizationEvent.Kind(change, ofFenceIn: venue)
                 }
             }
         return kinds.map { LocalizationEvent(instant: now, venueID: venue.id, kind: $0) }

@@ -4,7 +4,7 @@ import IndoorVocabulary
 ///
 /// The filter's own velocity isn't that of the device: it is the velocity of the latest step, or a mean over particles
 /// that move in different directions. Over two seconds, the errors of two positions amount to less than walking speed.
-struct Speedometer: Hashable, Sendable {
+package struct Speedometer: Hashable, Sendable {
     private struct Place: Hashable, Sendable {
         var instant: Instant
         var point: MapPoint
@@ -17,6 +17,12 @@ struct Speedometer: Hashable, Sendable {
 
     private var map: MapID?
     private var places: [Place] = []
+
+    /// Creates a speedometer without positions.
+    package init() {}
+
+    /// The bytes of the positions.
+    package var byteCount: Int { MemoryLayout<Place>.stride * places.capacity }
 
     /// Handles a position; returns the speed in metres per second, nil in the first second on a map.
     mutating func observe(_ point: MapPoint, on map: MapID, at now: Instant) -> Double? {

@@ -4,26 +4,45 @@ import LocalizationSession
 import VenueModel
 
 /// The session of one tag: its position, rooms and fences from the readings of the receivers.
-struct TagSession: Sendable {
+///
+/// With the readings of a device reversed, the positions are those of the device's session: the same engine, floor
+/// machine and area machines process them. A device's session begins when it has identified the venue. A tag's session
+/// begins with its first reading.
+package struct TagSession: Sendable {
     /// The result of an update.
-    struct Update: Sendable {
+    package struct Update: Sendable {
         /// The position; nil while the floor is unknown.
-        var position: Position?
+        package var position: Position?
         /// The entries into rooms and fences, and the exits from them.
-        var events: [LocalizationEvent] = []
+        package var events: [LocalizationEvent] = []
     }
 
-    private let model: TagModel
-    private var engine: PositioningEngine
+    let model: TagModel
+    var engine: PositioningEngine
+    var floor: FloorMachine
+    var rooms: AreaMachine
+    var fences: AreaMachine
+    private var speedometer = Speedometer()
 
     /// Creates a session without evidence.
     ///
     /// - Parameters:
-    ///   - power: the signal strength of the tag at 1 m in dBm; nil if unknown.
+    ///   - power: the signal strength of the tag at 1 m in dBm; nil if unknown. It narrows the prior of the tag's offset
+    ///     if the receivers' powers are known, too.
     ///   - seed: the seed of all random numbers.
-    init(model: TagModel, power: Double?, seed: UInt64) {
+    package init(model: TagModel, power: Double?, seed: UInt64) {
         self.model = model
         engine = model.engine
+        floor = model.floor
+        rooms = model.rooms
+        fences = model.fences
+        engine.begin(seed: seed)
+        if let power, model.isPowerKnown { engine.begin(power: power) }
+    }
+
+    /// The bytes that the session holds, without those that it shares with other sessions.
+    package var byteCount: Int {
+        MemoryLayout<TagSession>.stride + engine.byteCount + rooms.byteCount + fences.byteCount + speedometer.byteCount
     }
 
     /// Adds a reading.
@@ -32,39 +51,55 @@ struct TagSession: Sendable {
     ///   - receiver: the index of the receiver among the venue's beacons.
     ///   - rssi: the RSSI in dBm, without the receiver's offset.
     ///   - window: the time over which the gateway has filtered the RSSI.
-    mutating func observe(receiver: Int, rssi: Double, window: Duration, at instant: Instant) {
+    package mutating func observe(receiver: Int, rssi: Double, window: Duration, at instant: Instant) {
+        guard rssi >= model.rssiThreshold else { return }
         let identity = model.venue.beacons[receiver].identity
-        engine.observe(.sighting(Sighting(instant: instant, beacon: identity, rssi: rssi)))
+        engine.observe(Sighting(instant: instant, beacon: identity, rssi: rssi), window: window)
     }
 
     /// Advances the session to an instant.
-    mutating func update(to now: Instant, _ workspace: inout TagWorkspace) -> Update {
+    ///
+    /// Receivers listen all the time: without readings, the position moves on by the motion model, and its radius grows.
+    package mutating func update(to now: Instant, _ workspace: inout TagWorkspace) -> Update {
+        let part = workspace.index(of: model)
+        engine.exchangeWorkspace(with: &workspace.parts[part].memory)
         engine.advance(to: now)
-        guard let map = engine.mapProbabilities.max(by: { $0.value < $1.value })?.key,
-            let estimate = engine.estimate(on: map)
+        engine.exchangeWorkspace(with: &workspace.parts[part].memory)
+        let probabilities = engine.mapProbabilities
+        floor.observe(probabilities, at: now)
+        guard let map = floor.map,
+            let position = workspace.parts[part].builder.position(
+                of: engine, on: map, at: now, certainty: min(max(probabilities[map] ?? 0, 0), 1),
+                speedometer: &speedometer)
         else { return Update() }
-        return Update(
-            position: Position(
-                instant: now, venueID: model.venue.id, mapID: map, point: estimate.point, radius: estimate.radius))
+        let inRooms = rooms.observe(position.point, on: map, at: now)
+        let inFences = fences.observe(position.point, on: map, at: now)
+        return Update(position: position, events: events(inRooms, inFences, at: now))
     }
 
     /// Ends the session, and returns the exits from rooms and fences.
-    mutating func end(at now: Instant) -> [LocalizationEvent] { [] }
+    package mutating func end(at now: Instant) -> [LocalizationEvent] {
+        events(rooms.leaveAll(at: now), fences.leaveAll(at: now), at: now)
+    }
+
+    private func events(
+        _ inRooms: [AreaMachine.Change], _ inFences: [AreaMachine.Change], at now: Instant
+    ) -> [LocalizationEvent] {
+        guard !inRooms.isEmpty || !inFences.isEmpty else { return [] }
+        let kinds =
+            inRooms.map { LocalizationEvent.Kind($0, ofRoomIn: model.venue) }
+            + inFences.map { LocalizationEvent.Kind($0, ofFenceIn: model.venue) }
+        return kinds.map { LocalizationEvent(instant: now, venueID: model.venue.id, kind: $0) }
+    }
 
     /// Returns the expected RSSI of a receiver at the latest position in dBm, with its variance in dB²; nil if unknown.
     ///
-    /// The value includes the estimated power of the tag.
-    func expectedRSSI(of receiver: Int) -> (rssi: Double, variance: Double)? {
-        guard let map = engine.mapProbabilities.max(by: { $0.value < $1.value })?.key,
-            let point = engine.estimate(on: map)?.point,
-            let expected = engine.expectedRSSI(of: model.venue.beacons[receiver].identity, at: point, on: map)
+    /// The value includes the estimated offset of the tag. The variance includes the uncertainty of the position, of the
+    /// field and of the offset, and the noise of one reading.
+    package func expectedRSSI(of receiver: Int) -> (rssi: Double, variance: Double)? {
+        guard let map = floor.map,
+            let expected = engine.expectedRSSI(of: model.venue.beacons[receiver].identity, on: map)
         else { return nil }
         return (expected.mean, expected.deviation * expected.deviation)
     }
-
-    /// Writes the state that a later session continues from.
-    func write(to writer: inout BinaryWriter) {}
-
-    /// Continues from a written state.
-    mutating func restore(from reader: inout BinaryReader, at now: Instant) throws(BinaryReader.Failure) {}
 }

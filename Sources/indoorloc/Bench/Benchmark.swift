@@ -1,4 +1,5 @@
 import IndoorLocalization
+import TagTracking
 
 /// A benchmark with its name. Its data are created when it runs.
 struct Benchmark: Sendable {
@@ -30,6 +31,8 @@ struct Benchmark: Sendable {
                 try await replay(name, SessionBench(rounds: 1, motionRate: 0))
             },
             Benchmark(name: "replay-walk") { try await replay($0, SessionBench(rounds: 10, motionRate: 50)) },
+            Benchmark(name: "tag-standard") { try await tags($0, .standard) },
+            Benchmark(name: "tag-light") { try await tags($0, .light) },
             Benchmark(name: "first-position") { try await start($0, LargeVenueBench(.open)) },
             Benchmark(name: "first-position-walls") { try await start($0, LargeVenueBench(.walls)) },
             Benchmark(name: "first-position-survey") { try await start($0, LargeVenueBench(.survey)) },
@@ -146,6 +149,20 @@ struct Benchmark: Sendable {
 }
 
 extension Benchmark {
+    /// The time per second of a tag that four receivers receive once a second, and the bytes of its session.
+    private static func tags(_ name: String, _ tagClass: FleetSettings.TagClass) async throws -> BenchResult {
+        var bench = TagBench(tagClass)
+        let count = bench.tags * bench.seconds
+        var positions = 0
+        var result = try await BenchTimer(rounds: 11).measure(name, unit: "tag second", count: count) {
+            positions = bench.go()
+        }
+        guard positions == count else { throw BenchFailure(name: name) }
+        result.seconds = 1
+        result.bytes = bench.memory()
+        return result
+    }
+
     /// The time to the first position of a session in a large venue.
     private static func start(_ name: String, _ bench: LargeVenueBench) async throws -> BenchResult {
         var last: LargeVenueBench.Start?

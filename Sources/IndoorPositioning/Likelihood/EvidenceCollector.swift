@@ -1,0 +1,254 @@
+import CMath
+import IndoorVocabulary
+
+/// A collector that combines sightings into evidence.
+///
+/// A reading can be the median over a window of some seconds, which a gateway has computed from the advertisements in
+/// it. Such a filtered reading is not one advertisement:
+/// - Its age is half of the window at its arrival.
+/// - Its fading is that of a median of as many readings as the window is expected to contain.
+/// - It shares advertisements with the reading before, and the newest reading of a beacon replaces the older ones. The
+///   part of the window since the last use is new. If all errors of a reading lasted, its weight would be that part; if
+///   the errors of advertisements were independent, a few new advertisements would make it a whole reading. The weight
+///   is the square root of the part, which lies between. On three data sets with medians of 15 s every 1 s and every
+///   5 s, the mean error is at most 5 % above that of whole readings, and 84 to 100 % of the positions are within the
+///   68 % radius; with whole readings, it is 61 % on one set.
+///
+/// A window of zero stands for one advertisement.
+package struct EvidenceCollector: Sendable {
+    /// The readings of one beacon since the last call of `drain`.
+    private struct Accumulator: Sendable {
+        var beacon: Int
+        var sum = 0.0
+        var count = 0
+        /// Sum of the readings' times in seconds since the start of the interval.
+        var times = 0.0
+        /// The window of the reading in seconds; 0 for readings of one advertisement.
+        var window = 0.0
+        var lastUsed: Instant?
+        /// RSSI and time of each reading, the oldest first; used only if their number is limited.
+        var kept: [(rssi: Double, time: Double)] = []
+
+        init(_ beacon: Int) { self.beacon = beacon }
+
+        /// Removes the readings, which were used at an instant.
+        mutating func use(at now: Instant) {
+            (sum, count, times) = (0, 0, 0)
+            kept = []
+            lastUsed = now
+        }
+
+        /// Returns whether the next reading of the beacon is as good as its first one, because more seconds have passed
+        /// than readings share their errors.
+        func isForgotten(at now: Instant, after memory: Double) -> Bool {
+            guard count == 0, let lastUsed else { return false }
+            return lastUsed.duration(to: now).seconds > max(memory, window)
+        }
+
+        /// Adds a reading and discards the oldest readings beyond the limit.
+        mutating func keep(_ rssi: Double, _ time: Double, newest limit: Int) {
+            kept.append((rssi, time))
+            if kept.count > limit { kept.removeFirst(kept.count - limit) }
+            count = kept.count
+            sum = kept.reduce(0) { $0 + $1.rssi }
+            times = kept.reduce(0) { $0 + $1.time }
+        }
+
+        /// Replaces all readings by one.
+        mutating func replace(by rssi: Double, _ time: Double, window: Double) {
+            (sum, count, times) = (rssi, 1, time)
+            kept = []
+            self.window = window
+        }
+    }
+
+    /// A reading in the window from which a lost filter restarts.
+    private struct Reading: Sendable {
+        var instant: Instant
+        var beacon: Int
+        var rssi: Double
+        /// The window of the reading in seconds.
+        var window = 0.0
+    }
+
+    /// The mean of a beacon's recent readings.
+    private struct Mean {
+        var mean: Double
+        var count: Int
+        var window: Double
+    }
+
+    /// Length of the window in seconds, during which a walker stays within a few metres.
+    static let window = 4.0
+    /// The rate per second of the advertisements in the window of a filtered reading: tags send one in a second or more,
+    /// and gateways receive a part of those that are sent more often.
+    private static let filteredRate = 1.0
+    /// The ratio of the variance of a mean to that of a median, for many normally distributed readings.
+    private static let medianEfficiency = 2 / Double.pi
+    /// The correlation times after which a reading is as good as a first one: `exp(-40)` is less than the resolution of
+    /// a number at 1.
+    private static let longestMemory = 40.0
+
+    private let model: SignalModel
+    /// The beacons that were received lately, ordered by their index in the field. A venue has many more beacons than a
+    /// place.
+    private var accumulators: [Accumulator] = []
+    private var recent: [Reading] = []
+    private var start: Instant?
+    private var lastDrain: Instant?
+
+    /// Creates a collector for the beacons of a field.
+    package init(field: SignalField) { model = field.model }
+
+    /// Whether no beacon was detected since the last call of `drain`.
+    package var isEmpty: Bool { accumulators.allSatisfy { $0.count == 0 } }
+
+    /// Whether any beacon was ever detected.
+    package var hasHeard: Bool { start != nil }
+
+    /// The bytes of the readings.
+    var byteCount: Int {
+        MemoryLayout<Accumulator>.stride * accumulators.capacity + MemoryLayout<Reading>.stride * recent.capacity
+    }
+
+    /// Continues after readings of an earlier collector, the last of which arrived at an instant.
+    mutating func resume(at instant: Instant) { (start, lastDrain) = (instant, instant) }
+
+    /// Adds a reading of a beacon, identified by its index in the field.
+    ///
+    /// - Parameter window: the time over which the RSSI is a median; zero for the RSSI of one advertisement.
+    package mutating func add(beacon: Int, rssi: Double, at instant: Instant, window: Duration = .zero) {
+        start = start ?? instant
+        let time = (lastDrain ?? start ?? instant).duration(to: instant).seconds
+        let (place, length) = (place(of: beacon), max(0, window.seconds))
+        if length > 0 {
+            accumulators[place].replace(by: rssi, time - length / 2, window: length)
+            recent.removeAll { $0.beacon == beacon }
+        } else if accumulators[place].window > 0 {
+            accumulators[place].replace(by: rssi, time, window: 0)
+            recent.removeAll { $0.beacon == beacon }
+        } else if model.readingLimit < SignalModel.unlimited {
+            accumulators[place].keep(rssi, time, newest: model.readingLimit)
+            forgetOldest(of: beacon)
+        } else {
+            accumulators[place].sum += rssi
+            accumulators[place].count += 1
+            accumulators[place].times += time
+        }
+        recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi, window: length))
+    }
+
+    /// Returns the place of a beacon's accumulator, which this makes if it is missing.
+    private mutating func place(of beacon: Int) -> Int {
+        var (low, high) = (0, accumulators.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if accumulators[middle].beacon < beacon { low = middle + 1 } else { high = middle }
+        }
+        if low == accumulators.count || accumulators[low].beacon != beacon {
+            accumulators.insert(Accumulator(beacon), at: low)
+        }
+        return low
+    }
+
+    /// Returns and removes the evidence since the last call; nil before the first reading.
+    package mutating func drain(at now: Instant) -> Evidence? {
+        guard let start else { return nil }
+        let since = lastDrain ?? start
+        lastDrain = now
+        let elapsed = since.duration(to: now).seconds
+        // The minimum gives an interval with a single reading a positive length.
+        let duration = max(elapsed, 0.5)
+        forget(before: now)
+        let means = recentMeans()
+        let threshold = weakestRelevant(means)
+        var evidence = Evidence(duration: Float(duration), heard: [])
+        var (count, times) = (0, 0.0)
+        for place in accumulators.indices {
+            let ear = accumulators[place]
+            guard ear.count > 0 else { continue }
+            count += ear.count
+            times += ear.times
+            let fresh = freshness(of: ear, at: now)
+            let isRelevant = means[ear.beacon].map { $0.mean >= threshold } ?? true
+            evidence.heard.append(
+                Evidence.Heard(
+                    beacon: ear.beacon, rssi: Float(ear.sum / Double(ear.count)),
+                    variance: fading(ear.count, window: ear.window), share: Float(isRelevant ? fresh : 0),
+                    draws: Float(fresh)))
+            accumulators[place].use(at: now)
+        }
+        evidence.age = count > 0 ? elapsed - times / Double(count) : 0
+        let memory = Self.longestMemory * model.correlationTime
+        accumulators.removeAll { $0.isForgotten(at: now, after: memory) }
+        evidence.order()
+        return evidence
+    }
+
+    /// Returns the share of a beacon's readings that is independent of those used before, in [0, 1].
+    private func freshness(of ear: Accumulator, at now: Instant) -> Double {
+        guard let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
+        let fresh = 1 - cmath_exp(-age / model.correlationTime)
+        return ear.window > 0 ? fresh * min(1, max(0, age / ear.window)).squareRoot() : fresh
+    }
+
+    /// Returns the variance in dB² of the mean of some readings, or of a median over a window in seconds, due to fading.
+    private func fading(_ count: Int, window: Double) -> Float {
+        let fading = model.fastFading * model.fastFading
+        guard window > 0 else { return Float(fading / Double(min(count, model.readingCap))) }
+        let equivalent = Self.medianEfficiency * Self.filteredRate * window
+        return Float(fading / min(max(1, equivalent), Double(model.readingCap)))
+    }
+
+    /// Returns the mean and the number of the readings in the window, by beacon.
+    private func recentMeans() -> [Int: Mean] {
+        var sums: [Int: Mean] = [:]
+        for reading in recent {
+            var sum = sums[reading.beacon] ?? Mean(mean: 0, count: 0, window: reading.window)
+            sum.mean += reading.rssi
+            sum.count += 1
+            sums[reading.beacon] = sum
+        }
+        return sums.mapValues { Mean(mean: $0.mean / Double($0.count), count: $0.count, window: $0.window) }
+    }
+
+    /// Returns the RSSI in dBm of the weakest beacon within the beacon limit.
+    private func weakestRelevant(_ means: [Int: Mean]) -> Double {
+        guard means.count > model.beaconLimit else { return -.infinity }
+        guard model.beaconLimit > 0 else { return .infinity }
+        return means.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
+    }
+
+    /// Returns the evidence of the whole window, regardless of earlier calls; nil if the window is empty.
+    package func snapshot(at now: Instant) -> Evidence? {
+        guard let start, !recent.isEmpty else { return nil }
+        let means = recentMeans()
+        let threshold = weakestRelevant(means)
+        let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
+        var evidence = Evidence(duration: Float(duration), heard: [])
+        for (beacon, recent) in means {
+            evidence.heard.append(
+                Evidence.Heard(
+                    beacon: beacon, rssi: Float(recent.mean), variance: fading(recent.count, window: recent.window),
+                    share: recent.mean >= threshold ? 1 : 0, draws: 1))
+        }
+        // The order of a dictionary is random, but that of the result isn't: it depends on RSSI and index only.
+        evidence.order()
+        return evidence
+    }
+
+    /// Discards the oldest reading of a beacon if the window has reached the reading limit.
+    private mutating func forgetOldest(of beacon: Int) {
+        let indices = recent.indices.filter { recent[$0].beacon == beacon }
+        guard indices.count >= model.readingLimit, let oldest = indices.first else { return }
+        recent.remove(at: oldest)
+    }
+
+    /// Discards the readings before the window; a filtered reading stays longer by half of its own window.
+    private mutating func forget(before now: Instant) {
+        let limit = now.advanced(by: .zero - .seconds(Self.window))
+        if let first = recent.first, first.instant < limit {
+            recent.removeAll { $0.instant.advanced(by: .seconds($0.window / 2)) < limit }
+        }
+    }
+}

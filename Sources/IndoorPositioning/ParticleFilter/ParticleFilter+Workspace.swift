@@ -1,0 +1,39 @@
+import CMath
+
+extension ParticleFilter {
+    /// The memory that an update of a filter needs, in addition to the particles.
+    ///
+    /// The contents have no meaning between two updates. Filters that are updated in turn can share one workspace: each
+    /// exchanges its own, empty one with the shared one before an update and again afterwards, which takes constant time
+    /// and allocates nothing. A filter of a device owns its workspace.
+    package struct Workspace: Sendable {
+        /// The particles before resampling.
+        var spare = Particles()
+        var picks: [Int32] = []
+        /// The strides of an update, in the form of the C loop.
+        var strides: [cmath_stride] = []
+        /// The occupied cells of the maps.
+        var occupied: [OccupiedCells] = []
+        var lookup: [Int32] = []
+        var sums: [Float] = []
+        var evidence: [Double] = []
+        var heardCells: [Int32] = []
+        var cellSums: [Float] = []
+
+        /// Creates a workspace without memory.
+        package init() {}
+
+        /// The bytes of the arrays.
+        package var byteCount: Int {
+            spare.byteCount
+                + 4 * (picks.capacity + lookup.capacity + sums.capacity + heardCells.capacity + cellSums.capacity)
+                + 8 * evidence.capacity + MemoryLayout<cmath_stride>.stride * strides.capacity
+                + occupied.reduce(0) { $0 + 4 * ($1.cells.capacity + $1.slots.capacity) }
+        }
+    }
+
+    /// The bytes that the filter holds, without the walls, which filters share.
+    package var byteCount: Int {
+        particles.byteCount + workspace.byteCount + MemoryLayout<ReceiverOffset>.stride * receivers.capacity
+    }
+}
