@@ -81,7 +81,7 @@ package actor TagBoard: FleetOutputSink {
     }
 
     /// Applies changes of the receivers' health. Receivers that aren't in the venue are ignored.
-    package func write(_ events: [ReceiverEvent]) {
+    package func write(_ events: [ReceiverEvent]) async {
         for event in events {
             guard var status = receiversByID[event.receiver] else { continue }
             (status.health, status.text, status.instant) = (event.health, event.text, event.instant)

@@ -131,7 +131,8 @@ final class RawClient {
 
     /// Opens the stream of updates with HTTP/1.0, so that the body has no chunks.
     static func stream(
-        _ target: String = "/api/v1/stream", port: UInt16, after id: Int? = nil, headers: [String] = [], receiveBuffer: Int32? = nil
+        _ target: String = "/api/v1/stream", port: UInt16, after id: Int? = nil, headers: [String] = [],
+        receiveBuffer: Int32? = nil
     ) throws -> RawClient {
         let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
         let last = id.map { ["Last-Event-ID: \($0)"] } ?? []
