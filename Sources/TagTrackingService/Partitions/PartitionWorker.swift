@@ -32,7 +32,8 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink,
         confirmation: (any OutputConfirmation)? = nil, name: String,
         counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
-        report: @escaping @Sendable (String) -> Void, make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
+        report: @escaping @Sendable (String) -> Void,
+        make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
     ) {
         self.log = log
         self.snapshots = snapshots
