@@ -40,7 +40,8 @@ struct NATSFailure: Error {
         case JSStreamNotFoundErr.rawValue:
             return .misconfigured(reason: "\(key): the stream doesn't exist; run 'indoorloc-fleet setup' first")
         case JSNotEnabledErr.rawValue, JSNotEnabledForAccountErr.rawValue:
-            return .misconfigured(reason: Self.noJetStream)
+            // A cluster reports this, too, while it has no leader.
+            return .unavailable(reason: Self.noJetStream)
         case JSStreamMessageExceedsMaximumErr.rawValue: return .tooLarge(key: key, bytes: bytes, limit: limit)
         case JSStreamReplicasNotSupportedErr.rawValue, JSClusterNoPeersErr.rawValue:
             return .misconfigured(

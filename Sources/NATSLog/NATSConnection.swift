@@ -37,8 +37,8 @@ package final class NATSConnection: Sendable {
     /// Connects to one of the servers.
     ///
     /// - Parameter report: receives the changes of the connection, on a thread of libnats.
-    /// - Throws: `.unavailable` if no server answers, `.notPermitted` if it refuses the credentials, `.misconfigured` if
-    ///   a file or a URL is invalid or the server has no JetStream.
+    /// - Throws: `.unavailable` if no server answers, or if it has no JetStream; `.notPermitted` if it refuses the
+    ///   credentials; `.misconfigured` if a file or a URL is invalid.
     package static func open(
         _ servers: NATSServers, name: String, report: @escaping @Sendable (Change) -> Void = { _ in }
     ) async throws(FleetStoreError) -> NATSConnection {
@@ -113,13 +113,43 @@ package final class NATSConnection: Sendable {
                 jsAccountInfo_Destroy(info)
             }
         } catch .unavailable(let reason) where reason.contains("No responders") {
-            throw .misconfigured(reason: NATSFailure.noJetStream)
+            throw .unavailable(reason: NATSFailure.noJetStream)
         }
     }
 
-    /// Publishes bytes without an acknowledgement. They are lost if the connection breaks.
-    package func publish(_ bytes: [UInt8], subject: String) -> Bool {
-        natsConnection_Publish(connection.pointer, subject, bytes, Int32(bytes.count)) == NATS_OK
+    /// Publishes bytes without an acknowledgement of their own; see ``flush()`` and ``losses``.
+    package func publish(_ bytes: [UInt8], subject: String) {
+        let status = natsConnection_Publish(connection.pointer, subject, bytes, Int32(bytes.count))
+        if status != NATS_OK { events.recordLoss() }
+    }
+
+    /// The number of occasions so far on which published messages may have been lost: broken connections, and messages
+    /// that were not sent.
+    package var losses: Int { events.losses }
+
+    /// Whether the connection is established at the moment.
+    var isConnected: Bool { natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED }
+
+    /// Waits until the server has all messages that were published over the current connection; returns false if it
+    /// doesn't confirm that in time.
+    package func flush() async -> Bool {
+        let connection = connection
+        let confirmed: Void? = try? await blocking(key: "the outputs") { () throws(NATSFailure) in
+            try NATSFailure.check(natsConnection_FlushTimeout(connection.pointer, Self.requestTime))
+        }
+        return confirmed != nil
+    }
+
+    /// Closes the connection, and waits until libnats has ended all its threads, which would fail at the end of the
+    /// process otherwise. Call this function when the process has no other connection and ends.
+    package func end() async {
+        close()
+        await withCheckedContinuation { continuation in
+            queue.async(flags: .barrier) {
+                nats_CloseAndWait(Self.requestTime)
+                continuation.resume()
+            }
+        }
     }
 
     /// Closes the connection. A second call has no effect.

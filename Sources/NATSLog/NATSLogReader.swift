@@ -65,6 +65,9 @@ final class NATSLogReader: ReadingLogReader {
     }
 
     func next(atMost count: Int, within patience: Duration) async throws(FleetStoreError) -> LogBatch {
+        guard connection.isConnected else {
+            throw .unavailable(reason: "\(FleetNames.stream): the connection is broken")
+        }
         let (generation, heardAt) = state.withLock { ($0.generation, $0.heardAt) }
         if generation != connection.generation || heardAt.duration(to: .now) > Self.silence { try await subscribe() }
         guard let subscription = state.withLock(\.subscription) else {

@@ -72,7 +72,9 @@ actor MemoryStores: ReadingLog, SnapshotStore, LeaseStore {
         of partition: Int, after sequence: UInt64, atMost count: Int
     ) throws(FleetStoreError) -> LogBatch {
         try call { () throws(FleetStoreError) in
-            let rest = entries.filter { $0.sequence > sequence && partitioning.partition(of: $0.reading.tag) == partition }
+            let rest = entries.filter {
+                $0.sequence > sequence && partitioning.partition(of: $0.reading.tag) == partition
+            }
             return LogBatch(entries: Array(rest.prefix(count)), pending: UInt64(max(0, rest.count - count)))
         }
     }

@@ -78,9 +78,10 @@ final class LeaseMachineTests: XCTestCase {
 
     func testAMemberHandsOverItsSurplusAndFreesALeaseAfterItsWorkHasEnded() {
         var machine = owner()
-        let leases = Dictionary(uniqueKeysWithValues: (0..<4).map {
-            ($0, LeaseList.Lease(owner: "a", revision: UInt64($0 + 1)))
-        })
+        let leases = Dictionary(
+            uniqueKeysWithValues: (0..<4).map {
+                ($0, LeaseList.Lease(owner: "a", revision: UInt64($0 + 1)))
+            })
         let stops = machine.handle(.listed(LeaseList(leases: leases, members: ["a", "b"])), at: .zero)
         XCTAssertEqual(stops, [.stop(index: 2, reason: .handedOver), .stop(index: 3, reason: .handedOver)])
         XCTAssertEqual(

@@ -98,6 +98,16 @@ final class PartitionRunTests: XCTestCase {
         XCTAssertFalse(run.isSnapshotDue(at: Instant(seconds: 9)))
     }
 
+    func testAStateThatTheStoreDoesNotAcceptIsPostponedWhileReadingsGoOn() throws {
+        var run = try owning()
+        _ = run.observe([try entry(1)], isLast: true, unixTime: Self.start)
+        run.postponeSnapshot(at: Instant(seconds: 1))
+        XCTAssertFalse(run.isSnapshotDue(at: Instant(seconds: 61)))
+        _ = run.observe([try entry(2)], isLast: true, unixTime: Self.start)
+        XCTAssertEqual(run.readings, 2)
+        XCTAssertTrue(run.isSnapshotDue(at: Instant(seconds: 62)))
+    }
+
     func testARefusedWriteFencesTheRunIfAnotherOwnerHasTheState() throws {
         var first = try owning()
         var second = try run(continuing: StoredSnapshot(bytes: first.write().bytes, revision: 1), owner: "two")

@@ -133,7 +133,9 @@ final class PartitionTakeoverTests: XCTestCase {
         // A reader that drops outputs of an earlier epoch or sequence has the counts in increasing order.
         var latest: [TagKey: FleetOutput] = [:]
         for output in simulation.emitted {
-            if let last = latest[output.tag], (last.epoch, last.sequence) >= (output.epoch, output.sequence) { continue }
+            if let last = latest[output.tag], (last.epoch, last.sequence) >= (output.epoch, output.sequence) {
+                continue
+            }
             latest[output.tag] = output
         }
         for (tag, output) in latest {

@@ -173,6 +173,9 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
         phase == .owning && isChanged && storedAt.duration(to: now) >= settings.snapshotInterval
     }
 
+    /// Makes the next state due after a minute, because the store doesn't accept one of this size.
+    public mutating func postponeSnapshot(at now: Instant) { storedAt = now.advanced(by: .seconds(60)) }
+
     /// Whether the stored state lacks readings or outputs.
     public var hasUnstoredChanges: Bool { phase == .owning && isChanged }
 

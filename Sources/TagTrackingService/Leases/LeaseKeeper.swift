@@ -173,8 +173,11 @@ package actor LeaseKeeper {
                     do throws(FleetStoreError) {
                         let revision = try await store.write(
                             lease: write.index, of: group, owner: write.owner, replacing: write.revision)
-                        return (place, Outcome(
-                            event: .stored(index: write.index, revision: revision, sentAt: sentAt)))
+                        return (
+                            place,
+                            Outcome(
+                                event: .stored(index: write.index, revision: revision, sentAt: sentAt))
+                        )
                     } catch {
                         switch error {
                         case .conflict: return (place, Outcome(event: .refused(index: write.index)))

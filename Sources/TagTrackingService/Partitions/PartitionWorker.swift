@@ -13,6 +13,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private let log: any ReadingLog
     private let snapshots: any SnapshotStore
     private let sink: any FleetOutputSink
+    private let confirmation: (any OutputConfirmation)?
     private let name: String
     private let counters: WorkerCounters
     private let unixTime: @Sendable () -> Instant
@@ -22,18 +23,22 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     /// Creates a worker.
     ///
     /// - Parameters:
+    ///   - confirmation: the knowledge whether the sink's destination has the outputs; nil for a sink that keeps them.
     ///   - name: the name of this process, different from that of each other one.
     ///   - unixTime: returns the time of the wall clock.
     ///   - report: receives sentences about failures.
-    ///   - make: creates a machine with an epoch that continues from a snapshot; nil for one without tags.
+    ///   - make: creates a machine with an epoch that continues from a snapshot, or one without tags for nil.
     package init(
-        log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink, name: String,
+        log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink,
+        confirmation: (any OutputConfirmation)? = nil, name: String,
         counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
-        report: @escaping @Sendable (String) -> Void, make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
+        report: @escaping @Sendable (String) -> Void,
+        make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
     ) {
         self.log = log
         self.snapshots = snapshots
         self.sink = sink
+        self.confirmation = confirmation
         self.name = name
         self.counters = counters
         self.unixTime = unixTime
@@ -81,6 +86,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private func follow(
         _ run: inout PartitionRun<Machine>, _ reader: any ReadingLogReader, _ gate: LeaseGate
     ) async throws(FleetStoreError) {
+        let losses = confirmation?.losses ?? 0
         while gate.isWanted {
             let batch: LogBatch
             do throws(FleetStoreError) {
@@ -98,10 +104,24 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
             guard gate.isOpen else { break }
             if !outputs.isEmpty { await sink.write(outputs) }
             counters.record(run.partition, batch, outputs: outputs.count, lag: run.lag)
-            if run.isSnapshotDue(at: gate.now) { try await store(&run, gate) }
+            if run.isSnapshotDue(at: gate.now) {
+                try await confirmOutputs(since: losses)
+                try await store(&run, gate)
+            }
             if case .fenced = run.phase { return fence(run) }
         }
-        if gate.isOpen, run.hasUnstoredChanges { try await store(&run, gate) }
+        guard gate.isOpen, run.hasUnstoredChanges else { return }
+        try await confirmOutputs(since: losses)
+        try await store(&run, gate)
+    }
+
+    /// Checks that the destination has all outputs. Otherwise, the work begins anew from the stored state, and emits the
+    /// outputs again that follow it.
+    private func confirmOutputs(since losses: Int) async throws(FleetStoreError) {
+        guard let confirmation else { return }
+        guard await confirmation.flush(), confirmation.losses == losses else {
+            throw .unavailable(reason: "outputs may be lost; the work continues from the stored state")
+        }
     }
 
     /// Stores the state, and finds out the outcome if there is no answer.
@@ -115,8 +135,13 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
                 counters.recordSnapshot(bytes: write.bytes.count)
                 return
             } catch {
-                guard error.isTransient else { throw error }
                 counters.recordFailure()
+                if case .tooLarge = error, run.phase == .owning {
+                    // The readings are still located. After a restart, they are read again from the stored state on.
+                    report("partition \(run.partition): \(error)")
+                    return run.postponeSnapshot(at: gate.now)
+                }
+                guard error.isTransient else { throw error }
                 run.recordFailure()
             }
             while run.phase == .doubtful, gate.isOpen {

@@ -43,14 +43,16 @@ struct IngestCommand: Command {
     }
 
     func run() async throws {
-        let log = ProcessLog()
         let intake = TagIntake(
             register: try fleet.register(), settings: fleet.settings,
             formats: filters.compactMap { filter in
                 filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
             })
-        let connection = try await servers.open(name: name, isPatient: true)
-        defer { connection.close() }
+        try await servers.withConnection(name: name, isPatient: true) { try await ingest($0, intake) }
+    }
+
+    private func ingest(_ connection: NATSConnection, _ intake: TagIntake) async throws {
+        let log = ProcessLog()
         let partitioning = try await NATSSnapshotStore(connection).partitioning()
         let readings = try await NATSReadingLog(connection, partitioning: partitioning)
         let leases = try await NATSLeaseStore(connection)

@@ -47,8 +47,8 @@ struct SetupCommand: Command {
     }
 
     func run() async throws {
-        let connection = try await servers.open(name: "indoorloc-fleet setup", isPatient: false)
-        defer { connection.close() }
-        try StandardOutput.write(lines: try await setup.run(connection))
+        try await servers.withConnection(name: "indoorloc-fleet setup", isPatient: false) { connection in
+            try StandardOutput.write(lines: try await setup.run(connection))
+        }
     }
 }

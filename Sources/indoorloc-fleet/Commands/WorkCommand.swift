@@ -47,9 +47,13 @@ struct WorkCommand: Command {
     func run() async throws {
         let model = FleetModel(venue: try await fleet.packet().venue, settings: fleet.settings)
         let register = try fleet.register()
+        try await servers.withConnection(name: name, isPatient: true) { connection in
+            try await work(connection, model, register)
+        }
+    }
+
+    private func work(_ connection: NATSConnection, _ model: FleetModel, _ register: TagRegister) async throws {
         let log = ProcessLog()
-        let connection = try await servers.open(name: name, isPatient: true)
-        defer { connection.close() }
         let snapshots = try await NATSSnapshotStore(connection)
         let partitioning = try await snapshots.partitioning()
         let readings = try await NATSReadingLog(connection, partitioning: partitioning)
@@ -57,7 +61,9 @@ struct WorkCommand: Command {
         let sinks = try await sinks(connection, log)
         let counters = WorkerCounters()
         let worker = PartitionWorker(
-            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks), name: name, counters: counters,
+            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks),
+            confirmation: publishesToNATS ? NATSOutputSink(connection: connection) : nil, name: name,
+            counters: counters,
             unixTime: { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) },
             report: { log.line($0, .warning) },
             make: { epoch, snapshot in

@@ -4,16 +4,20 @@ import TagTrackingService
 
 /// The outputs of a fleet as messages of NATS: the JSON of an output under `positions.TAG`.
 ///
-/// A message is not acknowledged. A worker that continues after another one emits the outputs again that follow the last
-/// stored state.
-struct NATSOutputSink: FleetOutputSink {
+/// A worker stores a state after the server has confirmed the outputs before it. After a broken connection, it emits the
+/// outputs again that follow the stored state.
+struct NATSOutputSink: FleetOutputSink, OutputConfirmation {
     let connection: NATSConnection
 
     func write(_ outputs: [FleetOutput]) async {
         for output in outputs {
-            _ = connection.publish(Array(output.json.utf8), subject: FleetNames.outputSubject(of: output.tag))
+            connection.publish(Array(output.json.utf8), subject: FleetNames.outputSubject(of: output.tag))
         }
     }
+
+    var losses: Int { connection.losses }
+
+    func flush() async -> Bool { await connection.flush() }
 }
 
 /// Several sinks, which receive the same outputs one after the other.

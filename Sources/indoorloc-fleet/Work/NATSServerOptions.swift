@@ -68,9 +68,20 @@ struct NATSServerOptions: Sendable {
         return NATSServers.Credentials(user: String(parts[0]), password: String(parts[1]))
     }
 
-    /// Connects, and reports the changes of the connection on standard error.
+    /// Runs the body with a connection, whose changes are reported on standard error.
     ///
     /// - Parameter isPatient: whether to wait until a server answers.
+    func withConnection(
+        name: String, isPatient: Bool, _ body: (NATSConnection) async throws -> Void
+    ) async throws {
+        let connection = try await open(name: name, isPatient: isPatient)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(connection)) } catch { result = .failure(error) }
+        await connection.end()
+        try result.get()
+    }
+
+    /// Connects, and reports the changes of the connection on standard error; see ``withConnection(name:isPatient:_:)``.
     func open(name: String, isPatient: Bool) async throws -> NATSConnection {
         let log = ProcessLog()
         while true {

@@ -138,8 +138,9 @@ final class FleetLogTests: XCTestCase {
         }
         XCTAssertLessThan(longest.freed, 5_000_000_000)
         XCTAssertLessThan(longest.expired, 5_000_000_000)
-        print("longest time without owner: \(longest.freed / 1_000_000) ms handed over, "
-            + "\(longest.expired / 1_000_000) ms after the last renewal of a killed or stopped worker")
+        print(
+            "longest time without owner: \(longest.freed / 1_000_000) ms handed over, "
+                + "\(longest.expired / 1_000_000) ms after the last renewal of a killed or stopped worker")
     }
 
     func testNothingIsLostWhenAServerOfAClusterIsKilled() async throws {
