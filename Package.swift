@@ -121,7 +121,9 @@ let package = Package(
                 "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets",
             ]),
         .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
-        .target(name: "TagHistory", dependencies: ["IndoorVocabulary", "VenueModel", "TagTracking", "CPostgreSQL"]),
+        .target(
+            name: "TagHistory",
+            dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "TagTracking", "CPostgreSQL"]),
         // The commands. They are a library, because two programs use them.
         .target(
             name: "indoorloc",
