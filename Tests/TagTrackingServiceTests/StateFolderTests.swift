@@ -9,7 +9,8 @@ final class StateFolderTests: XCTestCase {
         let path = try stateFolder() + "/new/folder"
         do {
             let folder = try StateFolder(path)
-            XCTAssertEqual(try folder.begin(partitionCount: 2, at: .zero), StateFolder.Start(epoch: 1, snapshots: [nil, nil]))
+            XCTAssertEqual(
+                try folder.begin(partitionCount: 2, at: .zero), StateFolder.Start(epoch: 1, snapshots: [nil, nil]))
             try folder.write([1, 2], partition: 1)
             try folder.write([3], partition: 1)
         }
