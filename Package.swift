@@ -187,7 +187,10 @@ let package = Package(
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "LiveMapTests",
-            dependencies: ["LiveMap", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers"]),
+            dependencies: [
+                "LiveMap", "TagTracking", "TagTrackingService", "ScanRecording", "VenuePackets",
+                "IndoorLocalizationTesting", "LoopbackServers",
+            ]),
         .testTarget(
             name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
         .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),

@@ -77,6 +77,9 @@ static const unsigned char layer_radio_map_js[] = {
 static const unsigned char layer_session_js[] = {
 #embed "page/layer-session.js"
 };
+static const unsigned char layer_tags_js[] = {
+#embed "page/layer-tags.js"
+};
 static const unsigned char layer_tiles_js[] = {
 #embed "page/layer-tiles.js"
 };
@@ -122,6 +125,24 @@ static const unsigned char source_live_js[] = {
 static const unsigned char source_recording_js[] = {
 #embed "page/source-recording.js"
 };
+static const unsigned char tag_panels_js[] = {
+#embed "page/tag-panels.js"
+};
+static const unsigned char tag_store_js[] = {
+#embed "page/tag-store.js"
+};
+static const unsigned char tags_app_js[] = {
+#embed "page/tags-app.js"
+};
+static const unsigned char tags_main_js[] = {
+#embed "page/tags-main.js"
+};
+static const unsigned char tags_css[] = {
+#embed "page/tags.css"
+};
+static const unsigned char tags_html[] = {
+#embed "page/tags.html"
+};
 static const unsigned char theme_js[] = {
 #embed "page/theme.js"
 };
@@ -134,6 +155,9 @@ static const unsigned char view_js[] = {
 
 static const unsigned char openapi_json[] = {
 #embed "openapi.json"
+};
+static const unsigned char openapi_tags_json[] = {
+#embed "openapi-tags.json"
 };
 
 static const live_map_file files[] = {
@@ -160,12 +184,14 @@ static const live_map_file files[] = {
     { "layer-plan.js", layer_plan_js, sizeof layer_plan_js },
     { "layer-radio-map.js", layer_radio_map_js, sizeof layer_radio_map_js },
     { "layer-session.js", layer_session_js, sizeof layer_session_js },
+    { "layer-tags.js", layer_tags_js, sizeof layer_tags_js },
     { "layer-tiles.js", layer_tiles_js, sizeof layer_tiles_js },
     { "layer-venue.js", layer_venue_js, sizeof layer_venue_js },
     { "layers-menu.js", layers_menu_js, sizeof layers_menu_js },
     { "main.js", main_js, sizeof main_js },
     { "marks.js", marks_js, sizeof marks_js },
     { "memory.js", memory_js, sizeof memory_js },
+    { "openapi-tags.json", openapi_tags_json, sizeof openapi_tags_json },
     { "openapi.json", openapi_json, sizeof openapi_json },
     { "page.css", page_css, sizeof page_css },
     { "palette.js", palette_js, sizeof palette_js },
@@ -176,6 +202,12 @@ static const live_map_file files[] = {
     { "source-document.js", source_document_js, sizeof source_document_js },
     { "source-live.js", source_live_js, sizeof source_live_js },
     { "source-recording.js", source_recording_js, sizeof source_recording_js },
+    { "tag-panels.js", tag_panels_js, sizeof tag_panels_js },
+    { "tag-store.js", tag_store_js, sizeof tag_store_js },
+    { "tags-app.js", tags_app_js, sizeof tags_app_js },
+    { "tags-main.js", tags_main_js, sizeof tags_main_js },
+    { "tags.css", tags_css, sizeof tags_css },
+    { "tags.html", tags_html, sizeof tags_html },
     { "theme.js", theme_js, sizeof theme_js },
     { "timeline.js", timeline_js, sizeof timeline_js },
     { "view.js", view_js, sizeof view_js },

@@ -7,4 +7,10 @@ import TagTracking
 package protocol FleetOutputSink: Sendable {
     /// Writes outputs, in their order.
     func write(_ outputs: [FleetOutput]) async
+    /// Writes changes of the receivers' health. A sink that has no use for them ignores them.
+    func write(_ events: [ReceiverEvent]) async
+}
+
+extension FleetOutputSink {
+    package func write(_ events: [ReceiverEvent]) async {}
 }

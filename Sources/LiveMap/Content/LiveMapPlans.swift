@@ -17,9 +17,12 @@ public protocol LiveMapPlans: Sendable {
 }
 
 /// The venues of a live map with their plans.
-struct LiveMapVenues: Sendable {
-    private(set) var list: [Venue]
+package struct LiveMapVenues: Sendable {
+    package private(set) var list: [Venue]
     let plans: (any LiveMapPlans)?
+
+    /// Creates the venues.
+    package init(list: [Venue], plans: (any LiveMapPlans)?) { (self.list, self.plans) = (list, plans) }
 
     /// Adds a venue, or replaces one with the same ID. Returns whether this changes the list.
     mutating func add(_ venue: Venue) -> Bool {
@@ -33,7 +36,7 @@ struct LiveMapVenues: Sendable {
     }
 
     /// Returns the descriptions of the venues.
-    func descriptions() async -> [LiveMapVenue] {
+    package func descriptions() async -> [LiveMapVenue] {
         var descriptions: [LiveMapVenue] = []
         for venue in list {
             var tiles: [MapID: LiveMapVenue.Tiles] = [:]
@@ -43,12 +46,12 @@ struct LiveMapVenues: Sendable {
         return descriptions
     }
 
-    func plan(venue: Int, map: Int) async -> LiveMapImage? {
+    package func plan(venue: Int, map: Int) async -> LiveMapImage? {
         guard let (venue, map) = find(venue, map) else { return nil }
         return await plans?.image(of: map, in: venue)
     }
 
-    func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
+    package func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
         guard let (venue, map) = find(venue, map) else { return nil }
         return await plans?.tile(of: map, in: venue, level: level, column: column, row: row)
     }

@@ -35,7 +35,7 @@ final class HTTPExchange: Sendable {
         case expected
         case receiving(HTTPRequest, headers: [HTTPHeader])
         /// The body is too long; the rest is discarded, as a response can only follow the end of the body.
-        case discarding(count: Int)
+        case discarding(HTTPTarget, count: Int)
         /// A task determines the response.
         case working(HTTPRequest)
         case known(HTTPResponse, headers: [HTTPHeader])
@@ -81,19 +81,19 @@ final class HTTPExchange: Sendable {
                     return true
                 }
                 // The length of the body was checked if it was known.
-                guard request.body.count + part.count <= HTTPRequest.largestBody else {
-                    state.phase = .discarding(count: part.count)
+                guard request.body.count + part.count <= server.routes.largestBody(of: request.target) else {
+                    state.phase = .discarding(request.target, count: part.count)
                     return true
                 }
                 request.body += part
                 state.phase = .receiving(request, headers: headers)
                 return true
-            case .discarding(let count):
+            case .discarding(let target, let count):
                 guard let part else {
-                    send(HTTPResponse(.longBody), [], &state)
+                    send(HTTPResponse(.longBody(limit: server.routes.largestBody(of: target))), [], &state)
                     return true
                 }
-                state.phase = .discarding(count: count + part.count)
+                state.phase = .discarding(target, count: count + part.count)
                 return count + part.count <= Self.longestDiscarded
             case .known(let response, let headers):
                 send(response, headers, &state)
@@ -135,11 +135,11 @@ final class HTTPExchange: Sendable {
             native = bytes.withUnsafeMutableBytes {
                 MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
             }
-        case .updates(let last):
+        case .stream(let stream):
             native = MHD_create_response_from_callback(
                 mhd_size_unknown, 16_384, HTTPDaemon.reader, Unmanaged.passUnretained(self).toOpaque(), nil)
             state.updates.append(UpdateEncoding.start, isFrame: false)
-            state.task = Task { [server] in await server.follow(after: last, for: self) }
+            state.task = Task { [server] in await server.follow(stream, for: self) }
         }
         guard let native else { return }
         for header in HTTPResponse.securityHeaders + headers + response.headers {
@@ -166,6 +166,9 @@ final class HTTPExchange: Sendable {
             state.resume()
         }
     }
+
+    /// Whether the client has received all that was added to the stream, up to the buffers of the network.
+    var isDrained: Bool { state.withLock { $0.updates.isEmpty } }
 
     /// Adds a comment to the stream if nothing else waits, so that a closed connection is detected.
     func keepAlive() {

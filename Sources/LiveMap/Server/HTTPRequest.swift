@@ -1,14 +1,11 @@
 /// A complete request.
-struct HTTPRequest: Sendable {
-    /// The maximum size of a body in bytes.
-    static let largestBody = 4_096
-
+package struct HTTPRequest: Sendable {
     /// The method, such as `GET`.
-    let method: String
-    let target: HTTPTarget
+    package let method: String
+    package let target: HTTPTarget
     /// The headers by their lowercase names; the values of equal names are joined.
-    let headers: [String: String]
-    var body: [UInt8] = []
+    package let headers: [String: String]
+    package var body: [UInt8] = []
 
     var isRead: Bool { method == "GET" || method == "HEAD" }
 
@@ -22,7 +19,7 @@ struct HTTPRequest: Sendable {
     }
 
     /// Returns an integer parameter; nil without it.
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(HTTPProblem) -> Int? {
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(HTTPProblem) -> Int? {
         guard let text = target.query[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             let bounds = range.upperBound == .max ? "of at least \(range.lowerBound)" : "in \(range)"
@@ -32,7 +29,7 @@ struct HTTPRequest: Sendable {
     }
 
     /// Returns an integer parameter that the request must have.
-    func requiredInteger(_ name: String, in range: ClosedRange<Int>) throws(HTTPProblem) -> Int {
+    package func requiredInteger(_ name: String, in range: ClosedRange<Int>) throws(HTTPProblem) -> Int {
         guard let number = try integer(name, in: range) else {
             throw HTTPProblem(400, "The parameter '\(name)' is missing.")
         }
@@ -40,7 +37,7 @@ struct HTTPRequest: Sendable {
     }
 
     /// Returns a parameter in seconds of the session, finite and at least 0; nil without it.
-    func seconds(_ name: String) throws(HTTPProblem) -> Double? {
+    package func seconds(_ name: String) throws(HTTPProblem) -> Double? {
         guard let text = target.query[name] else { return nil }
         guard let number = Double(text), number.isFinite, number >= 0 else {
             throw HTTPProblem(400, "The parameter '\(name)' must be a number of seconds of at least 0.")
@@ -49,7 +46,7 @@ struct HTTPRequest: Sendable {
     }
 
     /// Throws if the request has a parameter that isn't one of these.
-    func allowOnly(_ names: [String]) throws(HTTPProblem) {
+    package func allowOnly(_ names: [String]) throws(HTTPProblem) {
         guard let unknown = target.query.keys.sorted().first(where: { !names.contains($0) }) else { return }
         let known = names.isEmpty ? "This path has no parameters." : "Known are \(names.joined(separator: ", "))."
         throw HTTPProblem(400, "The parameter '\(unknown)' is unknown. \(known)")

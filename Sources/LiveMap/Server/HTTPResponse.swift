@@ -1,25 +1,25 @@
 import FoundationEssentials
 
 /// A response to a request.
-struct HTTPResponse: Sendable {
+package struct HTTPResponse: Sendable {
     /// The body of a response.
-    enum Body: Sendable {
+    package enum Body: Sendable {
         case none
         case bytes([UInt8])
-        /// The server's updates as server-sent events, after the one with this number.
-        case updates(after: Int?)
+        /// Server-sent events until the end of the connection.
+        case stream(any HTTPStream)
     }
 
-    var status: Int
-    var headers: [HTTPHeader]
-    var body: Body
+    package var status: Int
+    package var headers: [HTTPHeader]
+    package var body: Body
 
-    init(_ status: Int, _ headers: [HTTPHeader] = [], _ body: Body = .none) {
+    package init(_ status: Int, _ headers: [HTTPHeader] = [], _ body: Body = .none) {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
     /// Creates the response to a request that isn't fulfilled: `{"error": message}`.
-    init(_ problem: HTTPProblem) {
+    package init(_ problem: HTTPProblem) {
         let body = (try? Self.encoder.encode(["error": problem.message])).map { Array($0) } ?? []
         self.init(problem.status, problem.headers + [Self.type("application/json"), Self.noStore], .bytes(body))
     }
@@ -27,7 +27,7 @@ struct HTTPResponse: Sendable {
     /// Creates a response with a value as JSON.
     ///
     /// - Throws: `HTTPProblem` if the value has a number that JSON can't represent.
-    static func json(_ value: some Encodable) throws(HTTPProblem) -> HTTPResponse {
+    package static func json(_ value: some Encodable) throws(HTTPProblem) -> HTTPResponse {
         do {
             return HTTPResponse(200, [type("application/json"), noStore], .bytes(Array(try encoder.encode(value))))
         } catch {
@@ -36,7 +36,9 @@ struct HTTPResponse: Sendable {
     }
 
     /// Creates a response with a file, which a client can keep as long as its tag is the same.
-    static func file(_ bytes: [UInt8], _ mediaType: String, tag: String, for request: HTTPRequest) -> HTTPResponse {
+    package static func file(_ bytes: [UInt8], _ mediaType: String, tag: String, for request: HTTPRequest)
+        -> HTTPResponse
+    {
         let headers = [HTTPHeader("ETag", tag), HTTPHeader("Cache-Control", "private, no-cache")]
         let known = (request.headers["if-none-match"] ?? "").split(separator: ",").map {
             $0.drop { $0 == " " }.replacing("W/", with: "")
@@ -46,13 +48,13 @@ struct HTTPResponse: Sendable {
     }
 
     /// Returns the entity tag of a file: its FNV-1a hash of 64 bits (Fowler, Noll and Vo, 1991).
-    static func tag(of bytes: some Sequence<UInt8>) -> String {
+    package static func tag(of bytes: some Sequence<UInt8>) -> String {
         let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return "\"" + String(hash, radix: 16) + "\""
     }
 
-    static func type(_ mediaType: String) -> HTTPHeader { HTTPHeader("Content-Type", mediaType) }
-    static let noStore = HTTPHeader("Cache-Control", "no-store")
+    package static func type(_ mediaType: String) -> HTTPHeader { HTTPHeader("Content-Type", mediaType) }
+    package static let noStore = HTTPHeader("Cache-Control", "no-store")
 
     /// An encoder for the content, with the property names as names.
     static var encoder: JSONEncoder {

@@ -1,12 +1,12 @@
 /// The path and the query of a request.
-struct HTTPTarget: Hashable, Sendable {
+package struct HTTPTarget: Hashable, Sendable {
     /// The maximum length of a target in bytes.
     static let longest = 2_048
 
     /// The decoded path, which begins with a slash.
-    let path: String
+    package let path: String
     /// The decoded parameters of the query.
-    let query: [String: String]
+    package let query: [String: String]
 
     /// Decodes the target of a request line (RFC 3986).
     ///

@@ -1,7 +1,9 @@
 import FoundationEssentials
 
 /// The paths of a live map's server.
-package struct LiveMapRoutes: Sendable {
+package struct LiveMapRoutes: HTTPRoutes {
+    /// The maximum size of a mark in bytes.
+    private static let largestMark = 4_096
     /// The number of frames that a response has at most, and by default.
     static let mostFrames = 1_000
     static let usualFrames = 200
@@ -26,13 +28,15 @@ package struct LiveMapRoutes: Sendable {
     let content: any LiveMapContent
     let metrics: (@Sendable () async -> String)?
     private let start = ContinuousClock.now
+    private let encoding = UpdateEncoding()
 
     init(content: any LiveMapContent, metrics: (@Sendable () async -> String)?) {
         (self.content, self.metrics) = (content, metrics)
     }
 
-    /// Checks the method of a request, before its body is received.
-    static func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
+    package func largestBody(of target: HTTPTarget) -> Int { Self.largestMark }
+
+    package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
         let allowed = target.path == Path.marks.rawValue ? ["POST"] : ["GET", "HEAD"]
         guard allowed.contains(method) else {
             let names = allowed.joined(separator: ", ")
@@ -40,8 +44,7 @@ package struct LiveMapRoutes: Sendable {
         }
     }
 
-    /// Returns the response to a request that has access.
-    func response(to request: HTTPRequest) async -> HTTPResponse {
+    package func response(to request: HTTPRequest) async -> HTTPResponse {
         do throws(HTTPProblem) { return try await fulfilled(request) } catch { return HTTPResponse(error) }
     }
 
@@ -140,7 +143,9 @@ package struct LiveMapRoutes: Sendable {
         let headers = [
             HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),
         ]
-        return HTTPResponse(200, headers, request.method == "HEAD" ? .none : .updates(after: last))
+        return HTTPResponse(
+            200, headers,
+            request.method == "HEAD" ? .none : .stream(UpdateStream(content: content, encoding: encoding, last: last)))
     }
 
     private func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {

@@ -68,14 +68,27 @@ public final class LiveMapServer: Sendable {
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - limits: the limits of the server.
     /// - Throws: `LiveMapError.system` if the system has no resources for the server.
-    public init(
+    public convenience init(
         content: any LiveMapContent, listener: LiveMapListener, metrics: (@Sendable () async -> String)? = nil,
         limits: Limits = Limits()
+    ) throws(LiveMapError) {
+        try self.init(
+            routes: LiveMapRoutes(content: content, metrics: metrics), listener: listener, limits: limits)
+    }
+
+    /// Starts a server with other paths at the address of a listener.
+    ///
+    /// - Parameters:
+    ///   - routes: the paths.
+    ///   - listener: the address and the token. Each server needs its own listener.
+    ///   - limits: the limits of the server.
+    /// - Throws: `LiveMapError.system` if the system has no resources for the server.
+    package init(
+        routes: any HTTPRoutes, listener: LiveMapListener, limits: Limits = Limits()
     ) throws(LiveMapError) {
         let sockets = listener.take()
         precondition(!sockets.isEmpty, "the listener \(listener.address) has been used by another server")
         address = listener.address
-        let routes = LiveMapRoutes(content: content, metrics: metrics)
         let serving = LiveMapServing(routes, LiveMapAccess(address, token: listener.token), limits.clamped)
         self.serving = serving
         var daemons: [HTTPDaemon] = []

@@ -14,12 +14,11 @@ final class LiveMapServing: Sendable {
     }
 
     let limits: LiveMapServer.Limits
-    let routes: LiveMapRoutes
+    let routes: any HTTPRoutes
     private let access: LiveMapAccess
-    private let encoding = UpdateEncoding()
     private let state = Guarded(State())
 
-    init(_ routes: LiveMapRoutes, _ access: LiveMapAccess, _ limits: LiveMapServer.Limits) {
+    init(_ routes: any HTTPRoutes, _ access: LiveMapAccess, _ limits: LiveMapServer.Limits) {
         (self.routes, self.access, self.limits) = (routes, access, limits)
     }
 
@@ -82,9 +81,10 @@ final class LiveMapServing: Sendable {
             let target = try HTTPTarget(text)
             let request = HTTPRequest(method: method, target: target, headers: Self.headers(of: connection))
             let headers = try access.check(request)
-            try LiveMapRoutes.checkMethod(method, target)
-            if let length = request.headers["content-length"].flatMap({ Int($0) }), length > HTTPRequest.largestBody {
-                throw HTTPProblem.longBody
+            try routes.checkMethod(method, target)
+            let limit = routes.largestBody(of: target)
+            if let length = request.headers["content-length"].flatMap({ Int($0) }), length > limit {
+                throw HTTPProblem.longBody(limit: limit)
             }
             return .success((request, headers))
         } catch { return .failure(error) }
@@ -111,18 +111,15 @@ final class LiveMapServing: Sendable {
 
     // MARK: Streams
 
-    /// Passes the updates of the content to an exchange until its task is cancelled.
+    /// Passes the events of a stream to an exchange until its task is cancelled.
     ///
-    /// The stream stays open after the last update, as a browser would connect again.
-    func follow(after id: Int?, for exchange: HTTPExchange) async {
+    /// The exchange stays open after the last event, as a browser would connect again.
+    func follow(_ stream: any HTTPStream, for exchange: HTTPExchange) async {
         await withTaskGroup { group in
             group.addTask { [limits] in
                 while (try? await Task.sleep(for: limits.keepAlive)) != nil { exchange.keepAlive() }
             }
-            for await update in await routes.content.updates(after: id) {
-                guard let bytes = encoding.bytes(of: update) else { continue }
-                exchange.offer(bytes, isFrame: update.isFrame)
-            }
+            await stream.write(to: HTTPStreamWriter(exchange))
             await group.waitForAll()
         }
     }

@@ -27,10 +27,11 @@ extension FleetOutput {
     ///
     /// - Throws: ``FleetOutputError`` with the first defect.
     public init(json bytes: [UInt8]) throws(FleetOutputError) {
-        var reader = JSONVisitor(bytes)
+        var reader = JSONReader(bytes)
         var members = Members()
-        do throws(JSONVisitor.Failure) {
-            try reader.object { (name, reader) throws(JSONVisitor.Failure) in try members.read(name, from: &reader) }
+        do throws(JSONReader.Failure) {
+            try reader.enterObject()
+            while let name = try reader.nextKey() { try members.read(try reader.text(of: name), from: &reader) }
             try reader.finish()
         } catch {
             throw FleetOutputError(offset: error.offset, message: "expected \(error.expected)")
@@ -57,38 +58,40 @@ private struct Members {
     var rooms: [RoomProbability] = []
     var room, fence, geofence: Area?
 
-    mutating func read(_ member: String, from reader: inout JSONVisitor) throws(JSONVisitor.Failure) {
-        if reader.null() { return }
+    mutating func read(_ member: String, from reader: inout JSONReader) throws(JSONReader.Failure) {
+        if try reader.kind() == .null { return try reader.null() }
         switch member {
-        case "tag": tag = try reader.string()
-        case "name": name = try reader.string()
-        case "type": type = try reader.string()
-        case "label": label = try reader.string()
-        case "epoch": epoch = try reader.integer()
-        case "sequence": sequence = try reader.integer()
+        case "tag": tag = try reader.text()
+        case "name": name = try reader.text()
+        case "type": type = try reader.text()
+        case "label": label = try reader.text()
+        case "epoch": epoch = try reader.unsigned()
+        case "sequence": sequence = try reader.unsigned()
         case "time":
             let start = reader.offset
-            guard let time = CivilTime(try reader.string().utf8) else {
-                throw JSONVisitor.Failure(offset: start, expected: "a time such as 2026-11-22T09:00:00.123Z")
+            guard let time = TimeText.time(Array(try reader.text().utf8).span) else {
+                throw JSONReader.Failure(offset: start, expected: "a time such as 2026-11-22T09:00:00.123Z")
             }
-            instant = time.instant
-        case "venueId": venue = try reader.integer()
-        case "mapId": map = try reader.integer()
-        case "x": x = try reader.double()
-        case "y": y = try reader.double()
-        case "radius": radius = try reader.double()
-        case "latitude": latitude = try reader.double()
-        case "longitude": longitude = try reader.double()
-        case "course": course = try reader.double()
-        case "speed": speed = try reader.double()
-        case "floorCertainty": floorCertainty = try reader.double()
+            instant = Instant(nanoseconds: time.nanoseconds)
+        case "venueId": venue = Int(try reader.integer())
+        case "mapId": map = Int(try reader.integer())
+        case "x": x = try reader.number()
+        case "y": y = try reader.number()
+        case "radius": radius = try reader.number()
+        case "latitude": latitude = try reader.number()
+        case "longitude": longitude = try reader.number()
+        case "course": course = try reader.number()
+        case "speed": speed = try reader.number()
+        case "floorCertainty": floorCertainty = try reader.number()
         case "covariance":
             var values: [Double] = []
-            try reader.array { reader throws(JSONVisitor.Failure) in values.append(try reader.double()) }
+            try reader.enterArray()
+            while try reader.nextElement() { values.append(try reader.number()) }
             covariance = values
         case "rooms":
             var list: [RoomProbability] = []
-            try reader.array { reader throws(JSONVisitor.Failure) in list.append(try Self.probability(&reader)) }
+            try reader.enterArray()
+            while try reader.nextElement() { list.append(try Self.probability(&reader)) }
             rooms = list
         case "room": room = try Self.area(&reader)
         case "fence": fence = try Self.area(&reader)
@@ -97,25 +100,27 @@ private struct Members {
         }
     }
 
-    private static func probability(_ reader: inout JSONVisitor) throws(JSONVisitor.Failure) -> RoomProbability {
+    private static func probability(_ reader: inout JSONReader) throws(JSONReader.Failure) -> RoomProbability {
         var room = RoomProbability(id: 0, name: "", probability: 0)
-        try reader.object { (member, reader) throws(JSONVisitor.Failure) in
-            switch member {
-            case "id": room.id = try reader.integer()
-            case "name": room.name = try reader.string()
-            case "probability": room.probability = try reader.double()
+        try reader.enterObject()
+        while let member = try reader.nextKey() {
+            switch try reader.text(of: member) {
+            case "id": room.id = Int(try reader.integer())
+            case "name": room.name = try reader.text()
+            case "probability": room.probability = try reader.number()
             default: try reader.skipValue()
             }
         }
         return room
     }
 
-    private static func area(_ reader: inout JSONVisitor) throws(JSONVisitor.Failure) -> Area {
+    private static func area(_ reader: inout JSONReader) throws(JSONReader.Failure) -> Area {
         var area = Area()
-        try reader.object { (member, reader) throws(JSONVisitor.Failure) in
-            switch member {
+        try reader.enterObject()
+        while let member = try reader.nextKey() {
+            switch try reader.text(of: member) {
             case "id": area.id = try reader.value()
-            case "name": area.name = try reader.string()
+            case "name": area.name = try reader.text()
             case "payload": area.payload = try reader.value()
             default: try reader.skipValue()
             }
@@ -200,5 +205,41 @@ private struct Members {
             throw FleetOutputError(message: "'\(name)' has no 'id'")
         }
         return id
+    }
+}
+
+extension JSONReader {
+    /// Reads a string as text.
+    fileprivate mutating func text() throws(Failure) -> String { try text(of: try string()) }
+
+    /// Reads an integer from 0 to 2^63 − 1.
+    fileprivate mutating func unsigned() throws(Failure) -> UInt64 {
+        let start = offset
+        guard let value = UInt64(exactly: try integer()) else {
+            throw Failure(offset: start, expected: "an integer of at least 0")
+        }
+        return value
+    }
+
+    /// Reads any value.
+    fileprivate mutating func value() throws(Failure) -> JSONValue {
+        switch try kind() {
+        case .null:
+            try null()
+            return .null
+        case .bool: return .bool(try bool())
+        case .number: return .number(try number())
+        case .string: return .string(try text())
+        case .array:
+            var values: [JSONValue] = []
+            try enterArray()
+            while try nextElement() { values.append(try value()) }
+            return .array(values)
+        case .object:
+            var members: [String: JSONValue] = [:]
+            try enterObject()
+            while let name = try nextKey() { members[try text(of: name)] = try value() }
+            return .object(members)
+        }
     }
 }

@@ -102,7 +102,10 @@ package struct FleetService: Sendable {
             if !step.outputs.isEmpty {
                 for sink in service.sinks { await sink.write(step.outputs) }
             }
-            if !step.receiverEvents.isEmpty { service.report(.receivers(step.receiverEvents)) }
+            if !step.receiverEvents.isEmpty {
+                for sink in service.sinks { await sink.write(step.receiverEvents) }
+                service.report(.receivers(step.receiverEvents))
+            }
             if !messages.isEmpty || !step.outputs.isEmpty { next.isChanged = true }
             guard next.isChanged, ContinuousClock.now >= next.nextSave else { return next }
             return await next.stored()

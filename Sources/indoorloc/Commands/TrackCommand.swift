@@ -19,14 +19,16 @@ struct TrackCommand: Command {
             With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
             and SIGINT save the state and end the command with exit status 0. --topic may be repeated and replaces the
             topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
-            are also published over the broker, and with --home-assistant the tags also appear in Home Assistant.
+            are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
+            --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, metrics, and accepts
+            messages of gateways that use HTTP.
 
             example: indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
             """,
         options: BrokerOptions.options + [
             CommandOption(
                 name: "topic", argument: "FILTER[=FORMAT]",
-                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"),
+                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
         ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
             CommandOption(
                 name: "state", argument: "DIR",
@@ -37,8 +39,7 @@ struct TrackCommand: Command {
             CommandOption(
                 name: "home-assistant",
                 help: "also announce the tags of the register, or else all tags, to Home Assistant"),
-            .seed, .seconds,
-        ] + CommandOption.log)
+        ] + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds] + CommandOption.log)
 
     private static var formats: String {
         let all = GatewayFormat.allCases.map(\.rawValue)
@@ -50,6 +51,7 @@ struct TrackCommand: Command {
     private let fleet: FleetOptions
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
+    private let page: LiveMapOptions?
     private let seed: UInt64
     private let limit: Duration?
 
@@ -67,6 +69,7 @@ struct TrackCommand: Command {
             stateFolder = folders?.first.map(String.init)
         }
         publishing = try Self.publishing(arguments)
+        page = try LiveMapOptions(arguments)
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -97,12 +100,13 @@ struct TrackCommand: Command {
     func run() async throws {
         let packet = try await fleet.packet()
         let register = try fleet.register()
+        let page = try page.map { try TrackPage($0, packet) }
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
             model: FleetModel(venue: packet.venue, settings: fleet.settings), register: register,
             formats: filters.compactMap { filter in
                 filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
-            }, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount)
+            } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount)
         var clock = FleetClock()
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())
         for problem in started.problems { StandardError.line(problem, .warning) }
@@ -118,8 +122,10 @@ struct TrackCommand: Command {
             await sink.start()
             sinks.append(sink)
         }
+        if let page { sinks.append(page.board) }
         let run = TrackRun(
-            engine: started.engine, state: folder, sinks: sinks, broker: broker, filters: filters.map(\.filter))
+            engine: started.engine, state: folder, sinks: sinks, broker: broker, filters: filters.map(\.filter),
+            page: page)
         try await run.follow(limit: limit)
         for case let sink as MQTTOutputSink in sinks { await sink.stop() }
     }

@@ -5,14 +5,19 @@ import LiveMap
 
 /// The options of the commands that serve a live map of their session, and their values.
 struct LiveMapOptions: Sendable {
-    static let options = [
-        CommandOption(
-            name: "http", argument: "ADDRESS",
-            help: "serve a live map and its data by HTTP at HOST:PORT or PORT, such as 127.0.0.1:8080"),
-        CommandOption(
-            name: "http-token-file", argument: "FILE",
-            help: "file with the token that all requests need; required unless ADDRESS is a loopback address"),
-    ]
+    static let options = options(serving: "a live map")
+
+    /// Returns the options for a page, such as `a live map`.
+    static func options(serving page: String) -> [CommandOption] {
+        [
+            CommandOption(
+                name: "http", argument: "ADDRESS",
+                help: "serve \(page) and its data by HTTP at HOST:PORT or PORT, such as 127.0.0.1:8080"),
+            CommandOption(
+                name: "http-token-file", argument: "FILE",
+                help: "file with the token that all requests need; required unless ADDRESS is a loopback address"),
+        ]
+    }
 
     private let address: LiveMapAddress
     private let tokenFile: String?

@@ -11,7 +11,8 @@ package struct FleetOptions: Sendable {
         CommandOption(name: "tags", argument: "FILE", help: "register of the known tags: .csv or .json"),
         CommandOption(
             name: "unknown", argument: "RULE",
-            help: "tags outside the register that are located: all, none, or UUIDs of beacons with commas (default all)"),
+            help: "tags outside the register that are located: all, none, or UUIDs of beacons with commas (default all)"
+        ),
         CommandOption(
             name: "class", argument: "NAME",
             help: "class of tags without one in the register: standard, or light for less memory (default standard)"),

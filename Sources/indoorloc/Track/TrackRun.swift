@@ -19,6 +19,13 @@ struct TrackRun: Sendable {
         func write(_ outputs: [FleetOutput]) async { give(.outputs(outputs)) }
     }
 
+    /// The clock of the fleet, for several tasks.
+    private final class SharedClock: Sendable {
+        private let clock = Guarded(FleetClock())
+
+        func now() -> Instant { clock.withLock { $0.now() } }
+    }
+
     /// The time between two readings of the counters for the log.
     private static let logInterval = Duration.seconds(5)
 
@@ -27,17 +34,22 @@ struct TrackRun: Sendable {
     let sinks: [any FleetOutputSink]
     let broker: MQTTBroker
     let filters: [String]
+    /// The page of the tags; nil for none.
+    let page: TrackPage?
 
     /// Runs the fleet and prints its outputs.
     ///
     /// - Throws: the error of standard output, except that of a reader that has closed the pipe.
     func follow(limit: Duration?) async throws {
-        let clock = Guarded(FleetClock())
-        let input = FleetInput(broker, filters: filters) { _ in clock.withLock { $0.now() } }
+        let clock = SharedClock()
+        let queue = MessageQueue()
+        let server = try page?.start(engine, queue) { clock.now() }
+        defer { server?.stop() }
+        let input = FleetInput(broker, filters: filters) { _ in clock.now() }
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let service = FleetService(
-                input: input, queue: MessageQueue(), engine: engine, state: state,
-                sinks: [Printing(give: give)] + sinks, now: { clock.withLock { $0.now() } }
+                input: input, queue: queue, engine: engine, state: state,
+                sinks: [Printing(give: give)] + sinks, now: { clock.now() }
             ) { give(.report($0)) }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }

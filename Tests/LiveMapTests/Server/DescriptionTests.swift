@@ -89,7 +89,7 @@ final class DescriptionTests: XCTestCase {
         try only.receive { $0.contains("retry") }
         content.emit(.event(StagedContent.event(4)))
         content.emit(.frame(StagedContent.bareFrame(11)))
-        var check = ResponseCheck(try document(port))
+        var check = ResponseCheck(try document(port), events: ["frame": "Frame", "event": "Event"])
         for (path, item) in try XCTUnwrap(check.validator.document["paths"]?.object) {
             let target = Self.requests[path] ?? path
             let mark = path == "/api/v1/marks" ? #"{"mapId": 1, "x": 1, "y": 2}"# : nil
@@ -156,64 +156,5 @@ final class DescriptionTests: XCTestCase {
         let client = try RawClient.stream(port: port, after: 0)
         try client.receive { $0.contains("id: 11\n") && $0.hasSuffix("\n\n") }
         return try client.reply()
-    }
-
-    /// The comparison of responses with the document.
-    private struct ResponseCheck {
-        var validator: SchemaValidator
-        var problems: [String] = []
-        /// The paths with a status that have occurred.
-        var seen: Set<String> = []
-
-        init(_ document: JSON) { validator = SchemaValidator(document) }
-
-        /// The paths with each documented status.
-        var documented: Set<String> {
-            var all: Set<String> = []
-            for (path, item) in validator.document["paths"]?.object ?? [:] {
-                for operation in item.object?.values ?? [:].values {
-                    for status in operation["responses"]?.object?.keys ?? [:].keys { all.insert("\(path) \(status)") }
-                }
-            }
-            return all
-        }
-
-        mutating func check(_ reply: RawClient.Reply, _ path: String, _ item: JSON) {
-            let name = "\(path) \(reply.status)"
-            seen.insert(name)
-            guard let operation = item.object?.values.first,
-                var response = operation["responses", "\(reply.status)"]
-            else { return problems.append("\(name): \(reply.text.prefix(200)) is not documented") }
-            if let reference = response["$ref"]?.string { response = validator.resolved(reference) ?? .null }
-            guard let content = response["content"]?.object?.first else {
-                if !reply.body.isEmpty { problems.append("\(name): has a body") }
-                return
-            }
-            let type = reply.headers["content-type"] ?? "none"
-            let isMatch =
-                content.key == type || content.key == "*/*" || content.key == "image/*" && type.hasPrefix("image/")
-            if !isMatch { problems.append("\(name): \(type) is not \(content.key)") }
-            guard type == "application/json", let schema = content.value["schema"] else {
-                if type == "text/event-stream" { checkEvents(reply.text) }
-                return
-            }
-            validate(Data(reply.body), schema, name)
-        }
-
-        private mutating func validate(_ data: Data, _ schema: JSON, _ name: String) {
-            do { validator.validate(try JSONDecoder().decode(JSON.self, from: data), schema, at: name) } catch {
-                problems.append("\(name): \(error)")
-            }
-        }
-
-        /// Checks the data of server-sent events, which has the schema of its kind.
-        private mutating func checkEvents(_ text: String) {
-            for event in text.components(separatedBy: "\n\n") where event.hasPrefix("id:") {
-                let lines = event.components(separatedBy: "\n")
-                let schema = lines[1] == "event: frame" ? "Frame" : "Event"
-                let data = Data(lines[2].dropFirst("data: ".count).utf8)
-                validate(data, .object(["$ref": .string("#/components/schemas/\(schema)")]), lines[0])
-            }
-        }
     }
 }

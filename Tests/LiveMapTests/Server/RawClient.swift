@@ -131,11 +131,12 @@ final class RawClient {
 
     /// Opens the stream of updates with HTTP/1.0, so that the body has no chunks.
     static func stream(
-        port: UInt16, after id: Int? = nil, headers: [String] = [], receiveBuffer: Int32? = nil
+        _ target: String = "/api/v1/stream", port: UInt16, after id: Int? = nil, headers: [String] = [],
+        receiveBuffer: Int32? = nil
     ) throws -> RawClient {
         let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
         let last = id.map { ["Last-Event-ID: \($0)"] } ?? []
-        let lines = ["GET /api/v1/stream HTTP/1.0", "Host: 127.0.0.1:\(port)"] + last + headers
+        let lines = ["GET \(target) HTTP/1.0", "Host: 127.0.0.1:\(port)"] + last + headers
         client.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
         return client
     }

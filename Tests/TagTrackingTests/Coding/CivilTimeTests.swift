@@ -14,27 +14,17 @@ final class CivilTimeTests: XCTestCase {
             var json = JSONWriter()
             json.value(time: Instant(nanoseconds: seconds * 1_000_000_000))
             XCTAssertEqual(json.text, "\"\(text)\"")
-            XCTAssertEqual(CivilTime(text.utf8)?.instant.nanoseconds, seconds * 1_000_000_000, text)
         }
     }
 
     func testEachDayOfTwoCenturiesIsReadAsItIsWritten() {
         for day in 0..<(Int64(146_097) / 2) {
             let instant = Instant(nanoseconds: day * 86_400_000_000_000 + 12_345_000_000)
-            XCTAssertEqual(CivilTime(instant).instant, instant, "day \(day)")
+            var json = JSONWriter()
+            json.value(time: instant)
+            let text = Array(json.bytes.dropFirst().dropLast())
+            let read = TimeText.time(text.span)
+            XCTAssertEqual(read?.nanoseconds, instant.nanoseconds, json.text)
         }
-    }
-
-    func testATextOfAnotherFormIsRefused() {
-        let texts = [
-            "", "2026", "2026-11-22", "2026-11-22 09:00:00Z", "2026-11-22T09:00:00", "2026-11-22T09:00:00+01:00",
-            "2026-13-22T09:00:00Z", "2026-11-22T24:00:00Z", "2026-11-22T09:00:00.Z", "2026-11-22T09:00:00Zx",
-        ]
-        for text in texts { XCTAssertNil(CivilTime(text.utf8), text) }
-    }
-
-    func testDigitsBeyondTheMillisecondAreDropped() {
-        XCTAssertEqual(CivilTime("1970-01-01T00:00:00.0129Z".utf8)?.instant, Instant(nanoseconds: 12_000_000))
-        XCTAssertEqual(CivilTime("1970-01-01T00:00:00.5Z".utf8)?.instant, Instant(nanoseconds: 500_000_000))
     }
 }

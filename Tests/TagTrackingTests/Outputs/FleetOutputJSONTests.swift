@@ -78,11 +78,11 @@ final class FleetOutputJSONTests: XCTestCase {
         let keys = ["E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/65535", "AA:BB:CC:DD:EE:FF", "keys: ü \u{1F511} \\ \u{1}"]
         for key in keys {
             let tag = try XCTUnwrap(TagKey(key))
-            let written = output(.away, tag: tag, epoch: .max, sequence: .max)
+            let written = output(.away, tag: tag, epoch: UInt64(Int64.max), sequence: UInt64(Int64.max) - 1)
             let read = try FleetOutput(json: written.json)
             XCTAssertEqual(read.tag, tag)
-            XCTAssertEqual(read.epoch, .max)
-            XCTAssertEqual(read.sequence, .max)
+            XCTAssertEqual(read.epoch, UInt64(Int64.max))
+            XCTAssertEqual(read.sequence, UInt64(Int64.max) - 1)
         }
     }
 
@@ -100,15 +100,15 @@ final class FleetOutputJSONTests: XCTestCase {
         let cases: [(json: String, offset: Int?, message: String)] = [
             ("", 0, "expected an object"),
             ("[]", 0, "expected an object"),
-            (#"{"tag":"a""#, 10, "expected a comma or the end of the object"),
+            (#"{"tag":"a""#, 10, "expected ',' or '}'"),
             (#"{"tag":7}"#, 7, "expected a string"),
-            (#"{"epoch":1.5}"#, 9, "expected an integer in range"),
-            (#"{"epoch":-1}"#, 9, "expected an integer in range"),
-            (#"{"x":01}"#, 5, "expected a number"),
-            (#"{"x":1e999}"#, 5, "expected a number in range"),
+            (#"{"epoch":1.5}"#, 9, "expected an integer of 64 bits"),
+            (#"{"epoch":-1}"#, 9, "expected an integer of at least 0"),
+            (#"{"x":01}"#, 5, "expected a number without leading zeros"),
+            (#"{"x":1e999}"#, 5, "expected a number within ±1.8e308"),
             (#"{"time":"yesterday"}"#, 8, "expected a time such as 2026-11-22T09:00:00.123Z"),
-            (#"{"tag":"\ud800"}"#, 8, "expected the second half of a surrogate pair"),
-            (#"{} x"#, 3, "expected the end"),
+            (#"{"tag":"\ud800"}"#, 10, "expected a pair of surrogates"),
+            (#"{} x"#, 3, "expected the end of the document"),
             (#"{}"#, nil, "'tag' is missing"),
             (#"{"tag":""}"#, nil, "'tag' is empty"),
             (
@@ -119,7 +119,7 @@ final class FleetOutputJSONTests: XCTestCase {
                 #"{"tag":"a","epoch":1,"sequence":1,"time":"2026-11-22T09:00:00Z","type":"position","venueId":1}"#, nil,
                 "'mapId' is missing"
             ),
-            (String(repeating: #"{"a":"#, count: 100), 321, "expected at most 64 nested values"),
+            (String(repeating: #"{"a":"#, count: 100), 160, "expected at most 32 nested arrays and objects"),
         ]
         for (json, offset, message) in cases {
             XCTAssertThrowsError(try FleetOutput(json: json), json) { error in

@@ -28,4 +28,11 @@ struct FirstInFirstOut<Element: Sendable>: Sendable {
         removeFirst()
         return first
     }
+
+    /// Returns the elements that the closure accepts, in their order.
+    func elements(where isAccepted: (Element) -> Bool) -> [Element] {
+        var accepted: [Element] = []
+        for case .some(let element) in elements[start...] where isAccepted(element) { accepted.append(element) }
+        return accepted
+    }
 }

@@ -1,0 +1,161 @@
+// @ts-check
+import { address, isRefusal, pause, refusalText, request } from "./api.js";
+
+/** The seconds before another attempt after a failure. */
+const retryPause = 2;
+/** The number of tags of a request. */
+const pageSize = 10000;
+
+/**
+ * The states of all tags and receivers, which follow the server.
+ *
+ * A tag is the object of the server, with its name in lower case for the search.
+ */
+export class TagStore {
+  /**
+   * @param {{changed: () => void, tag: (tag: any) => void, removed: (key: string) => void,
+   *   connection: (state: string, text: string) => void}} reports
+   */
+  constructor(reports) {
+    this.reports = reports;
+    /** @type {Map<string, any>} */
+    this.tags = new Map();
+    /** @type {Map<string, any>} */
+    this.receivers = new Map();
+    /** The run of the server, whose changes are numbered. */
+    this.run = "";
+    /** The difference between the fleet's time and that of this device, in milliseconds, if the fleet is ahead. */
+    this.ahead = 0;
+    /** @type {EventSource|null} */
+    this.stream = null;
+  }
+
+  /** The time of the fleet in milliseconds since 1970. */
+  get now() { return Date.now() + this.ahead; }
+
+  /** Loads all states, then follows the changes; tries again after a failure. */
+  async start() {
+    for (;;) {
+      this.reports.connection("connecting", "Connecting");
+      try {
+        return this.follow(await this.load());
+      } catch (error) {
+        this.reports.connection("gone", isRefusal(error) ? refusalText : "No server");
+        await pause(retryPause);
+      }
+    }
+  }
+
+  /** Requests all pages. Returns the change after which the stream begins. */
+  async load() {
+    const tags = new Map();
+    let change = "";
+    for (let after = null, isLast = false; !isLast;) {
+      const page = await request("tags", after === null ? { limit: pageSize } : { limit: pageSize, after });
+      // The changes since the first page come with the stream.
+      if (after === null) change = page.change;
+      for (const tag of page.tags) tags.set(tag.tag, this.prepared(tag));
+      after = page.next;
+      isLast = after === undefined;
+    }
+    const { receivers } = await request("receivers");
+    this.receivers = new Map(receivers.map((/** @type {any} */ one) => [one.id, one]));
+    this.tags = tags;
+    this.run = change.slice(0, change.lastIndexOf("-"));
+    this.reports.changed();
+    return change;
+  }
+
+  /** @param {string} change */
+  follow(change) {
+    this.stream?.close();
+    const stream = new EventSource(address("stream", { after: change }));
+    this.stream = stream;
+    const listen = (/** @type {string} */ name, /** @type {(data: any) => void} */ act) => {
+      stream.addEventListener(name, (event) => {
+        const id = event.lastEventId;
+        if (id !== "" && id.slice(0, id.lastIndexOf("-")) !== this.run) return this.restart();
+        act(JSON.parse(event.data));
+      });
+    };
+    stream.addEventListener("open", () => this.reports.connection("connected", "Live"));
+    stream.addEventListener("error", () => {
+      if (stream.readyState !== EventSource.CLOSED) return this.reports.connection("reconnecting", "Reconnecting");
+      // The browser doesn't connect again after an answer such as 401.
+      this.restart(retryPause);
+    });
+    listen("tags", (data) => {
+      for (const tag of data.tags) {
+        this.tags.set(tag.tag, this.prepared(tag));
+        this.reports.tag(tag);
+      }
+      this.reports.changed();
+    });
+    listen("removed", (data) => {
+      this.tags.delete(data.tag);
+      this.reports.removed(data.tag);
+      this.reports.changed();
+    });
+    listen("receiver", (data) => {
+      this.receivers.set(data.id, data);
+      this.reports.changed();
+    });
+  }
+
+  /** Begins anew, as after a restart of the server, whose tags may be others. */
+  async restart(seconds = 0) {
+    this.stream?.close();
+    this.stream = null;
+    if (seconds > 0) {
+      this.reports.connection("reconnecting", "Reconnecting");
+      await pause(seconds);
+    }
+    await this.start();
+  }
+
+  /** @param {any} tag */
+  prepared(tag) {
+    tag.shown = tag.name ?? tag.tag;
+    tag.words = `${tag.name ?? ""} ${tag.tag}`.toLowerCase();
+    tag.at = Date.parse(tag.time);
+    this.ahead = Math.max(this.ahead, tag.at - Date.now());
+    return tag;
+  }
+
+  /**
+   * Returns the tags whose key, name or room contains a text: those that are present first, then those with a name, in
+   * order of their names and keys.
+   * @param {string} text
+   * @returns {any[]}
+   */
+  matching(text) {
+    const words = text.trim().toLowerCase();
+    const found = [];
+    for (const tag of this.tags.values()) {
+      if (words !== "" && !tag.words.includes(words) && !roomOf(tag).toLowerCase().includes(words)) continue;
+      found.push(tag);
+    }
+    return found.sort((a, b) => Number(b.present) - Number(a.present) || compare(a, b));
+  }
+}
+
+const order = new Intl.Collator(undefined, { numeric: true });
+
+/**
+ * Compares names as a reader does, with numbers by their value, and keys by their characters, as they are hexadecimal.
+ * @param {any} a
+ * @param {any} b
+ */
+function compare(a, b) {
+  if (a.name !== undefined && b.name !== undefined) return order.compare(a.name, b.name);
+  if (a.name !== undefined || b.name !== undefined) return a.name !== undefined ? -1 : 1;
+  return a.tag < b.tag ? -1 : 1;
+}
+
+/**
+ * Returns the name of a tag's room; empty if it is away or in none.
+ * @param {any} tag
+ */
+export function roomOf(tag) {
+  return tag.present ? tag.position?.label ?? "" : "";
+}

@@ -1,0 +1,249 @@
+// @ts-check
+import { address, request } from "./api.js";
+import { byId, setText } from "./dom.js";
+import { Floors } from "./floors.js";
+import { attachGestures } from "./gestures.js";
+import { Images } from "./images.js";
+import { drawPlan } from "./layer-plan.js";
+import { TagLayer } from "./layer-tags.js";
+import { readPalette } from "./palette.js";
+import { Plan } from "./plan.js";
+import { showScale } from "./scale-bar.js";
+import { TagList, showReceivers, showSelection } from "./tag-panels.js";
+import { TagStore } from "./tag-store.js";
+import { Theme } from "./theme.js";
+
+/** The milliseconds between two renewals of the panels. */
+const panelPause = 500;
+/** The age of the oldest point of a trail in milliseconds. */
+const trailSpan = 600000;
+
+/** The page of all tags. */
+export class TagsApp {
+  /** @param {any} overview */
+  constructor(overview) {
+    this.overview = overview;
+    this.venue = overview.venues[0] ?? null;
+    this.following = true;
+    this.connection = "";
+    this.panelsAt = -Infinity;
+    this.isReady = false;
+    /** @type {() => void} */
+    this.becameReady = () => {};
+    this.ready = new Promise((resolve) => { this.becameReady = () => resolve(undefined); });
+
+    this.layer = new TagLayer();
+    this.images = new Images({
+      planAddress: (/** @type {number} */ venue, /** @type {number} */ map) => address("plan", { venue, map }),
+      tileAddress: (
+        /** @type {number} */ venue, /** @type {number} */ map, /** @type {number} */ level,
+        /** @type {number} */ column, /** @type {number} */ row) => address("tile", { venue, map, level, column, row }),
+    }, () => this.plan.invalidate("plan"));
+    const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
+    this.plan = new Plan(byId("plan"), canvases, {
+      plan: (pass) => drawPlan(pass, this.images), tags: (pass) => this.layer.draw(pass),
+    });
+    this.plan.controls = [byId("left-controls"), byId("right-controls")];
+    this.plan.afterDrawing = () => this.finish();
+    this.store = new TagStore({
+      changed: () => this.changed(), tag: (tag) => this.extendTrail(tag), removed: (key) => this.forget(key),
+      connection: (state, text) => this.showConnection(state, text),
+    });
+    const scene = /** @type {any} */ (this.plan.scene);
+    scene.venue = this.venue;
+    scene.layers = new Set(["image", "walls", "rooms", "names", "fences"]);
+    Object.assign(scene, { tags: this.store.tags, receivers: this.store.receivers, selected: null, trail: [] });
+    this.scene = scene;
+    this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
+    this.list = new TagList(this.store, (key) => this.select(key));
+    byId("search").addEventListener("input", () => this.showPanels(true));
+    byId("deselect").addEventListener("click", () => this.deselect());
+    this.theme = new Theme(byId("theme"), () => this.themeChanged());
+    this.themeChanged();
+    attachGestures(byId("plan"), this.plan.view, {
+      moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
+    });
+    this.attachControls();
+  }
+
+  attachControls() {
+    const view = this.plan.view;
+    const zoom = (/** @type {number} */ factor) => {
+      view.zoom(factor);
+      this.plan.invalidate();
+    };
+    const fit = () => {
+      view.fit();
+      this.plan.invalidate();
+    };
+    byId("zoom-in").addEventListener("click", () => zoom(1.5));
+    byId("zoom-out").addEventListener("click", () => zoom(1 / 1.5));
+    byId("fit").addEventListener("click", fit);
+    byId("plan").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const pans = /** @type {Record<string, number[]>} */ ({
+        ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60],
+      });
+      const pan = pans[event.key];
+      if (pan) {
+        view.pan(pan[0], pan[1]);
+        this.plan.invalidate();
+      } else if (event.key === "+" || event.key === "=") zoom(1.5);
+      else if (event.key === "-") zoom(1 / 1.5);
+      else if (event.key === "0") fit();
+      else if (event.key === "Escape") this.deselect();
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  start() {
+    setText(byId("title"), this.overview.title);
+    document.title = `${this.overview.title} – Tags`;
+    const maps = this.venue?.maps ?? [];
+    this.floors.setMaps(maps);
+    byId("floors").hidden = maps.length === 0;
+    this.showMap([...maps].sort((a, b) => Math.abs(a.level) - Math.abs(b.level))[0] ?? null);
+    this.store.start();
+    // Ages grow without a change.
+    setInterval(() => this.showPanels(), 1000);
+  }
+
+  // Content
+
+  changed() {
+    this.scene.tags = this.store.tags;
+    this.scene.receivers = this.store.receivers;
+    this.followSelected();
+    this.plan.invalidate("tags");
+    this.showPanels(!this.isReady);
+    if (this.isReady) return;
+    this.isReady = true;
+    // The dots are on the screen after the next drawing.
+    requestAnimationFrame(() => requestAnimationFrame(() => this.becameReady()));
+  }
+
+  /** @param {string} key */
+  forget(key) {
+    if (this.scene.selected === key) this.deselect();
+  }
+
+  /** @param {any} map */
+  showMap(map) {
+    this.scene.map = map;
+    if (map) this.plan.view.setMap(map.width, map.height);
+    const size = map ? ` of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "";
+    byId("plan").setAttribute("aria-label", `Floor plan${size}`);
+    this.plan.invalidate();
+  }
+
+  /** @param {number} mapId */
+  chooseMap(mapId) {
+    this.following = false;
+    const map = this.mapOf(mapId);
+    if (map) this.showMap(map);
+  }
+
+  /** @param {number} id */
+  mapOf(id) { return this.venue?.maps.find((/** @type {any} */ map) => map.id === id) ?? null; }
+
+  /** @param {number} id */
+  mapName(id) { return this.mapOf(id)?.name ?? `Map ${id}`; }
+
+  // Selection
+
+  /** @param {string} key */
+  async select(key) {
+    this.scene.selected = key;
+    this.scene.trail = [];
+    this.following = true;
+    this.followSelected();
+    this.plan.invalidate("tags");
+    this.showPanels(true);
+    try {
+      const path = `tags/${encodeURIComponent(key)}/trail`;
+      const { points } = await request(path);
+      if (this.scene.selected !== key) return;
+      const last = points.at(-1)?.time ?? "";
+      this.scene.trail = [
+        ...points, ...this.scene.trail.filter((/** @type {any} */ point) => point.time > last),
+      ];
+      this.plan.invalidate("tags");
+    } catch {
+      // Without a trail the tag is shown all the same.
+    }
+  }
+
+  deselect() {
+    this.scene.selected = null;
+    this.scene.trail = [];
+    this.plan.invalidate("tags");
+    this.showPanels(true);
+  }
+
+  get selectedTag() { return this.store.tags.get(this.scene.selected) ?? null; }
+
+  /** Shows the floor of the selected tag, unless the user has chosen another one. */
+  followSelected() {
+    const map = this.following && this.selectedTag?.position ? this.mapOf(this.selectedTag.position.mapId) : null;
+    if (map && map !== this.scene.map) this.showMap(map);
+  }
+
+  /** @param {any} tag */
+  extendTrail(tag) {
+    const position = tag.position;
+    if (tag.tag !== this.scene.selected || !position || !tag.present) return;
+    const trail = this.scene.trail;
+    if (trail.length > 0 && trail.at(-1).time >= position.time) return;
+    const oldest = Date.parse(position.time) - trailSpan;
+    this.scene.trail = [...trail.filter((/** @type {any} */ point) => Date.parse(point.time) >= oldest), position];
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  tapped(x, y) {
+    const tag = this.layer.tagAt(x, y);
+    if (tag) this.select(tag.tag);
+    else this.deselect();
+  }
+
+  // Panels
+
+  showPanels(isUrgent = false) {
+    const now = performance.now();
+    if (!isUrgent && now - this.panelsAt < panelPause) return;
+    this.panelsAt = now;
+    const mapName = (/** @type {number} */ id) => this.mapName(id);
+    this.list.show(this.scene.selected, mapName);
+    showSelection(this.selectedTag, this.store.now, mapName);
+    showReceivers(this.store.receivers);
+  }
+
+  /**
+   * @param {string} state
+   * @param {string} text
+   */
+  showConnection(state, text) {
+    this.connection = state;
+    const badge = byId("connection");
+    badge.hidden = false;
+    badge.dataset.state = state;
+    setText(badge, text);
+  }
+
+  themeChanged() {
+    if (!this.theme) return;
+    this.plan.palette = readPalette(document.documentElement);
+    this.plan.imagePalette = readPalette(byId("light-colors"));
+    this.plan.invalidate();
+  }
+
+  finish() {
+    const map = this.scene.map;
+    if (map) showScale(byId("scale-bar"), byId("scale-text"), this.plan.view.scale);
+    byId("scale").hidden = !map;
+    this.floors.show(map?.id ?? null, []);
+  }
+}

@@ -1,0 +1,60 @@
+// @ts-check
+import { isRefusal, pause, refusalText, request } from "./api.js";
+import { byId } from "./dom.js";
+import { TagsApp } from "./tags-app.js";
+
+// The server has stored the token in a cookie. In the address it would get into the history and into shared links.
+if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+
+/** Returns the venues of the fleet; tries again until the server answers. */
+async function findOverview() {
+  for (;;) {
+    try {
+      return await request("venue");
+    } catch (error) {
+      const badge = byId("connection");
+      badge.hidden = false;
+      badge.dataset.state = "gone";
+      badge.textContent = isRefusal(error) ? refusalText : "No server";
+      await pause(2);
+    }
+  }
+}
+
+/**
+ * Returns the object `window.tagMap`, by which tests read what the page shows.
+ * @param {TagsApp} app
+ */
+function inspectionOf(app) {
+  return Object.freeze({
+    ready: app.ready,
+    state() {
+      const { view } = app.plan;
+      return {
+        tags: app.store.tags.size, drawn: app.layer.count ?? 0, mapId: app.scene.map?.id ?? null,
+        selected: app.scene.selected, trail: app.scene.trail.length, connection: app.connection,
+        drawings: app.plan.drawings, theme: app.theme.name,
+        transform: { scale: view.scale, x: view.x, y: view.y },
+      };
+    },
+    /** Returns the position of a tag; null without one. */
+    positionOf(/** @type {string} */ key) { return app.store.tags.get(key)?.position ?? null; },
+    /** Draws the tags at once. */
+    redraw() {
+      app.plan.stale.add("tags");
+      app.plan.draw(performance.now());
+    },
+    screenPoint(/** @type {number} */ mapId, /** @type {number} */ x, /** @type {number} */ y) {
+      if (app.scene.map?.id !== mapId) return null;
+      const box = app.plan.root.getBoundingClientRect();
+      const [px, py] = app.plan.view.toScreen(x, y);
+      return { x: box.left + px, y: box.top + py };
+    },
+  });
+}
+
+findOverview().then((overview) => {
+  const app = new TagsApp(overview);
+  /** @type {any} */ (window).tagMap = inspectionOf(app);
+  app.start();
+});

@@ -1,0 +1,22 @@
+import IndoorVocabulary
+import TagTracking
+import VenueModel
+
+/// A receiver with its health, for the page and the interface.
+package struct ReceiverStatus: Hashable, Sendable {
+    /// The receiver's name in the venue.
+    package var id: String
+    package var mapID: MapID
+    package var point: MapPoint
+    /// The health; nil before the first report.
+    package var health: ReceiverEvent.Health?
+    /// The reason for the health in words; nil before the first report.
+    package var text: String?
+    /// The time of the last change of the health; its zero point is that of Unix.
+    package var instant: Instant?
+
+    /// Creates the status of a receiver without a report.
+    package init(_ receiver: VenueReceiver) {
+        (id, mapID, point) = (receiver.id, receiver.mapID, receiver.point)
+    }
+}

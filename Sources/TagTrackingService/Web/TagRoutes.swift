@@ -1,0 +1,294 @@
+import LiveMap
+import TagTracking
+import VenueModel
+
+/// The paths of the server of a fleet.
+package struct TagRoutes: HTTPRoutes {
+    /// The result of a gateway's message.
+    package enum GatewayReply: Hashable, Sendable {
+        case accepted
+        /// The message is invalid, with the reason.
+        case invalid(String)
+        /// Too many messages wait; the gateway sends it again later.
+        case busy
+    }
+
+    /// A receiver of messages: the format, the path after the format without a leading slash, and the body.
+    package typealias GatewayReceiver =
+        @Sendable (_ format: GatewayFormat, _ path: String, _ body: [UInt8]) async -> GatewayReply
+
+    /// The paths beside the page's files.
+    package enum Path: String, CaseIterable, Sendable {
+        case venue = "/api/v1/venue"
+        case plan = "/api/v1/plan"
+        case tile = "/api/v1/tile"
+        case tags = "/api/v1/tags"
+        case tag = "/api/v1/tags/{key}"
+        case trail = "/api/v1/tags/{key}/trail"
+        case collection = "/api/v1/tags.geojson"
+        case receivers = "/api/v1/receivers"
+        case stream = "/api/v1/stream"
+        case health = "/api/v1/health"
+        case gateways = "/api/v1/gateways/{format}"
+        case description = "/api/v1/openapi.json"
+        case metrics = "/metrics"
+    }
+
+    /// The maximum size of a gateway's message in bytes.
+    package static let largestMessage = 1_000_000
+    /// The file of the page that describes the interface of the server.
+    static let descriptionFile = "openapi-tags.json"
+    private static let tagPrefix = "/api/v1/tags/"
+    private static let gatewayPrefix = "/api/v1/gateways/"
+
+    let board: TagBoard
+    let title: String
+    let venues: LiveMapVenues
+    let metrics: (@Sendable () async -> String)?
+    let gateways: GatewayReceiver?
+    let interval: Duration
+    private let start = ContinuousClock.now
+
+    /// Creates the paths.
+    ///
+    /// - Parameters:
+    ///   - board: the state of the tags and receivers.
+    ///   - title: the title of the page.
+    ///   - venue: the venue of the fleet.
+    ///   - plans: the images of the venue's maps; nil without images.
+    ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
+    ///   - gateways: receives the messages of gateways that use HTTP; nil to refuse them.
+    ///   - interval: the shortest time between two states of a tag in a stream.
+    package init(
+        board: TagBoard, title: String, venue: Venue, plans: (any LiveMapPlans)? = nil,
+        metrics: (@Sendable () async -> String)? = nil, gateways: GatewayReceiver? = nil,
+        interval: Duration = .milliseconds(500)
+    ) {
+        (self.board, self.title, self.metrics, self.gateways) = (board, title, metrics, gateways)
+        (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
+    }
+
+    package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
+        let allowed = target.path.hasPrefix(Self.gatewayPrefix) ? ["POST"] : ["GET", "HEAD"]
+        guard allowed.contains(method) else {
+            let names = allowed.joined(separator: ", ")
+            throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
+        }
+    }
+
+    package func largestBody(of target: HTTPTarget) -> Int {
+        target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
+    }
+
+    package func response(to request: HTTPRequest) async -> HTTPResponse {
+        do throws(HTTPProblem) { return try await fulfilled(request) } catch { return HTTPResponse(error) }
+    }
+
+    private func fulfilled(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let text = request.target.path
+        let path = await path(of: text)
+        // A misspelled parameter is not ignored.
+        try request.allowOnly(Self.parameters(of: path))
+        switch path {
+        case .venue: return try .json(await overview())
+        case .plan, .tile: return try await image(request, isTile: path == .tile)
+        case .tags: return try await list(request)
+        case .tag: return try await state(of: try key(text.dropFirst(Self.tagPrefix.count)))
+        case .trail: return try await trail(request)
+        case .collection: return try await collection(request)
+        case .receivers: return await receivers()
+        case .stream: return try stream(request)
+        case .health: return await health()
+        case .gateways: return try await receive(request)
+        case .description: return try file(Self.descriptionFile, request)
+        case .metrics:
+            guard let metrics else { throw HTTPProblem(404, "This fleet has no metrics.") }
+            let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+            return HTTPResponse(
+                200, [HTTPResponse.type(type), HTTPResponse.noStore], .bytes(Array(await metrics().utf8)))
+        case nil: return try file(text == "/" ? "tags.html" : String(text.dropFirst()), request)
+        }
+    }
+
+    /// Returns the path of a request; nil for a file of the page.
+    private func path(of text: String) async -> Path? {
+        if text.hasPrefix(Self.gatewayPrefix) { return .gateways }
+        guard text.hasPrefix(Self.tagPrefix) else {
+            return Path(rawValue: text).flatMap { $0.rawValue.contains("{") ? nil : $0 }
+        }
+        // The key of a tag may itself end with the word.
+        guard text.hasSuffix("/trail"), let key = TagKey(String(text.dropFirst(Self.tagPrefix.count))) else {
+            return .tag
+        }
+        return await board.state(of: key) == nil ? .trail : .tag
+    }
+
+    private static func parameters(of path: Path?) -> [String] {
+        switch path {
+        case .plan: ["venue", "map"]
+        case .tile: ["venue", "map", "level", "column", "row"]
+        case .tags: TagQuery.filters + ["after", "limit"]
+        case .collection: TagQuery.filters
+        case .trail: ["minutes"]
+        case .stream: ["tags", "after"]
+        case nil: ["token"]
+        case .venue, .tag, .receivers, .health, .gateways, .description, .metrics: []
+        }
+    }
+
+    // MARK: Content
+
+    private struct Overview: Encodable {
+        let title: String
+        let run: String
+        let venues: [LiveMapVenue]
+    }
+
+    private func overview() async -> Overview {
+        Overview(title: title, run: board.run, venues: await venues.descriptions())
+    }
+
+    private func file(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
+        guard let file = LiveMapPage.file(named: name) else {
+            throw HTTPProblem(404, "There is no '\(request.target.path)'.")
+        }
+        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.etag, for: request)
+        // The URL has the token, so that no cache may keep it.
+        if request.target.query["token"] != nil {
+            response.headers = response.headers.filter { $0.name != "Cache-Control" } + [HTTPResponse.noStore]
+        }
+        return response
+    }
+
+    private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
+        let venue = try request.requiredInteger("venue", in: .min ... .max)
+        let map = try request.requiredInteger("map", in: .min ... .max)
+        let image: LiveMapImage?
+        if isTile {
+            let level = try request.requiredInteger("level", in: 0...31)
+            let column = try request.requiredInteger("column", in: 0...1_000_000)
+            let row = try request.requiredInteger("row", in: 0...1_000_000)
+            image = await venues.tile(venue: venue, map: map, level: level, column: column, row: row)
+        } else {
+            image = await venues.plan(venue: venue, map: map)
+        }
+        guard let image else { throw HTTPProblem(404, "Map \(map) of venue \(venue) has no such image.") }
+        return .file(image.bytes, image.mediaType, tag: HTTPResponse.tag(of: image.bytes), for: request)
+    }
+
+    private func list(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let query = try TagQuery(request)
+        let limit = try request.integer("limit", in: 1...TagQuery.mostTags) ?? TagQuery.usualTags
+        let after = request.target.query["after"]
+        let (sorted, tags, change) = await board.states()
+        var page: [LatestOutput] = []
+        var count = 0
+        var hasMore = false
+        for key in sorted {
+            guard let state = tags[key], query.selects(state) else { continue }
+            count += 1
+            if let after, key.description <= after { continue }
+            if page.count < limit { page.append(state) } else { hasMore = true }
+        }
+        return Self.json(
+            TagJSON.object { json in
+                TagJSON.write(page, to: &json)
+                json.add("count", count)
+                json.add("change", "\(board.run)-\(change)")
+                if hasMore { json.add("next", page.last?.tag.description) }
+            })
+    }
+
+    private func key(_ text: Substring) throws(HTTPProblem) -> TagKey {
+        guard let key = TagKey(String(text)) else { throw HTTPProblem(404, "The path has no tag.") }
+        return key
+    }
+
+    private func state(of key: TagKey) async throws(HTTPProblem) -> HTTPResponse {
+        guard let state = await board.state(of: key) else { throw HTTPProblem(404, "The tag '\(key)' is unknown.") }
+        var json = JSONWriter()
+        TagJSON.write(state, to: &json)
+        return Self.json(json.bytes)
+    }
+
+    private func trail(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let key = try key(request.target.path.dropFirst(Self.tagPrefix.count).dropLast("/trail".count))
+        let minutes = try request.integer("minutes", in: 1...10) ?? 10
+        guard let points = await board.trail(of: key, minutes: Double(minutes)) else {
+            throw HTTPProblem(404, "The tag '\(key)' is unknown.")
+        }
+        return Self.json(TagJSON.trail(points, of: key))
+    }
+
+    private func collection(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let query = try TagQuery(request)
+        let (sorted, tags, _) = await board.states()
+        let collection = TagCollection(sorted.lazy.compactMap { tags[$0] }.filter(query.selects))
+        return HTTPResponse(
+            200, [HTTPResponse.type("application/geo+json"), HTTPResponse.noStore], .bytes(collection.bytes))
+    }
+
+    private func receivers() async -> HTTPResponse {
+        let receivers = await board.receivers
+        return Self.json(
+            TagJSON.object { json in
+                json.name("receivers")
+                json.beginArray()
+                for receiver in receivers { TagJSON.write(receiver, to: &json) }
+                json.endArray()
+            })
+    }
+
+    private func health() async -> HTTPResponse {
+        let count = await board.tagCount
+        return Self.json(
+            TagJSON.object { json in
+                json.add("status", "ok")
+                json.add("uptime", start.duration(to: .now) / .seconds(1), decimals: 3)
+                json.add("tags", count)
+            })
+    }
+
+    private func stream(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
+        var selected: Set<TagKey>?
+        if let text = request.target.query["tags"] {
+            var keys: Set<TagKey> = []
+            for part in text.split(separator: ",") {
+                guard let key = TagKey(escaped: part) else {
+                    throw HTTPProblem(400, "The parameter 'tags' must be keys with commas between them.")
+                }
+                keys.insert(key)
+            }
+            selected = keys
+        }
+        // The header of a reconnection is newer than the parameter.
+        let id = request.headers["last-event-id"] ?? request.target.query["after"] ?? ""
+        let stream = TagStream(
+            board: board, start: TagStream.number(of: id, in: board.run), tags: selected, interval: interval)
+        // nginx forwards each event at once.
+        let headers = [
+            HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),
+        ]
+        return HTTPResponse(200, headers, request.method == "HEAD" ? .none : .stream(stream))
+    }
+
+    private func receive(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        guard let gateways else { throw HTTPProblem(404, "This fleet accepts no messages over HTTP.") }
+        let parts = request.target.path.dropFirst(Self.gatewayPrefix.count).split(
+            separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = parts.first, let format = GatewayFormat(rawValue: String(name)) else {
+            let known = GatewayFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw HTTPProblem(404, "The format '\(parts.first ?? "")' is unknown. Known are \(known).")
+        }
+        switch await gateways(format, parts.count > 1 ? String(parts[1]) : "", request.body) {
+        case .accepted: return HTTPResponse(204, [HTTPResponse.noStore])
+        case .invalid(let reason): throw HTTPProblem(400, reason)
+        case .busy:
+            throw HTTPProblem(503, "Too many messages wait.", [HTTPHeader("Retry-After", "1")])
+        }
+    }
+
+    private static func json(_ bytes: [UInt8]) -> HTTPResponse {
+        HTTPResponse(200, [HTTPResponse.type("application/json"), HTTPResponse.noStore], .bytes(bytes))
+    }
+}

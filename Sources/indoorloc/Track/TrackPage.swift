@@ -1,0 +1,59 @@
+import IndoorLocalization
+import LiveMap
+import SessionMetrics
+import TagTracking
+import TagTrackingService
+import VenuePackets
+
+/// The page and the HTTP interface of a fleet on one machine.
+struct TrackPage: Sendable {
+    /// The state that the interface reports. It is a sink of the fleet's outputs.
+    let board: TagBoard
+    private let listener: LiveMapListener
+    private let packet: VenuePacket
+
+    /// Listens at the address of the options.
+    ///
+    /// - Throws: the error of the token file or the address.
+    init(_ options: LiveMapOptions, _ packet: VenuePacket) throws {
+        listener = try options.listener()
+        self.packet = packet
+        board = TagBoard(receivers: packet.venue.receivers)
+    }
+
+    /// The rules by which the fleet selects the format of messages over HTTP, whose topic begins with `http/FORMAT`.
+    static var formats: [TopicFormat] {
+        GatewayFormat.allCases.map { TopicFormat(filter: "http/\($0.rawValue)/#", format: $0) }
+    }
+
+    /// Starts the server, which runs until its `stop()`.
+    ///
+    /// - Parameters:
+    ///   - queue: receives the messages of gateways that use HTTP.
+    ///   - now: returns the time of the fleet.
+    /// - Throws: `LiveMapError` if the system has no resources for the server.
+    func start(
+        _ engine: FleetEngine, _ queue: MessageQueue, now: @escaping @Sendable () -> Instant
+    ) throws(LiveMapError) -> LiveMapServer {
+        let routes = TagRoutes(
+            board: board, title: packet.venue.name, venue: packet.venue, plans: PacketPlans(PlanFiles(packet)),
+            metrics: {
+                let families =
+                    await engine.statistics.families(at: now()) + engine.intakeStatistics.families
+                    + engine.receivers.families
+                return MetricText.text(of: families)
+            },
+            gateways: { format, path, body in
+                let topic = "http/\(format.rawValue)" + (path.isEmpty ? "" : "/" + path)
+                // The gateway gets the reason for an invalid message at once. The fleet decodes valid ones again.
+                do throws(GatewayError) {
+                    _ = try GatewayDecoder().readings(topic: topic, payload: body, format: format)
+                } catch { return .invalid("\(error)") }
+                queue.append(GatewayMessage(topic: topic, payload: body, arrival: now()))
+                return .accepted
+            })
+        let server = try LiveMapServer(routes: routes, listener: listener)
+        StandardError.line("page of the tags: \(server.url)", .info)
+        return server
+    }
+}

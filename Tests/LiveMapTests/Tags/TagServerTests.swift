@@ -1,0 +1,279 @@
+import Foundation
+import IndoorVocabulary
+import LiveMap
+import LocalizationSession
+import TagTracking
+import TagTrackingService
+import VenueModel
+import XCTest
+
+/// The HTTP interface of a fleet.
+final class TagServerTests: XCTestCase {
+    private typealias JSON = SchemaValidator.JSON
+
+    private func board() throws -> TagBoard {
+        let board = TagBoard(receivers: TagStage.venue.receivers, run: "r")
+        board.put(try TagStage.outputs())
+        return board
+    }
+
+    private func get(_ target: String, _ port: UInt16, status: Int = 200) throws -> JSON {
+        let reply = try RawClient.get(target, port: port)
+        XCTAssertEqual(reply.status, status, "\(target): \(reply.text)")
+        return try JSONDecoder().decode(JSON.self, from: Data(reply.body))
+    }
+
+    private func keys(_ list: JSON) -> [String] { (list["tags"]?.array ?? []).compactMap { $0["tag"]?.string } }
+
+    // MARK: Tags
+
+    func testTheListHasAllTagsAndItsFiltersSelect() throws {
+        let port = try tagServer(try board()).address.port
+        let (cart, beacon, lift) = ("AA:BB:CC:DD:EE:01", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2", "lift")
+        let cases: [(query: String, expected: [String])] = [
+            ("", [cart, beacon, lift]), ("?room=hall", [cart]), ("?room=Lab", []), ("?map=2", [beacon]),
+            ("?map=1", [cart, lift]), ("?q=cart", [cart]), ("?q=e2c5", [beacon]), ("?present=false", [lift]),
+            ("?present=true&map=1", [cart]), ("?q=%2F1%2F2", [beacon]),
+        ]
+        for (query, expected) in cases {
+            let list = try get("/api/v1/tags" + query, port)
+            XCTAssertEqual(keys(list), expected, query)
+            XCTAssertEqual(list["count"]?.number, Double(expected.count), query)
+        }
+        XCTAssertEqual(try RawClient.get("/api/v1/tags?present=maybe", port: port).status, 400)
+        XCTAssertEqual(try RawClient.get("/api/v1/tags?rom=1", port: port).status, 400)
+    }
+
+    func testManyTagsAreSentInPages() throws {
+        let board = TagBoard(run: "r")
+        board.put(try (0..<2500).map { try TagStage.output("tag \($0)", 1, .present) })
+        let port = try tagServer(board).address.port
+        var (found, after) = ([String](), "")
+        var pages = 0
+        while true {
+            let encoded = after.replacingOccurrences(of: " ", with: "%20")
+            let page = try get("/api/v1/tags?limit=1000" + (after.isEmpty ? "" : "&after=\(encoded)"), port)
+            found += keys(page)
+            pages += 1
+            XCTAssertEqual(page["count"]?.number, 2500)
+            guard let next = page["next"]?.string else { break }
+            after = next
+        }
+        XCTAssertEqual(pages, 3)
+        XCTAssertEqual(found.count, 2500)
+        XCTAssertEqual(Set(found).count, 2500)
+        XCTAssertEqual(found, found.sorted())
+    }
+
+    func testATagIsFoundByItsKeyWithPlainAndEncodedSlashes() throws {
+        let board = try board()
+        board.put([try TagStage.output("a/trail", 1, .present)])
+        let port = try tagServer(board).address.port
+        for path in ["E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0%2F1%2F2"] {
+            let tag = try get("/api/v1/tags/" + path, port)
+            XCTAssertEqual(tag["position", "mapId"]?.number, 2, path)
+            XCTAssertEqual(try get("/api/v1/tags/\(path)/trail", port)["points"]?.array?.count, 1, path)
+        }
+        XCTAssertEqual(try get("/api/v1/tags/a/trail", port)["tag"]?.string, "a/trail")
+        XCTAssertEqual(try get("/api/v1/tags/a/trail/trail", port)["points"]?.array?.count, 0)
+        let cart = try get("/api/v1/tags/AA:BB:CC:DD:EE:01", port)
+        XCTAssertEqual(cart["name"]?.string, "Cart")
+        XCTAssertEqual(cart["present"], .bool(true))
+        XCTAssertEqual(cart["position", "label"]?.string, "Hall")
+        let lift = try get("/api/v1/tags/lift", port)
+        XCTAssertEqual(lift["present"], .bool(false))
+        XCTAssertEqual(lift["since"]?.string, "2026-11-22T09:01:00.000Z")
+        XCTAssertEqual(lift["position", "x"]?.number, 3)
+        XCTAssertEqual(
+            try get("/api/v1/tags/none", port, status: 404)["error"]?.string, "The tag 'none' is unknown.")
+    }
+
+    func testATrailHasThePointsOfTheLastMinutes() throws {
+        let board = TagBoard(run: "r")
+        for second in 0...300 {
+            board.put([
+                try TagStage.output(
+                    "a", UInt64(second + 1), TagStage.position(Double(second)), at: Double(second))
+            ])
+        }
+        let port = try tagServer(board).address.port
+        let trail = try XCTUnwrap(try get("/api/v1/tags/a/trail?minutes=2", port)["points"]?.array)
+        XCTAssertEqual(trail.count, 121)
+        XCTAssertEqual(trail.first?["x"]?.number, 180)
+        XCTAssertEqual(trail.last?["time"]?.string, "2026-11-22T09:05:00.000Z")
+        XCTAssertEqual(try get("/api/v1/tags/a/trail", port)["points"]?.array?.count, 301)
+        XCTAssertEqual(try RawClient.get("/api/v1/tags/a/trail?minutes=11", port: port).status, 400)
+    }
+
+    func testTheGeoJSONHasTagsWithCoordinatesOnly() throws {
+        let port = try tagServer(try board()).address.port
+        let reply = try RawClient.get("/api/v1/tags.geojson", port: port)
+        XCTAssertEqual(reply.headers["content-type"], "application/geo+json")
+        let json = try JSONDecoder().decode(JSON.self, from: Data(reply.body))
+        XCTAssertEqual(json["type"]?.string, "FeatureCollection")
+        XCTAssertEqual(json["features"]?.array?.count, 1)
+        XCTAssertEqual(
+            json["features"]?.array?.first?["geometry", "coordinates"], .array([.number(13), .number(52.5)]))
+        XCTAssertEqual(json["omitted"]?.number, 2)
+        let away = try get("/api/v1/tags.geojson?present=false", port)
+        XCTAssertEqual(away["omitted"]?.number, 1)
+    }
+
+    func testReceiversHaveTheirHealth() throws {
+        let board = try board()
+        board.put([
+            ReceiverEvent(receiver: "east", instant: TagStage.start, health: .silent, text: "no message for 60 s"),
+            ReceiverEvent(receiver: "unknown", instant: TagStage.start, health: .silent, text: "no message for 60 s"),
+        ])
+        let port = try tagServer(board).address.port
+        let list = try XCTUnwrap(try get("/api/v1/receivers", port)["receivers"]?.array)
+        XCTAssertEqual(list.compactMap { $0["id"]?.string }, ["east", "west"])
+        XCTAssertEqual(list[0]["health"]?.string, "silent")
+        XCTAssertEqual(list[0]["text"]?.string, "no message for 60 s")
+        XCTAssertNil(list[1]["health"])
+    }
+
+    // MARK: Access and gateways
+
+    func testATokenIsRequiredAndGivenOnceAtTheRoot() throws {
+        let token = "0123456789abcdef"
+        let port = try tagServer(try board(), token: token).address.port
+        for path in ["/", "/tags.html", "/api/v1/tags", "/metrics"] {
+            XCTAssertEqual(try RawClient.get(path, port: port).status, 401, path)
+        }
+        XCTAssertEqual(try RawClient.request("POST", "/api/v1/gateways/minewRaw", port: port, body: "[]").status, 401)
+        let page = try RawClient.get("/?token=\(token)", port: port)
+        XCTAssertEqual(page.status, 200)
+        let cookie = try XCTUnwrap(page.headers["set-cookie"]?.split(separator: ";").first)
+        XCTAssertEqual(try RawClient.get("/api/v1/tags", port: port, headers: ["Cookie: \(cookie)"]).status, 200)
+        XCTAssertEqual(
+            try RawClient.get("/api/v1/tags", port: port, headers: ["Authorization: Bearer \(token)"]).status, 200)
+    }
+
+    func testAGatewaysMessageReachesTheReceiverWithItsFormatAndPath() throws {
+        let messages = Guarded<[String]>([])
+        let port = try tagServer(
+            try board(),
+            gateways: { format, path, body in
+                messages.withLock { $0.append("\(format.rawValue) \(path) \(body.count)") }
+                if body.isEmpty { return .invalid("the message is empty") }
+                return body.count == 1 ? .busy : .accepted
+            }
+        ).address.port
+        func post(_ path: String, _ body: String, _ headers: [String] = []) throws -> RawClient.Reply {
+            try RawClient.request("POST", "/api/v1/gateways/" + path, port: port, headers: headers, body: body)
+        }
+        XCTAssertEqual(try post("ruuviHTTP", "{}").status, 204)
+        XCTAssertEqual(try post("minewRaw/hall/gateway%201", "[1]").status, 204)
+        let empty = try post("minewRaw", "")
+        XCTAssertEqual(empty.status, 400)
+        XCTAssertEqual(empty.text, #"{"error":"the message is empty"}"#)
+        let busy = try post("minewRaw", "1")
+        XCTAssertEqual(busy.status, 503)
+        XCTAssertEqual(busy.headers["retry-after"], "1")
+        XCTAssertEqual(try post("smoke-signals", "{}").status, 404)
+        XCTAssertEqual(try post("minewRaw", "[1]", ["Origin: http://evil.example"]).status, 403)
+        XCTAssertEqual(try RawClient.get("/api/v1/gateways/minewRaw", port: port).status, 405)
+        let largest = String(repeating: " ", count: TagRoutes.largestMessage)
+        XCTAssertEqual(try post("minewRaw", largest).status, 204)
+        XCTAssertEqual(try post("minewRaw", largest + " ").status, 413)
+        XCTAssertEqual(
+            messages.withLock { $0 },
+            ["ruuviHTTP  2", "minewRaw hall/gateway 1 3", "minewRaw  0", "minewRaw  1", "minewRaw  1000000"])
+    }
+
+    // MARK: Stream
+
+    /// The events of a stream whose name and data are complete.
+    private func events(_ text: String) -> [(id: String?, name: String, data: String)] {
+        text.components(separatedBy: "\n\n").dropLast().compactMap { event in
+            var fields: [Substring: Substring] = [:]
+            for line in event.split(separator: "\n") {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                if parts.count == 2 { fields[parts[0]] = parts[1].dropFirst() }
+            }
+            guard let name = fields["event"] else { return nil }
+            return (fields["id"].map(String.init), String(name), String(fields["data"] ?? ""))
+        }
+    }
+
+    func testAStreamBeginsWithAllTagsAndContinuesAfterTheLastID() throws {
+        let board = try board()
+        let port = try tagServer(board).address.port
+        let first = try RawClient.stream(port: port)
+        try first.receive { $0.contains("id: r-5\n") && $0.hasSuffix("\n\n") }
+        let all = events(first.text)
+        XCTAssertEqual(all.map(\.name), ["tags"])
+        XCTAssertEqual(
+            Set(keys(try JSONDecoder().decode(JSON.self, from: Data(all[0].data.utf8)))),
+            ["AA:BB:CC:DD:EE:01", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2", "lift"])
+        let room = Room(id: 1, name: "Hall", mapID: MapID(rawValue: 1))
+        board.put([
+            try TagStage.output(
+                "lift", 3,
+                .event(
+                    LocalizationEvent(
+                        instant: TagStage.start, venueID: VenueID(rawValue: 7), kind: .enterRoom(room))))
+        ])
+        board.drop([.name("lift")])
+        board.put([
+            ReceiverEvent(receiver: "west", instant: TagStage.start, health: .healthy, text: "12 tags")
+        ])
+        for headers in [["Last-Event-ID: r-5"], []] {
+            let query = headers.isEmpty ? "?after=r-5" : ""
+            let second = try RawClient.stream("/api/v1/stream" + query, port: port, headers: headers)
+            try second.receive { $0.contains("id: r-8\n") && $0.hasSuffix("\n\n") }
+            XCTAssertEqual(events(second.text).map(\.name), ["event", "removed", "receiver"], query)
+            XCTAssertEqual(events(second.text).map(\.id), [nil, nil, "r-8"], query)
+        }
+        let other = try RawClient.stream(port: port, headers: ["Last-Event-ID: old-5"])
+        try other.receive { $0.contains("id: r-8\n") && $0.hasSuffix("\n\n") }
+        let states = try XCTUnwrap(events(other.text).first { $0.name == "tags" })
+        XCTAssertEqual(
+            keys(try JSONDecoder().decode(JSON.self, from: Data(states.data.utf8))).count, 2,
+            "an id of another run gives all states")
+    }
+
+    func testAStreamOfSomeTagsHasNoOthers() throws {
+        let board = try board()
+        let port = try tagServer(board).address.port
+        let client = try RawClient.stream("/api/v1/stream?tags=lift,none", port: port)
+        try client.receive { $0.contains("\"lift\"") }
+        board.put([
+            try TagStage.output("AA:BB:CC:DD:EE:01", 3, TagStage.position(6)),
+            try TagStage.output("lift", 3, TagStage.position(9)),
+        ])
+        try client.receive { $0.contains(#""x":9.000"#) }
+        XCTAssertFalse(client.text.contains("AA:BB"))
+    }
+
+    func testASlowReaderGetsFewerStatesAndTheLatestOne() throws {
+        let board = TagBoard(run: "r")
+        let port = try tagServer(board, waitingBytes: 100_000).address.port
+        let client = try RawClient.stream(port: port, receiveBuffer: 4_096)
+        try client.receive { $0.contains("retry") }
+        let tags = 200
+        let rounds = 300
+        for round in 1...rounds {
+            board.put(
+                try (0..<tags).map { tag in
+                    try TagStage.output("tag \(tag)", UInt64(round), TagStage.position(Double(round)))
+                })
+        }
+        try client.receive { $0.contains("id: r-\(tags * rounds)\n") && $0.hasSuffix("\n\n") }
+        var latest: [String: Double] = [:]
+        var states = 0
+        for event in events(client.text) where event.name == "tags" {
+            let json = try JSONDecoder().decode(JSON.self, from: Data(event.data.utf8))
+            for tag in json["tags"]?.array ?? [] {
+                let (key, x) = (try XCTUnwrap(tag["tag"]?.string), try XCTUnwrap(tag["position", "x"]?.number))
+                XCTAssertGreaterThan(x, latest[key] ?? 0, key)
+                latest[key] = x
+                states += 1
+            }
+        }
+        XCTAssertEqual(latest.count, tags)
+        XCTAssertEqual(Set(latest.values), [Double(rounds)])
+        XCTAssertLessThan(states, tags * rounds / 2)
+    }
+}

@@ -1,0 +1,121 @@
+import Dispatch
+import IndoorVocabulary
+import LiveMap
+import LocalizationSession
+import TagTracking
+import TagTrackingService
+import VenueModel
+import XCTest
+
+/// A fleet for the tests of its server and page: a venue of two floors, receivers, and tags that a test states.
+enum TagStage {
+    static let start = Instant(nanoseconds: 1_795_338_000_000_000_000)
+
+    static let venue: Venue = {
+        let receivers = [
+            VenueReceiver(
+                id: "west", identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1), major: 1, minor: 1),
+                mapID: MapID(rawValue: 1), point: MapPoint(x: 2, y: 5)),
+            VenueReceiver(
+                id: "east", identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1), major: 1, minor: 2),
+                mapID: MapID(rawValue: 1), point: MapPoint(x: 18, y: 5)),
+        ]
+        var venue = Venue(
+            id: VenueID(rawValue: 7), name: "Museum", version: 1,
+            maps: [
+                VenueMap(
+                    id: MapID(rawValue: 1), name: "Ground floor", level: 0, width: 20, height: 10,
+                    walls: [
+                        [
+                            MapPoint(x: 0, y: 0), MapPoint(x: 20, y: 0), MapPoint(x: 20, y: 10), MapPoint(x: 0, y: 10),
+                            MapPoint(x: 0, y: 0),
+                        ]
+                    ]),
+                VenueMap(id: MapID(rawValue: 2), name: "Upper floor", level: 1, width: 20, height: 10),
+            ],
+            rooms: [
+                Room(
+                    id: 1, name: "Hall", mapID: MapID(rawValue: 1),
+                    area: .polygon([
+                        MapPoint(x: 1, y: 1), MapPoint(x: 10, y: 1), MapPoint(x: 10, y: 9), MapPoint(x: 1, y: 9),
+                    ]))
+            ])
+        venue.receivers = receivers
+        return venue
+    }()
+
+    /// Returns an output at some seconds after the start.
+    static func output(
+        _ tag: String, _ sequence: UInt64, _ content: FleetOutput.Content, name: String? = nil, at seconds: Double = 0
+    ) throws -> FleetOutput {
+        FleetOutput(
+            tag: try XCTUnwrap(TagKey(tag)), name: name, epoch: 1, sequence: sequence,
+            instant: start.advanced(by: .seconds(seconds)), content: content)
+    }
+
+    static func position(
+        _ x: Double, _ y: Double = 5, map: Int = 1, label: String? = nil, coordinate: Coordinate? = nil,
+        at seconds: Double = 0
+    ) -> FleetOutput.Content {
+        .position(
+            Position(
+                instant: start.advanced(by: .seconds(seconds)), venueID: VenueID(rawValue: 7),
+                mapID: MapID(rawValue: map), point: MapPoint(x: x, y: y), radius: 1.5, label: label,
+                coordinate: coordinate))
+    }
+
+    /// Three tags: one in the hall, one on the upper floor, and one that is away.
+    static func outputs() throws -> [FleetOutput] {
+        [
+            try output("AA:BB:CC:DD:EE:01", 1, .present, name: "Cart"),
+            try output(
+                "AA:BB:CC:DD:EE:01", 2,
+                position(5, label: "Hall", coordinate: Coordinate(latitude: 52.5, longitude: 13)), name: "Cart"),
+            try output("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2", 1, position(8, map: 2)),
+            try output("lift", 1, position(3)),
+            try output("lift", 2, .away, at: 60),
+        ]
+    }
+}
+
+// The clients of these tests block, so that the tests run on a thread of their own, and not in tasks.
+extension TagBoard {
+    /// Writes outputs, and returns after that.
+    nonisolated func put(_ outputs: [FleetOutput]) { block { await $0.write(outputs) } }
+
+    /// Writes changes of receivers, and returns after that.
+    nonisolated func put(_ events: [ReceiverEvent]) { block { await $0.write(events) } }
+
+    /// Removes tags, and returns after that.
+    nonisolated func drop(_ tags: [TagKey]) { block { await $0.remove(tags) } }
+
+    private nonisolated func block(_ operation: @escaping @Sendable (TagBoard) async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await operation(self)
+            done.signal()
+        }
+        done.wait()
+    }
+}
+
+extension XCTestCase {
+    /// Starts the server of a board, which stops after the test.
+    func tagServer(
+        _ board: TagBoard, token: String? = nil, connections: Int = 256, plans: (any LiveMapPlans)? = nil,
+        metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
+        interval: Duration = .milliseconds(10), waitingBytes: Int? = nil
+    ) throws -> LiveMapServer {
+        var limits = LiveMapServer.Limits()
+        limits.connections = connections
+        if let waitingBytes { limits.waitingBytes = waitingBytes }
+        let routes = TagRoutes(
+            board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
+            gateways: gateways, interval: interval)
+        let server = try LiveMapServer(
+            routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
+            limits: limits)
+        addTeardownBlock { server.stop() }
+        return server
+    }
+}
