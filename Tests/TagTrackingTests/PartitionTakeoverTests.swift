@@ -84,7 +84,7 @@ final class PartitionTakeoverTests: XCTestCase {
     }
 
     func testEachReadingIsCountedOnceUnderRandomStopsDelaysAndLostAnswers() throws {
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<100 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             var simulation = try Simulation()
             try simulation.takeOver(0)

@@ -14,7 +14,8 @@ struct WorkCommand: Command {
         details: """
             All processes of 'work' with the same NATS servers share the partitions evenly, also when a process joins,
             ends or fails. A partition's state is stored each second; its next owner continues from there. Outputs are
-            published as JSON under the subject positions.TAG, at least once, with increasing epoch and sequence.
+            published as JSON under the subject positions.TAG, at least once, with increasing epoch and sequence. The
+            page of --http shows the tags of this process; its path /metrics has the lag and the counters.
 
             example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/office
             """,
@@ -23,17 +24,19 @@ struct WorkCommand: Command {
             CommandOption(
                 name: "outputs", argument: "ADDRESS",
                 help: "destination of the outputs: nats, or an MQTT broker; may be repeated (default nats)"),
-        ] + CommandOption.log)
+        ] + FleetPageOptions.options + CommandOption.log)
 
     private let servers: NATSServerOptions
     private let fleet: FleetOptions
     private let name: String
     private let brokers: [MQTTBroker]
     private let publishesToNATS: Bool
+    private let page: FleetPageOptions?
 
     init(_ arguments: ParsedArguments) throws {
         servers = try NATSServerOptions(arguments)
         fleet = try FleetOptions(arguments)
+        page = try FleetPageOptions(arguments)
         name = MemberName.unique(arguments)
         let outputs = arguments.values["outputs"] ?? ["nats"]
         publishesToNATS = outputs.contains("nats")
@@ -45,23 +48,29 @@ struct WorkCommand: Command {
     }
 
     func run() async throws {
-        let model = FleetModel(venue: try await fleet.packet().venue, settings: fleet.settings)
+        let packet = try await fleet.packet()
+        let model = FleetModel(venue: packet.venue, settings: fleet.settings)
         let register = try fleet.register()
+        let counters = WorkerCounters()
+        let page = try page?.start(packet) { counters.families }
+        defer { page?.stop() }
         try await servers.withConnection(name: name, isPatient: true) { connection in
-            try await work(connection, model, register)
+            try await work(connection, model, register, counters, page)
         }
     }
 
-    private func work(_ connection: NATSConnection, _ model: FleetModel, _ register: TagRegister) async throws {
+    private func work(
+        _ connection: NATSConnection, _ model: FleetModel, _ register: TagRegister, _ counters: WorkerCounters,
+        _ page: FleetPage?
+    ) async throws {
         let log = ProcessLog()
         let snapshots = try await NATSSnapshotStore(connection)
         let partitioning = try await snapshots.partitioning()
         let readings = try await NATSReadingLog(connection, partitioning: partitioning)
         let leases = try await NATSLeaseStore(connection)
         let sinks = try await sinks(connection, log)
-        let counters = WorkerCounters()
         let worker = PartitionWorker(
-            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks),
+            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks + (page.map { [$0] } ?? [])),
             confirmation: publishesToNATS ? NATSOutputSink(connection: connection) : nil, name: name,
             counters: counters,
             unixTime: { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) },

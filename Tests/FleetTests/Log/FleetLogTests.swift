@@ -35,6 +35,45 @@ final class FleetLogTests: XCTestCase {
         XCTAssertEqual(status, 0, last.lines.joined(separator: "\n"))
     }
 
+    func testAWorkerReportsItsReadingsAndPartitionsAsMetrics() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 2)
+        let readings = FleetStage.readings(tags: 30, at: FleetStage.now)
+        try await stage.log.append(readings)
+        let worker = try stage.work("worker", ["--http", "127.0.0.1:0"])
+        try await stage.waitForReadings(stage.counts(of: readings))
+        try await worker.wait(forLine: "page of the tags: ")
+        let line = try XCTUnwrap(worker.lines.first { $0.contains("page of the tags: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last)
+        let metrics = try FleetProcess(["-sS", "\(url)metrics"], program: "/usr/bin/curl")
+        try await metrics.end()
+        for sample in ["indoorloc_worker_readings_total 30", "indoorloc_worker_partitions 2"] {
+            XCTAssertTrue(metrics.lines.contains(sample), metrics.lines.joined(separator: "\n"))
+        }
+        worker.send(SIGTERM)
+        try await worker.end()
+    }
+
+    func testTheLogAcknowledgesAndDeliversManyReadingsInOrder() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 1)
+        let start = FleetStage.now
+        let all = (0..<100).flatMap {
+            FleetStage.readings(tags: Self.tags, at: start.advanced(by: .milliseconds($0)))
+        }
+        let appending = try await ContinuousClock().measure { try await stage.log.append(all) }
+        let reader = try await stage.log.reader(ofPartition: 0, after: 0)
+        var read: [TagReading] = []
+        let reading = try await ContinuousClock().measure {
+            while read.count < all.count {
+                read += try await reader.next(atMost: 2_048, within: .seconds(5)).entries.map(\.reading)
+            }
+        }
+        await reader.close()
+        XCTAssertEqual(read, all)
+        print(
+            "\(Int(Double(all.count) / appending.seconds)) readings acknowledged and "
+                + "\(Int(Double(all.count) / reading.seconds)) read per second")
+    }
+
     func testAReadingThatIsSentAgainIsStoredOnce() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 1)
         let readings = FleetStage.readings(tags: 10, at: FleetStage.now)

@@ -14,9 +14,11 @@ final class FleetProcess: Sendable {
     private let output: WatchedState<Output>
 
     /// Starts the program.
-    init(_ arguments: [String]) throws {
+    ///
+    /// - Parameter program: the path of another program.
+    init(_ arguments: [String], program: String? = nil) throws {
         let process = Process()
-        process.executableURL = URL(filePath: try FleetProgram.path())
+        process.executableURL = URL(filePath: try program ?? FleetProgram.path())
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()

@@ -51,8 +51,9 @@ struct FleetStage {
     var options: [String] { servers.flatMap { ["--nats", $0.url] } }
 
     /// Starts a process of `indoorloc-fleet work`.
-    func work(_ name: String) throws -> FleetProcess {
-        try FleetProcess(["work", "--venue", try Self.venue(), "--name", name, "--class", "light"] + options)
+    func work(_ name: String, _ further: [String] = []) throws -> FleetProcess {
+        try FleetProcess(
+            ["work", "--venue", try Self.venue(), "--name", name, "--class", "light"] + options + further)
     }
 
     /// Returns one reading of each of `count` tags, with instants in increasing order from the given one.
