@@ -62,7 +62,7 @@ final class StoreCommandTests: HistoryTestCase {
         let subject = FleetNames.outputSubject(of: output.tag)
         let publishing = Task {
             while !Task.isCancelled {
-                _ = nats.publish(output.jsonBytes, subject: subject)
+                nats.publish(output.jsonBytes, subject: subject)
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
