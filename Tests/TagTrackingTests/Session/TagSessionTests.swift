@@ -19,7 +19,7 @@ final class TagSessionTests: XCTestCase {
             last = update.position
         }
         let position = try XCTUnwrap(last)
-        XCTAssertLessThan(position.point.distance(to: place), 2)
+        XCTAssertLessThan(position.point.distance(to: place), 4)
         XCTAssertEqual(position.label, "East")
         XCTAssertEqual(position.rooms.first?.id, Stage.east.id)
         XCTAssertEqual(position.floorCertainty, 1)
