@@ -12,8 +12,6 @@ public struct IntakeStatistics: Hashable, Sendable {
         case unknownTag
         /// The gateway reported the same advertisement before.
         case duplicate
-        /// The window of the filtered RSSI overlaps the one before.
-        case overlapping
         /// The reading is older than ``GatewayClock/lateLimit``.
         case late
     }

@@ -2,17 +2,15 @@ import IndoorVocabulary
 
 /// The rules that count each advertisement once.
 ///
-/// **Duplicates.** Some gateways publish one advertisement several times, in a message for each of its parts. A reading is a
+/// Some gateways publish one advertisement several times, in a message for each of its parts. A reading is a
 /// duplicate if the reading before it of the same tag by the same receiver has the same RSSI, and
 /// - both have the same time by a clock with a resolution of at most 10 ms; or
 /// - they arrived in two messages within 50 ms, and at least one has no such time.
 ///
 /// Readings in one message are different advertisements unless such a clock proves the opposite.
 ///
-/// **Windows.** A gateway with a filter sends its RSSI more often than the length of the window, so that successive values
-/// contain the same advertisements. After a filtered reading has passed, those of the same tag and receiver pass only after
-/// nine tenths of their window, as the sending times jitter. Each advertisement then counts about once. The RSSI of a single
-/// advertisement always passes.
+/// The filtered RSSIs of a gateway pass even if their windows overlap: the engine weights each by the part of its window
+/// that is new.
 ///
 /// The filter stores the latest reading of each pair of tag and receiver, up to a limit.
 struct RepetitionFilter: Sendable {
@@ -27,16 +25,12 @@ struct RepetitionFilter: Sendable {
         /// The time by a fine clock; nil without one.
         var time: Int64?
         var rssi: Double
-        /// The time of the latest filtered reading that passed.
-        var passed: Instant?
     }
 
     /// The coarsest clock whose equal times prove that two readings are the same.
     static let fineResolution = Duration.milliseconds(10)
     /// The time within which a gateway publishes the parts of one advertisement. Devices advertise less often.
     static let duplicateTime = Duration.milliseconds(50)
-    /// The share of the window after which a filtered reading passes.
-    static let windowShare = 0.9
 
     private var latest: RecencyTable<Pair, Latest>
 
@@ -45,16 +39,14 @@ struct RepetitionFilter: Sendable {
     /// The number of stored pairs.
     var pairCount: Int { latest.count }
 
-    /// Returns why a reading is dropped; nil if it passes.
+    /// Returns whether a reading repeats the one before it.
     ///
     /// - Parameters:
     ///   - receiver: the number of the receiver.
-    ///   - instant: the time of the reading.
     ///   - message: the number of the message.
-    mutating func reason(
-        toDrop reading: GatewayReading, of tag: TagKey, receiver: UInt32, instant: Instant, arrival: Instant,
-        message: UInt64
-    ) -> IntakeStatistics.Reason? {
+    mutating func isDuplicate(
+        _ reading: GatewayReading, of tag: TagKey, receiver: UInt32, arrival: Instant, message: UInt64
+    ) -> Bool {
         let time = reading.time.flatMap { $0.resolution <= Self.fineResolution ? $0.nanoseconds : nil }
         let fresh = Latest(message: message, arrival: arrival, time: time, rssi: reading.rssi)
         var isFirst = false
@@ -64,14 +56,8 @@ struct RepetitionFilter: Sendable {
         }
         return latest.use(Pair(tag: tag, receiver: receiver), else: initial()) { last in
             let isRepeated = !isFirst && Self.isDuplicate(fresh, of: last)
-            let passed = last.passed
             last = fresh
-            last.passed = passed
-            if isRepeated { return .duplicate }
-            guard reading.window > .zero else { return nil }
-            if let passed, Self.overlap(passed, instant, reading.window) { return .overlapping }
-            last.passed = instant
-            return nil
+            return isRepeated
         }
     }
 
@@ -81,9 +67,5 @@ struct RepetitionFilter: Sendable {
         guard reading.message != last.message else { return false }
         let pause = last.arrival.duration(to: reading.arrival)
         return pause >= .zero && pause <= duplicateTime
-    }
-
-    private static func overlap(_ first: Instant, _ second: Instant, _ window: Duration) -> Bool {
-        abs(first.duration(to: second).seconds) < window.seconds * windowShare
     }
 }

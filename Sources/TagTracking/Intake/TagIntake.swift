@@ -10,7 +10,7 @@ import IndoorVocabulary
 /// 2. ``GatewayDecoder`` decodes it. An invalid message is counted, and ``problems`` has its error.
 /// 3. ``TagNaming`` gives each reading the key of its tag, and the settings determine whether tags outside of the register pass.
 /// 4. The receiver's ``GatewayClock`` gives the time; without a clock, it is that of arrival. Late readings are dropped.
-/// 5. Each advertisement counts once: duplicates are dropped, and those readings of a filtered RSSI whose windows overlap.
+/// 5. Each advertisement counts once: duplicates are dropped. Filtered RSSIs pass with their windows.
 ///
 /// The memory is limited whatever arrives: each table removes what was least recently used, see ``Limits``. Messages in the
 /// same order give the same readings.
@@ -175,10 +175,9 @@ public struct TagIntake: Sendable {
         let (stamp, receiver) = stamp(reading, arrival)
         if reading.time != nil, !stamp.usesClock { statistics.withoutClock += 1 }
         if stamp.isLate { return .failure(Dropped(reason: .late)) }
-        let reason = filter.reason(
-            toDrop: reading, of: tag, receiver: receiver, instant: stamp.instant, arrival: arrival,
-            message: decodedMessages)
-        if let reason { return .failure(Dropped(reason: reason)) }
+        let isDuplicate = filter.isDuplicate(
+            reading, of: tag, receiver: receiver, arrival: arrival, message: decodedMessages)
+        if isDuplicate { return .failure(Dropped(reason: .duplicate)) }
         return .success(
             TagReading(
                 tag: tag, receiver: reading.receiver, instant: stamp.instant, rssi: reading.rssi,
