@@ -1,7 +1,8 @@
 """Prints the results of `indoorloc evaluate --json` and compares them with limits: accuracy.py LIMITS FOLDER
 
 LIMITS contains an object for each data set. FOLDER contains a file NAME.json for each, and rooms/NAME.json if
-its ground truth is rooms. A set without a limit, or a limit without a set, is a failure.
+its ground truth is rooms. gateways/NAME-MESSAGES.json has the same tracks with the roles of device and beacons exchanged;
+their limits are in the object "gateways". A set without a limit, or a limit without a set, is a failure.
 """
 
 import json
@@ -78,20 +79,24 @@ def read(folder):
 
 results = read(sys.argv[2])
 rooms = read(pathlib.Path(sys.argv[2]) / "rooms")
+gateways = read(pathlib.Path(sys.argv[2]) / "gateways")
+gateway_limits = limits.pop("gateways")
 
 rows = [["set"] + COLUMNS + ["limit"]]
-for name, measured in results.items():
+for name, measured in (results | gateways).items():
     rows.append(
         [name] + [cell(key, measured.get(key)) for key in COLUMNS]
-        + [cell("mean", limits.get(name, {}).get("maximumMean"))])
+        + [cell("mean", (limits | gateway_limits).get(name, {}).get("maximumMean"))])
 widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 for row in rows:
     print("| " + "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
 
-found = [f"{name}: there is no limit in {sys.argv[1]}" for name in results if name not in limits]
-found += [f"{name}: has a limit but was not measured" for name in limits if name not in results]
-for name, measured in results.items():
-    found += problems(name, measured, limits.get(name, {"reason": "-", "date": "-"}))
+found = []
+for bounds, figures in ((limits, results), (gateway_limits, gateways)):
+    found += [f"{name}: there is no limit in {sys.argv[1]}" for name in figures if name not in bounds]
+    found += [f"{name}: has a limit but was not measured" for name in bounds if name not in figures]
+    for name, measured in figures.items():
+        found += problems(name, measured, bounds.get(name, {"reason": "-", "date": "-"}))
 for name, measured in rooms.items():
     found += room_problems(name, measured, limits[name]["rooms"])
 found += [f"{name}: has limits for rooms but was not measured" for name in limits
