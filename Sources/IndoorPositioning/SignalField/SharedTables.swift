@@ -42,14 +42,3 @@ public final class SharedTables: Sendable {
         }
     }
 }
-
-extension PositioningEngine {
-    /// Creates an engine that shares its tables with other engines.
-    package init(
-        venue: Venue, tables: SharedTables, settings: PositioningSettings,
-        effort: PositioningEffort = PositioningEffort(), seed: UInt64
-    ) {
-        let field = tables.field(of: venue, model: settings.signal, cellScale: effort.cellScale)
-        self.init(venue: venue, field: field, settings: settings, effort: effort, seed: seed)
-    }
-}
