@@ -22,9 +22,11 @@ struct SetupCommand: Command {
             CommandOption(
                 name: "gateway-groups", argument: "N", help: "groups of gateways, from 1 to 256 (default 16)"),
             CommandOption(
-                name: "max-age", argument: "SECONDS", help: "time for which the log keeps readings, from 120 (default 3600)"),
+                name: "max-age", argument: "SECONDS",
+                help: "time for which the log keeps readings, from 120 (default 3600)"),
             CommandOption(
-                name: "max-bytes", argument: "N", help: "size of the stream in bytes above which it discards the oldest readings (default: no limit)"),
+                name: "max-bytes", argument: "N",
+                help: "size of the stream in bytes above which it discards the oldest readings (default: no limit)"),
         ] + CommandOption.log)
 
     private let servers: NATSServerOptions

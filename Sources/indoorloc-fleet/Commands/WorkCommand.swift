@@ -25,7 +25,8 @@ struct WorkCommand: Command {
             MemberName.option,
             CommandOption(
                 name: "outputs", argument: "ADDRESS",
-                help: "destination of the outputs: nats, or mqtt[s]://[USER@]HOST[:PORT]; may be repeated (default nats)"
+                help: "destination of the outputs: nats, or mqtt[s]://[USER@]HOST[:PORT]; may be repeated "
+                    + "(default nats)"
             ),
         ] + BrokerOptions.credentialOptions + FleetPageOptions.options + CommandOption.log)
 

@@ -4,9 +4,10 @@ import MQTTSharing
 /// The options of the commands that require a broker, and their values.
 package struct BrokerOptions: Sendable {
     /// The options.
-    package static let options = [
-        CommandOption(name: "broker", argument: "ADDRESS", help: "MQTT broker: mqtt[s]://[USER@]HOST[:PORT]")
-    ] + credentialOptions
+    package static let options =
+        [
+            CommandOption(name: "broker", argument: "ADDRESS", help: "MQTT broker: mqtt[s]://[USER@]HOST[:PORT]")
+        ] + credentialOptions
 
     /// The options of the access to a broker.
     package static let credentialOptions = [

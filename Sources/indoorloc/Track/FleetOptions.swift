@@ -15,11 +15,13 @@ package struct FleetOptions: Sendable {
         ),
     ]
     /// The options of the tags.
-    package static let tagOptions = registerOptions + [
-        CommandOption(
-            name: "class", argument: "NAME",
-            help: "class of tags without one in the register: standard, or light for less memory (default standard)"),
-    ]
+    package static let tagOptions =
+        registerOptions + [
+            CommandOption(
+                name: "class", argument: "NAME",
+                help: "class of tags without one in the register: standard, or light for less memory (default standard)"
+            )
+        ]
 
     /// The settings of the fleet.
     package let settings: FleetSettings
