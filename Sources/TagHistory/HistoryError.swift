@@ -32,7 +32,7 @@ package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Creates an error. The message becomes one line.
     package init(_ reason: Reason, _ message: String = "", state: String = "") {
         self.reason = reason
-        self.message = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+        self.message = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         self.state = state
     }
 

@@ -18,13 +18,12 @@ package struct CommandLineTool: Sendable {
     /// The tool `indoorloc`.
     package static let indoorloc = CommandLineTool(
         name: "indoorloc",
-        summary: "Locates this device indoors from Bluetooth LE beacons, and records what the radio receives.",
+        summary: "Locates this device or Bluetooth tags indoors, and records what the radio receives.",
         commands: allCommands)
 
     private static let allCommands: [any Command.Type] = [
         LocateCommand.self, ServeCommand.self, TrackCommand.self, ScanCommand.self, ReplayCommand.self,
-        ViewCommand.self,
-        EvaluateCommand.self, SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self,
+        ViewCommand.self, EvaluateCommand.self, SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self,
         PlotResidualsCommand.self, PlotRangeCommand.self, PlotRadioMapCommand.self, PlotCoverageCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
@@ -200,8 +199,8 @@ package struct CommandLineTool: Sendable {
         commands:
         \(Self.list(of: commands))
 
-        '\(name) COMMAND --help' describes a command. Results are written to standard output, errors and
-        progress to standard error. Exit status: 0 success, 1 failure, 2 invalid command line.
+        '\(name) COMMAND --help' describes a command. Results are written to standard output,
+        errors and progress to standard error. Exit status: 0 success, 1 failure, 2 invalid command line.
 
         """
     }

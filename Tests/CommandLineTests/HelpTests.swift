@@ -27,6 +27,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfScan() throws { try assertPrints("scan", "--help") }
     func testHelpOfBench() throws { try assertPrints("bench", "--help") }
     func testHelpOfLocate() throws { try assertPrints("locate", "--help") }
+    func testHelpOfTrack() throws { try assertPrints("track", "--help") }
     func testHelpOfServe() throws { try assertPrints("serve", "--help") }
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
@@ -65,8 +66,8 @@ final class HelpTests: XCTestCase {
 
     private static let commands = [
         "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
-        "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
-        "venue info", "venue import", "venue export", "venue route",
+        "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "track", "scan",
+        "venue check", "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
         "config show", "config keys", "share watch", "share forget",

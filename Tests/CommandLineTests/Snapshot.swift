@@ -26,8 +26,12 @@ extension XCTestCase {
 final class SnapshotTests: XCTestCase {
     func testEverySnapshotIsThatOfATest() throws {
         let root = try Checkout.root()
-        let tests = root.appending(path: "Tests/CommandLineTests")
-        let sources = try FileManager.default.contentsOfDirectory(at: tests, includingPropertiesForKeys: nil)
+        // The tests of `indoorloc-fleet` have snapshots in the same folder.
+        let sources = try ["Tests/CommandLineTests", "Tests/FleetTests"].flatMap { folder in
+            try FileManager.default.contentsOfDirectory(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil
+            ).filter { $0.pathExtension == "swift" }
+        }
         let text = try sources.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let snapshots = try FileManager.default.contentsOfDirectory(
             atPath: root.appending(path: "Fixtures/snapshots").path)

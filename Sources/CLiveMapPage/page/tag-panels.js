@@ -155,6 +155,6 @@ export function showReceivers(receivers) {
   list.dataset.shown = text;
   list.replaceChildren(...sorted.map((one) => make("li", { "data-receiver": one.id },
     make("span", { class: "name" }, one.id),
-    make("span", { class: "health", "data-health": one.health ?? "" }, healthNames[one.health] ?? "No report"),
+    make("span", { class: "health", "data-health": one.health ?? "" }, healthNames[one.health] ?? "No problem reported"),
     ...(one.text ? [make("span", { class: "reason" }, one.text)] : []))));
 }

@@ -12,8 +12,9 @@ struct IngestCommand: Command {
         summary: "append the readings of gateways on an MQTT broker to the log",
         details: """
             All processes of 'ingest' with the same NATS servers share the gateways evenly, by groups of their names,
-            also when a process joins, ends or fails. Each of them receives all messages, and appends the readings of
-            its gateways. It goes on after the log has acknowledged them.
+            also when a process joins, ends or fails. Each process receives all messages, appends the readings of its
+            gateways to the log, and continues after the log has acknowledged them. Give the same --tags and --unknown
+            to all processes of 'ingest' and 'work'. Run 'indoorloc-fleet setup' once before.
 
             example: indoorloc-fleet ingest --broker mqtt://localhost --nats nats://127.0.0.1:4222
             """,
@@ -21,7 +22,7 @@ struct IngestCommand: Command {
             CommandOption(
                 name: "topic", argument: "FILTER[=FORMAT]",
                 help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
-        ] + NATSServerOptions.options + FleetOptions.tagOptions + [MemberName.option] + CommandOption.log)
+        ] + NATSServerOptions.options + FleetOptions.registerOptions + [MemberName.option] + CommandOption.log)
 
     private let broker: MQTTBroker
     private let filters: [GatewayFilter]

@@ -15,8 +15,7 @@ struct LoadCommand: Command {
             Times are processor times. The latency is the time from a reading to the first position that uses it, on a
             machine without other work; it includes the wait for the tag's next position, one a second. A core lags if
             it needs more than a second for the readings of a second. The memory of a tag excludes the tables of the
-            building, which all tags share.
-            Build with '-c release'; figures of a debug build are meaningless.
+            building, which all tags share. Build with '-c release'; figures of a debug build are meaningless.
 
             example: indoorloc-fleet load --tags 100000 --receivers 200 --seconds 60
             """,

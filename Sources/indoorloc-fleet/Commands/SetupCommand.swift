@@ -9,7 +9,8 @@ struct SetupCommand: Command {
         summary: "create the log, the leases and the states of a fleet on a NATS server",
         details: """
             Creates the stream READINGS and the buckets indoorloc-leases and indoorloc-state, unless they exist. With
-            several servers in a cluster, --replicas 3 keeps all of them if one server is lost.
+            several servers in a cluster, --replicas 3 keeps all of them if one server is lost. An
+            existing stream with other settings is an error.
 
             example: indoorloc-fleet setup --nats nats://127.0.0.1:4222
             """,
@@ -21,9 +22,11 @@ struct SetupCommand: Command {
             CommandOption(
                 name: "gateway-groups", argument: "N", help: "groups of gateways, from 1 to 256 (default 16)"),
             CommandOption(
-                name: "max-age", argument: "SECONDS", help: "time for which readings are kept (default 3600)"),
+                name: "max-age", argument: "SECONDS",
+                help: "time for which the log keeps readings, from 120 (default 3600)"),
             CommandOption(
-                name: "max-bytes", argument: "N", help: "size of the stream above which the oldest readings are lost"),
+                name: "max-bytes", argument: "N",
+                help: "size of the stream in bytes above which it discards the oldest readings (default: no limit)"),
         ] + CommandOption.log)
 
     private let servers: NATSServerOptions

@@ -13,8 +13,9 @@ struct StoreCommand: Command {
         summary: "write the positions and events of a fleet into a PostgreSQL database",
         details: """
             Reads the outputs that 'indoorloc track' or 'indoorloc-fleet work' publishes on an MQTT broker, or those of
-            'indoorloc-fleet work' on a NATS server. The table indoorloc_latest has one row for each tag, and indoorloc_history one for each output. A repeated or reordered
-            output changes no row. With the extension PostGIS, both have a column geom.
+            'indoorloc-fleet work' on a NATS server. The table indoorloc_latest has one row for each tag, and
+            indoorloc_history one for each output. A repeated or reordered output changes no row. With the extension
+            PostGIS, both have a column geom. The first run needs --create.
 
             DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,
             its service file and its password file apply. The password is never part of DATABASE: use PGPASSFILE or
@@ -23,8 +24,7 @@ struct StoreCommand: Command {
             While the database is away, outputs wait in memory; above --queue, the oldest are lost and counted. SIGTERM
             and SIGINT write the waiting outputs, within 10 s, and end the command.
 
-            example: indoorloc-fleet store --broker mqtt://localhost \\
-                         --database postgresql:///positions --create --keep-days 30
+            example: indoorloc-fleet store --broker mqtt://localhost --database postgresql:///positions --create
             """,
         options: [
             CommandOption(

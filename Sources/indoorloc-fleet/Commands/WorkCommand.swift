@@ -10,21 +10,25 @@ import indoorloc
 struct WorkCommand: Command {
     static let syntax = CommandSyntax(
         tool: "indoorloc-fleet", name: "work",
-        summary: "locate the tags of a share of the partitions",
+        summary: "locate a share of the tags from the readings in the log",
         details: """
-            All processes of 'work' with the same NATS servers share the partitions evenly, also when a process joins,
-            ends or fails. A partition's state is stored each second; its next owner continues from there. Outputs are
-            published as JSON under the subject positions.TAG, at least once, with increasing epoch and sequence. The
-            page of --http shows the tags of this process; its path /metrics has the lag and the counters.
+            The tags are divided into partitions. All processes of 'work' with the same NATS servers share the
+            partitions evenly, also when a process joins, ends or fails. A process stores the state of its partitions
+            each second, and the next owner of a partition continues from there. The outputs are JSON, published at
+            least once, with increasing epoch and sequence: on NATS under the subject positions.TAG, and on an MQTT
+            broker under \(MQTTOutputSettings().prefix). The page of --http shows the tags of this process; its path
+            /metrics has the lag and the counters.
 
-            example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/office
+            example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/tags/office
             """,
         options: NATSServerOptions.options + FleetOptions.venueOptions + FleetOptions.tagOptions + [
             MemberName.option,
             CommandOption(
                 name: "outputs", argument: "ADDRESS",
-                help: "destination of the outputs: nats, or an MQTT broker; may be repeated (default nats)"),
-        ] + FleetPageOptions.options + CommandOption.log)
+                help: "destination of the outputs: nats, or mqtt[s]://[USER@]HOST[:PORT]; may be repeated "
+                    + "(default nats)"
+            ),
+        ] + BrokerOptions.credentialOptions + FleetPageOptions.options + CommandOption.log)
 
     private let servers: NATSServerOptions
     private let fleet: FleetOptions
@@ -41,9 +45,11 @@ struct WorkCommand: Command {
         let outputs = arguments.values["outputs"] ?? ["nats"]
         publishesToNATS = outputs.contains("nats")
         brokers = try outputs.filter { $0 != "nats" }.map { text in
-            do throws(MQTTSharingError) { return try MQTTBroker(address: text) } catch {
+            let broker: MQTTBroker
+            do throws(MQTTSharingError) { broker = try MQTTBroker(address: text) } catch {
                 throw UsageError(message: "--outputs: \(error)", command: arguments.syntax.name)
             }
+            return try arguments.credentials(for: broker, what: "--outputs", prefix: "broker")
         }
     }
 

@@ -8,7 +8,7 @@ import TagTrackingService
 struct TrackCommand: Command {
     static let syntax = CommandSyntax(
         name: "track", operands: "", operandCount: 0...0,
-        summary: "locate tags from what fixed gateways receive, on one machine",
+        summary: "locate tags from the messages of fixed gateways, on one machine",
         details: """
             Subscribes to the messages of gateways (ESPresense, OpenMQTTGateway, Theengs, Ruuvi, Minew, Shelly, Tasmota,
             room-assistant, Kontakt.io, raddec, 'indoorloc scan --publish'), and locates each tag that they receive. The
@@ -20,8 +20,8 @@ struct TrackCommand: Command {
             and SIGINT save the state and end the command with exit status 0. --topic may be repeated and replaces the
             topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
             are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
-            --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, metrics, and accepts
-            messages of gateways that use HTTP.
+            --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
+            also accepts messages of gateways that use HTTP.
 
             example: indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
             """,
@@ -32,7 +32,7 @@ struct TrackCommand: Command {
         ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
             CommandOption(
                 name: "state", argument: "DIR",
-                help: "folder for the state of the tags (default systemd's $STATE_DIRECTORY, or else none)"),
+                help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
             CommandOption(
                 name: "output-prefix", argument: "PREFIX",
                 help: "also publish the outputs over the broker, under topics that begin with PREFIX"),

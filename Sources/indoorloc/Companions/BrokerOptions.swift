@@ -4,8 +4,13 @@ import MQTTSharing
 /// The options of the commands that require a broker, and their values.
 package struct BrokerOptions: Sendable {
     /// The options.
-    package static let options = [
-        CommandOption(name: "broker", argument: "ADDRESS", help: "MQTT broker: mqtt[s]://[USER@]HOST[:PORT]"),
+    package static let options =
+        [
+            CommandOption(name: "broker", argument: "ADDRESS", help: "MQTT broker: mqtt[s]://[USER@]HOST[:PORT]")
+        ] + credentialOptions
+
+    /// The options of the access to a broker.
+    package static let credentialOptions = [
         CommandOption(
             name: "broker-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the broker"),
         CommandOption(
@@ -36,7 +41,7 @@ extension ParsedArguments {
     /// `--PREFIX-plain-password`. Warns about an unencrypted password.
     ///
     /// - Parameter what: the name of the address in errors.
-    func credentials(for broker: MQTTBroker, what: String, prefix: String) throws -> MQTTBroker {
+    package func credentials(for broker: MQTTBroker, what: String, prefix: String) throws -> MQTTBroker {
         var broker = broker
         func refusal(_ message: String) -> UsageError { UsageError(message: message, command: syntax.name) }
         if let file = value("\(prefix)-ca") {

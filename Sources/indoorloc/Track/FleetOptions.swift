@@ -6,17 +6,22 @@ import VenuePackets
 package struct FleetOptions: Sendable {
     /// The options of the venue and its server.
     package static let venueOptions = [CommandOption.venue, .radioMap] + VenueServerOptions.packetOptions
-    /// The options of the tags.
-    package static let tagOptions = [
+    /// The options of the known tags, and of the rule for others.
+    package static let registerOptions = [
         CommandOption(name: "tags", argument: "FILE", help: "register of the known tags: .csv or .json"),
         CommandOption(
             name: "unknown", argument: "RULE",
             help: "tags outside the register that are located: all, none, or UUIDs of beacons with commas (default all)"
         ),
-        CommandOption(
-            name: "class", argument: "NAME",
-            help: "class of tags without one in the register: standard, or light for less memory (default standard)"),
     ]
+    /// The options of the tags.
+    package static let tagOptions =
+        registerOptions + [
+            CommandOption(
+                name: "class", argument: "NAME",
+                help: "class of tags without one in the register: standard, or light for less memory (default standard)"
+            )
+        ]
 
     /// The settings of the fleet.
     package let settings: FleetSettings

@@ -8,7 +8,7 @@ import VenuePackets
 /// The options of the page of a process that locates a share of a fleet's tags.
 package struct FleetPageOptions: Sendable {
     /// The options.
-    package static let options = LiveMapOptions.options
+    package static let options = LiveMapOptions.options(serving: "a page of the tags of this process")
 
     private let options: LiveMapOptions
 

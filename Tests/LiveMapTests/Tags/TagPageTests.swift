@@ -239,7 +239,7 @@ final class TagPageTests: BrowserTestCase {
         XCTAssertEqual(
             try map.page.evaluate(
                 "[...document.querySelectorAll('#receiver-list .health')].map((one) => one.textContent)"),
-            ["No report", "No report"])
+            ["No problem reported", "No problem reported"])
         board.put([
             ReceiverEvent(receiver: "west", instant: TagStage.start, health: .silent, text: "no message for 60 s"),
             ReceiverEvent(receiver: "east", instant: TagStage.start, health: .healthy, text: "12 tags"),
