@@ -111,7 +111,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
             if case .fenced = run.phase { return fence(run) }
             // The gate closed before the outcome of a write was known. A late renewal of the lease may open it again.
             guard run.phase == .owning else {
-                throw .unavailable(reason: "the outcome of a write is unknown; the work continues from the stored state")
+                throw .unavailable(reason: "no answer to a write; the work continues from the stored state")
             }
         }
         guard gate.isOpen, run.hasUnstoredChanges else { return }

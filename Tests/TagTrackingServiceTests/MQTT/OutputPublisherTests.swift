@@ -96,7 +96,9 @@ final class OutputPublisherTests: XCTestCase {
     func testANewTagReplacesTheOneThatIsAwayForTheLongestTime() {
         var publisher = publisher { $0.tagLimit = 3 }
         for name in ["a", "b", "c"] { publisher.add(Stage.output(name, 1, .present)) }
-        for (number, name) in ["b", "a", "c"].enumerated() { publisher.add(Stage.output(name, UInt64(number + 2), .away)) }
+        for (number, name) in ["b", "a", "c"].enumerated() {
+            publisher.add(Stage.output(name, UInt64(number + 2), .away))
+        }
         publisher.add(Stage.output("c", 5, .present))
         _ = messages(&publisher)
 
