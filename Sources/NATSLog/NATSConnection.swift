@@ -93,9 +93,17 @@ package final class NATSConnection: Sendable {
     func blocking<Value: Sendable>(
         key: String, bytes: Int = 0, _ body: @escaping @Sendable () throws(NATSFailure) -> Value
     ) async throws(FleetStoreError) -> Value {
+        let events = events
         let refusals = events.refusals
         let result = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Result { () throws(NATSFailure) in try body() }) }
+            queue.async {
+                // After the end, the pointers of this connection are invalid.
+                let result = Result { () throws(NATSFailure) in
+                    if events.isClosing { throw NATSFailure(NATS_CONNECTION_CLOSED) }
+                    return try body()
+                }
+                continuation.resume(returning: result)
+            }
         }
         do throws(NATSFailure) { return try result.get() } catch {
             let latest = events.refusals > refusals ? events.latestRefusal : nil
@@ -161,7 +169,8 @@ package final class NATSConnection: Sendable {
         guard !wasClosed else { return }
         events.close()
         let (connection, context) = (connection, context)
-        queue.async {
+        // After the calls that are in progress.
+        queue.async(flags: .barrier) {
             jsCtx_Destroy(context.pointer)
             // The last buffered messages are sent before.
             natsConnection_FlushTimeout(connection.pointer, Self.requestTime)

@@ -20,6 +20,7 @@ final class NATSEvents: Sendable {
 
     var generation: Int { state.withLock(\.generation) }
     var losses: Int { state.withLock(\.losses) }
+    var isClosing: Bool { state.withLock(\.isClosing) }
     var refusals: Int { state.withLock(\.refusals) }
     var latestRefusal: String? { state.withLock(\.latestRefusal) }
 

@@ -10,6 +10,7 @@ final class NATSLogReader: ReadingLogReader {
     private struct State: Sendable {
         var sequence: UInt64
         var subscription: NATSHandle?
+        /// The connection's generation of the subscription; -1 if the consumer must be made anew.
         var generation = 0
         var heardAt = ContinuousClock.now
     }
@@ -89,8 +90,9 @@ final class NATSLogReader: ReadingLogReader {
             var message: OpaquePointer?
             let status = natsSubscription_NextMsg(&message, subscription.pointer, 0)
             guard status == NATS_OK, let message else {
-                // Anything but an empty queue interrupts the order, such as missed heartbeats of the server.
-                if status != NATS_TIMEOUT { try await subscribe() }
+                // Anything but an empty queue interrupts the order, such as missed heartbeats of the server. The entries
+                // so far are returned before: if the subscription failed, they would be lost.
+                if status != NATS_TIMEOUT { state.withLock { $0.generation = -1 } }
                 break
             }
             defer { natsMsg_Destroy(message) }

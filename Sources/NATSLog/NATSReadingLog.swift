@@ -62,8 +62,9 @@ package final class NATSReadingLog: ReadingLog {
             options.Wait = NATSConnection.requestTime
             options.PublishAsync.MaxPending = Int64(Self.mostPending)
             options.PublishAsync.StallWait = Self.acknowledgementTime
-            // The object lives as long as the context, which is destroyed in `deinit`.
-            options.PublishAsync.ErrHandlerClosure = Unmanaged.passUnretained(failures).toOpaque()
+            // libnats doesn't report its last call, which may be in progress while the context is destroyed. The small
+            // object therefore stays in memory; a process opens one log.
+            options.PublishAsync.ErrHandlerClosure = Unmanaged.passRetained(failures).toOpaque()
             options.PublishAsync.ErrHandler = { _, error, closure in
                 guard let error = error?.pointee, let closure else { return }
                 var failure = NATSFailure(error.Err, code: error.ErrCode)

@@ -9,7 +9,7 @@ final class GatewayInputTests: XCTestCase {
     }
 
     func testMessagesThatDoNotFitAreCounted() {
-        let queue = MessageQueue(capacity: 4)
+        let queue = MessageQueue(capacity: 260)
         for payload: [UInt8] in [[1, 1], [2, 2, 2], [3]] { queue.append(message(payload)) }
         let first = queue.drain()
         XCTAssertEqual(first.messages.map(\.payload), [[1, 1], [3]])
@@ -18,6 +18,14 @@ final class GatewayInputTests: XCTestCase {
         let second = queue.drain()
         XCTAssertEqual(second.messages.map(\.payload), [[4, 4, 4, 4]])
         XCTAssertEqual(second.lost, 0)
+    }
+
+    func testAnOfferedMessageThatDoesNotFitIsRefusedAndNotLost() {
+        let queue = MessageQueue(capacity: 130)
+        XCTAssertTrue(queue.offer(message([1, 1])))
+        XCTAssertFalse(queue.offer(message([2])))
+        XCTAssertEqual(queue.drain().lost, 0)
+        XCTAssertTrue(queue.offer(message([2])))
     }
 
     func testAFilterMayNameItsFormat() throws {

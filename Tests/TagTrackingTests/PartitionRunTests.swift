@@ -138,7 +138,12 @@ final class PartitionRunTests: XCTestCase {
     }
 
     func testADamagedStateIsReportedWithItsPartition() throws {
-        for bytes in [[], [1, 2, 3], try owning().write().bytes.dropLast(20).map { $0 ^ 0xFF }] {
+        // No epoch and no entry follow the greatest ones.
+        let last = [(UInt64.max, UInt64(1)), (1, .max)].map { epoch, sequence in
+            PartitionState(
+                epoch: epoch, owner: "one", sequence: sequence, readings: 1, instant: Self.start, snapshot: [])
+        }
+        for bytes in [[], [1, 2, 3], try owning().write().bytes.dropLast(20).map { $0 ^ 0xFF }] + last.map(\.bytes) {
             XCTAssertThrowsError(try run(continuing: StoredSnapshot(bytes: bytes, revision: 1))) { error in
                 XCTAssertTrue("\(error)".hasPrefix("the state of partition 3 is damaged"), "\(error)")
             }
@@ -147,7 +152,7 @@ final class PartitionRunTests: XCTestCase {
 
     func testTheStateKeepsAllItsParts() throws {
         let state = PartitionState(
-            epoch: 7, owner: "machine/12", sequence: .max, readings: 3, instant: Self.start, snapshot: [0, 255])
+            epoch: 7, owner: "machine/12", sequence: .max - 1, readings: 3, instant: Self.start, snapshot: [0, 255])
         XCTAssertEqual(try PartitionState(state.bytes, key: "state"), state)
     }
 }

@@ -2,8 +2,7 @@ import IndoorVocabulary
 
 /// The frame around the content of a snapshot: four letters for its kind, a version, and a checksum at the end.
 ///
-/// The checksum is FNV-1a of 64 bits. It detects damage, not forgery. Source: G. Fowler, L. C. Noll, K.-P. Vo,
-/// D. Eastlake, *The FNV Non-Cryptographic Hash Algorithm*, 2024.
+/// The checksum is ``FNVHash``. It detects damage, not forgery.
 enum SnapshotFrame {
     private static let headerCount = 5
     private static let checksumCount = 8
@@ -14,7 +13,7 @@ enum SnapshotFrame {
         for byte in letters(of: kind) { writer.write(byte) }
         writer.write(version)
         writer.write(content)
-        writer.write(checksum(of: writer.bytes[...]))
+        writer.write(FNVHash.hash(of: writer.bytes))
         return writer.bytes
     }
 
@@ -29,17 +28,13 @@ enum SnapshotFrame {
         let end = bytes.count - checksumCount
         var stored: UInt64 = 0
         for (index, byte) in bytes[end...].enumerated() { stored |= UInt64(byte) << UInt64(8 * index) }
-        guard checksum(of: bytes[..<end]) == stored else { throw .wrongChecksum }
+        guard FNVHash.hash(of: bytes[..<end]) == stored else { throw .wrongChecksum }
         let found = bytes[headerCount - 1]
         guard found == version else { throw .unsupportedVersion(found) }
         return Array(bytes[headerCount..<end])
     }
 
     private static func letters(of kind: StaticString) -> [UInt8] { Array("\(kind)".utf8) }
-
-    private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    }
 }
 
 extension BinaryReader {

@@ -29,14 +29,10 @@ struct TagTable: Sendable {
     /// The number of records.
     var count: Int { slots.count }
 
-    /// Returns a number that depends on the key alone: FNV-1a of its text, mixed.
-    ///
-    /// Source: G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, *The FNV Non-Cryptographic Hash Algorithm*, 2024.
+    /// Returns a number that depends on the key alone: ``FNVHash`` of its text, mixed.
     static func hash(of key: TagKey) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in key.description.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // The last bytes of FNV-1a change few of the upper bits.
-        var generator = SeededGenerator(seed: hash)
+        var generator = SeededGenerator(seed: FNVHash.hash(of: key.description.utf8))
         return generator.next()
     }
 

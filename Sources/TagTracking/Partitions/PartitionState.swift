@@ -58,6 +58,8 @@ public struct PartitionState: Hashable, Sendable {
             }
             epoch = try reader.number()
             sequence = try reader.number()
+            // The next ones must exist.
+            guard epoch < .max, sequence < .max else { throw BinaryReader.Failure(offset: reader.offset) }
             readings = try reader.number()
             instant = Instant(nanoseconds: try reader.number())
             owner = try reader.text()

@@ -19,10 +19,9 @@ public struct Partitioning: Hashable, Sendable {
     /// Returns the group of a gateway by the name that it reports, in 0..<``gatewayGroups``.
     public func group(ofGateway name: String) -> Int { Self.index(of: name, among: gatewayGroups) }
 
-    /// Returns the FNV-1a hash of the text (Fowler, Noll and Vo, 1991) modulo a count.
+    /// Returns the FNV-1a hash of the text modulo a count.
     private static func index(of text: String, among count: Int) -> Int {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let hash = FNVHash.hash(of: text.utf8)
         // The low bits of FNV-1a depend on few bits of the last bytes: fold the high half into them.
         return Int((hash ^ (hash >> 32)) % UInt64(count))
     }

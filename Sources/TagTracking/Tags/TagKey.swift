@@ -24,6 +24,11 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
         }
     }
 
+    /// The key without the kind of its address, which not every gateway reports.
+    public var canonical: TagKey {
+        if case .address(let address) = self { .address(DeviceAddress(rawValue: address.rawValue)) } else { self }
+    }
+
     private static func beacon(of text: String) -> BeaconIdentity? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, let uuid = BeaconUUID(String(parts[0])), let major = UInt16(parts[1]),

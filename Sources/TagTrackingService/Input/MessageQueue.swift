@@ -11,20 +11,31 @@ package final class MessageQueue: Sendable {
         var lost = 0
     }
 
-    /// The capacity in bytes of topics and payloads: several seconds of a hundred thousand tags.
+    /// The memory of a message beside topic and payload in bytes, so that many short messages need no more of it.
+    private static let overhead = 128
+
+    /// The capacity in bytes: several seconds of a hundred thousand tags.
     private let capacity: Int
     private let content = Guarded(Content())
 
     /// Creates a queue.
+    ///
+    /// - Parameter capacity: the capacity in bytes of topics and payloads, with 128 bytes for each message.
     package init(capacity: Int = 64 << 20) { self.capacity = capacity }
 
     /// Appends a message, or counts it as lost.
     package func append(_ message: GatewayMessage) {
-        let size = message.topic.utf8.count + message.payload.count
-        content.withLock { content in
-            guard content.bytes + size <= capacity else { return content.lost += 1 }
+        if !offer(message) { content.withLock { $0.lost += 1 } }
+    }
+
+    /// Appends a message of a sender that can repeat it; returns false if it doesn't fit.
+    package func offer(_ message: GatewayMessage) -> Bool {
+        let size = message.topic.utf8.count + message.payload.count + Self.overhead
+        return content.withLock { content in
+            guard content.bytes + size <= capacity else { return false }
             content.bytes += size
             content.messages.append(message)
+            return true
         }
     }
 

@@ -11,7 +11,7 @@ package final class LeaseGate: Sendable {
     private let state: Guarded<State>
 
     /// Creates a gate that is open until an instant of the clock.
-    init(_ clock: SessionClock, validUntil: Instant) {
+    package init(_ clock: SessionClock, validUntil: Instant) {
         self.clock = clock
         state = Guarded(State(validUntil: validUntil))
     }
@@ -34,7 +34,7 @@ package final class LeaseGate: Sendable {
     func extend(until instant: Instant) { state.withLock { $0.validUntil = max($0.validUntil, instant) } }
 
     /// Requests the end of the work, which may store its state before.
-    func handOver() { state.withLock { $0.isHandedOver = true } }
+    package func handOver() { state.withLock { $0.isHandedOver = true } }
 
     /// Closes the gate for good.
     func close() {

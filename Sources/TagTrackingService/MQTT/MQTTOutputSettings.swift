@@ -17,7 +17,8 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     /// The time between two states of a tag for Home Assistant while neither room nor presence changes. Home Assistant
     /// stores each state in its database.
     package var homeAssistantInterval = Duration.seconds(10)
-    /// The maximum number of tags whose retained messages are kept for a reconnection. Positions of further tags aren't
+    /// The maximum number of tags whose retained messages are kept for a reconnection. For further tags, the messages of
+    /// those that are away for the longest time are removed from the broker; if all are present, the further ones aren't
     /// published.
     package var tagLimit = 200_000
     /// The maximum number of events that wait for the broker; beyond, the oldest are lost.

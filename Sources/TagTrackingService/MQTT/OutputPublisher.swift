@@ -55,6 +55,8 @@ package struct OutputPublisher: Sendable {
     private let discovery: TagDiscovery?
     private var homeAssistantTags: Set<TagKey>?
     private var tags: [TagKey: Tag] = [:]
+    /// The tags that are away.
+    private var away: Set<TagKey> = []
     private var queue = FirstInFirstOut<TagKey>()
     private var events = FirstInFirstOut<MQTTMessage>()
     private var removals = FirstInFirstOut<MQTTMessage>()
@@ -85,7 +87,7 @@ package struct OutputPublisher: Sendable {
     /// Adds an output.
     package mutating func add(_ output: FleetOutput) {
         if tags[output.tag] == nil {
-            guard tags.count < settings.tagLimit else {
+            guard tags.count < settings.tagLimit || discardAway() else {
                 counters.refusedOutputs += 1
                 return
             }
@@ -95,6 +97,7 @@ package struct OutputPublisher: Sendable {
         switch output.content {
         case .present, .away:
             tags[output.tag]?.presence = output
+            if output.content == .away { away.insert(output.tag) } else { away.remove(output.tag) }
             wait(for: .presence, of: output.tag)
         case .position(let position): add(output, position)
         case .event:
@@ -106,6 +109,16 @@ package struct OutputPublisher: Sendable {
             if usesHomeAssistant(output.tag) { wait(for: .discovery, of: output.tag) }
         }
         updateState(of: output.tag, at: output.instant)
+    }
+
+    /// Removes the tags that are away for the longest time, a tenth of the limit at once; returns whether there were any.
+    private mutating func discardAway() -> Bool {
+        let oldest = away.sorted {
+            let (left, right) = (tags[$0]?.presence?.instant ?? .zero, tags[$1]?.presence?.instant ?? .zero)
+            return (left, $0) < (right, $1)
+        }
+        remove(oldest.prefix(max(1, settings.tagLimit / 10)))
+        return !oldest.isEmpty
     }
 
     private mutating func add(_ output: FleetOutput, _ position: Position) {
@@ -158,6 +171,7 @@ package struct OutputPublisher: Sendable {
             if usesHomeAssistant(key) { withdraw(key) }
             // If the tag is in the queue, nothing is found for it there.
             tags[key] = nil
+            away.remove(key)
             for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
         }
     }

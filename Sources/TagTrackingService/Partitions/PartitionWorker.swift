@@ -109,6 +109,10 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
                 try await store(&run, gate)
             }
             if case .fenced = run.phase { return fence(run) }
+            // The gate closed before the outcome of a write was known. A late renewal of the lease may open it again.
+            guard run.phase == .owning else {
+                throw .unavailable(reason: "no answer to a write; the work continues from the stored state")
+            }
         }
         guard gate.isOpen, run.hasUnstoredChanges else { return }
         try await confirmOutputs(since: losses)

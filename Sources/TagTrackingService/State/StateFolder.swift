@@ -5,8 +5,9 @@ import VenuePackets
 /// A folder in which one process stores the state of a fleet.
 ///
 /// `fleet.json` has the number of the latest start and the number of partitions, `tags-N.state` the snapshot of a
-/// partition, and `receivers.state` that of the receivers. Each file is replaced as a whole: a reader finds either the old or the new content, even after a loss of
-/// power. During the lifetime of this value, other processes can't use the folder.
+/// partition, and `receivers.state` that of the receivers. Each file is replaced as a whole: a reader finds either the
+/// old or the new content, even after a loss of power. During the lifetime of this value, other processes can't use the
+/// folder.
 package struct StateFolder: Sendable {
     /// The state at the start of a process.
     package struct Start: Hashable, Sendable {

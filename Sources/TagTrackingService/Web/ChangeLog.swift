@@ -32,7 +32,16 @@ struct ChangeLog: Sendable {
         return last
     }
 
+    /// The number of tags with a change.
+    var tagCount: Int { latest.count }
+
     mutating func remove(_ tag: TagKey) { latest[tag] = nil }
+
+    /// Removes all tags but those that the closure keeps.
+    mutating func keep(_ isKept: (TagKey) -> Bool) {
+        latest = latest.filter { isKept($0.key) }
+        entries.removeAll { latest[$0.tag] != $0.number }
+    }
 
     /// Returns the tags that have changed after one number and up to another, in order of their last change.
     ///

@@ -99,6 +99,7 @@ package actor TagBoard: FleetOutputSink {
         sortedTags = nil
         let tags = latest.tags
         trails.keep { tags[$0] != nil }
+        changes.keep { tags[$0] != nil }
     }
 
     // MARK: Queries

@@ -35,27 +35,8 @@ struct PublishOptions: Sendable {
         var address: MQTTAddress
         do throws(MQTTSharingError) {
             address = try MQTTAddress(text)
-            if let user = address.broker.credentials?.user {
-                address.broker.credentials =
-                    try arguments.value("publish-password-file").map { file throws(MQTTSharingError) in
-                        try MQTTCredentials(user: user, passwordFile: file)
-                    } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
-            }
-            address.broker.allowsPlainPassword = arguments.has("publish-plain-password")
-            try address.broker.checkSecrecy()
         } catch { throw UsageError(message: "--publish: \(error)", command: command) }
-        if address.broker.credentials == nil, arguments.has("publish-password-file") {
-            throw UsageError(message: "--publish-password-file requires a user: mqtt://USER@…", command: command)
-        }
-        if let file = arguments.value("publish-ca") {
-            guard address.broker.security != nil else {
-                throw UsageError(message: "--publish-ca requires an address that begins with mqtts", command: command)
-            }
-            address.broker.security?.authorityFile = file
-        }
-        if address.broker.sendsPasswordInTheClear {
-            StandardError.line("the password is sent to \(address.broker.host) unencrypted", .warning)
-        }
+        address.broker = try arguments.credentials(for: address.broker, what: "--publish", prefix: "publish")
         let name = arguments.value("name")
         do throws(SharingNameError) {
             gateway = try DeviceID(name ?? ProcessInfo.processInfo.hostName).rawValue

@@ -49,8 +49,8 @@ struct TrackPage: Sendable {
                 do throws(GatewayError) {
                     _ = try GatewayDecoder().readings(topic: topic, payload: body, format: format)
                 } catch { return .invalid("\(error)") }
-                queue.append(GatewayMessage(topic: topic, payload: body, arrival: now()))
-                return .accepted
+                let message = GatewayMessage(topic: topic, payload: body, arrival: now())
+                return queue.offer(message) ? .accepted : .busy
             })
         let server = try LiveMapServer(routes: routes, listener: listener)
         StandardError.line("page of the tags: \(server.url)", .info)

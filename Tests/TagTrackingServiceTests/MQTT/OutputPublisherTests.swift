@@ -93,6 +93,28 @@ final class OutputPublisherTests: XCTestCase {
         XCTAssertEqual(publisher.counters.refusedOutputs, 2)
     }
 
+    func testANewTagReplacesTheOneThatIsAwayForTheLongestTime() {
+        var publisher = publisher { $0.tagLimit = 3 }
+        for name in ["a", "b", "c"] { publisher.add(Stage.output(name, 1, .present)) }
+        for (number, name) in ["b", "a", "c"].enumerated() {
+            publisher.add(Stage.output(name, UInt64(number + 2), .away))
+        }
+        publisher.add(Stage.output("c", 5, .present))
+        _ = messages(&publisher)
+
+        publisher.add(Stage.output("d", 6, .present))
+        XCTAssertEqual(
+            messages(&publisher).map { "\($0.topic) \($0.payload.isEmpty)" },
+            [
+                "indoorloc/v1/tags/b/position true", "indoorloc/v1/tags/b/presence true",
+                "indoorloc/v1/tags/d/presence false",
+            ])
+        publisher.add(Stage.output("e", 7, .present))
+        publisher.add(Stage.output("f", 8, .present))
+        XCTAssertEqual(publisher.counters.refusedOutputs, 1, "only present tags remain")
+        XCTAssertEqual(publisher.tagCount, 3)
+    }
+
     func testAPositionWithoutPresenceStatesThatTheTagIsPresent() throws {
         var publisher = publisher()
         publisher.add(Stage.output("a", 7, Stage.position(1)))
