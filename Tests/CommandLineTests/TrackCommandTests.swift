@@ -112,6 +112,8 @@ final class TrackCommandTests: XCTestCase {
         try service.waitForError("receiving from")
         let published = try Tool.run(["-c", "cd '\(root)'; \(script)"], program: "/bin/sh")
         XCTAssertEqual(published.status, 0, published.errors)
+        try service.wait(for: "\"Trolley\"", "\"position\"", "\"label\"")
+        try service.wait(for: "\"Trolley\"", "\"enterRoom\"")
         // Ten positions later, the tag has walked through the corridor.
         try service.wait(for: "\"Trolley\"", "\"position\"", "\"sequence\":11,")
         service.send(SIGTERM)
