@@ -17,7 +17,7 @@ final class ReceiverOffsetTests: XCTestCase {
         XCTAssertEqual(simulation.run(seconds: 300), [])
         // Readings below the sensitivity are missing, so that the estimate is smaller than the offset.
         XCTAssertEqual(simulation.monitor.offsets[7], offset, accuracy: 3)
-        _ = simulation.run(seconds: 600)
+        _ = simulation.run(seconds: 200)
         XCTAssertEqual(simulation.monitor.offsets[7], offset, accuracy: 3)
         XCTAssertEqual(simulation.monitor.offsets.reduce(0, +), 0, accuracy: 1e-9)
     }
