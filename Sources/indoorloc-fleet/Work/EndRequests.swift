@@ -1,4 +1,5 @@
 import Foundation
+import indoorloc
 
 /// The requests to end this process: SIGINT and SIGTERM. The first one is a request; a further one ends the process.
 final class EndRequests {
