@@ -42,7 +42,7 @@ final class TrackCommandTests: XCTestCase {
         let stage = try await stage(port: broker.port)
         let first = try ServiceProcess(words, command: "track")
         try first.waitForError("receiving from")
-        for step in 0..<9 { try await advance(step, stage, first) }
+        for step in 0..<5 { try await advance(step, stage, first) }
         first.send(SIGKILL)
         XCTAssertEqual(try first.end(), 128 + SIGKILL)
         let before = try first.told.map(TrackLine.init)
@@ -50,14 +50,14 @@ final class TrackCommandTests: XCTestCase {
         let second = try ServiceProcess(words, command: "track")
         try second.waitForError("receiving from")
         XCTAssertTrue(second.errors.contains { $0.contains("2 tags restored") }, "\(second.errors)")
-        try await advance(9, stage, second)
+        try await advance(5, stage, second)
         let after = try second.told.map(TrackLine.init)
         let (rest, walk) = (try last(standing, of: after), try last(walking, of: after))
         second.send(SIGTERM)
         XCTAssertEqual(try second.end(), 0)
 
         let earlier = try last(standing, of: before)
-        let jumps = (rest: rest.distance(to: earlier), walk: walk.distance(to: point(9)))
+        let jumps = (rest: rest.distance(to: earlier), walk: walk.distance(to: point(5)))
         print("after the kill: the standing tag moved \(jumps.rest) m; the walking tag is \(jumps.walk) m off")
         XCTAssertLessThan(jumps.rest, 2)
         XCTAssertLessThan(jumps.walk, 4)
@@ -103,7 +103,7 @@ final class TrackCommandTests: XCTestCase {
         // The first seconds of the walk are enough.
         let walk = try temporaryFolder() + "/office-walk.txt"
         let lines = String(decoding: try bytes("Fixtures/tags/office-walk.txt"), as: UTF8.self).split(separator: "\n")
-        try Data(lines.prefix(150).joined(separator: "\n").appending("\n").utf8).write(to: URL(filePath: walk))
+        try Data(lines.prefix(130).joined(separator: "\n").appending("\n").utf8).write(to: URL(filePath: walk))
         let script = String(loop).replacing("mqtt://localhost", with: "mqtt://127.0.0.1:\(broker.port)")
             .replacing("Fixtures/tags/office-walk.txt", with: walk)
         XCTAssertNotEqual(script, String(loop))
@@ -112,8 +112,10 @@ final class TrackCommandTests: XCTestCase {
         try service.waitForError("receiving from")
         let published = try Tool.run(["-c", "cd '\(root)'; \(script)"], program: "/bin/sh")
         XCTAssertEqual(published.status, 0, published.errors)
-        // Ten positions later, the tag has walked through the corridor.
-        try service.wait(for: "\"Trolley\"", "\"position\"", "\"sequence\":11,")
+        try service.wait(for: "\"Trolley\"", "\"position\"", "\"label\"")
+        try service.wait(for: "\"Trolley\"", "\"enterRoom\"")
+        // Some positions later, the tag has walked into the corridor.
+        try service.wait(for: "\"Trolley\"", "\"sequence\":8,")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
         let tracked = try service.told.map(TrackLine.init)

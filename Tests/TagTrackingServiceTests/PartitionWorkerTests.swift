@@ -51,7 +51,7 @@ final class PartitionWorkerTests: XCTestCase {
     }
 
     func testEachReadingIsCountedOnceInTheOrderOfTheLogDespiteLostRequestsAndAnswers() async throws {
-        for seed in 0..<3 as Range<UInt64> {
+        for seed in 0..<2 as Range<UInt64> {
             let stores = MemoryStores(
                 partitioning: Self.partitioning, timeToLive: Self.timeToLive,
                 faults: .init(lostRequest: 0.04, lostAnswer: 0.04), seed: seed)

@@ -10,6 +10,7 @@ package final class LiveWork<Element: Sendable> {
     let exitActions = ExitActions()
     private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
+    private let signals: SignalSources
 
     /// Starts the work.
     ///
@@ -23,7 +24,17 @@ package final class LiveWork<Element: Sendable> {
     ) {
         // If the reader of the lines ends first, the recording must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
-        let occurrences = occurrences
+        let (occurrences, exitActions, interruptions) = (occurrences, exitActions, Interruptions())
+        signals = SignalSources([SIGINT, SIGTERM]) { signal in
+            switch interruptions.register(at: .now) {
+            case .first: occurrences.put(.interrupted)
+            case .echo: break
+            // A second request ends the process at once.
+            case .again:
+                exitActions.run()
+                _exit(128 + signal)
+            }
+        }
         work = Task {
             do {
                 try await body { occurrences.put(.element($0)) }
@@ -32,25 +43,6 @@ package final class LiveWork<Element: Sendable> {
         }
         var timers = [Self.timer(every: tick) { occurrences.put(.tick) }]
         if let limit { timers.append(Self.timer(every: limit) { occurrences.put(.limitReached) }) }
-        let interruptions = Interruptions()
-        for signal in [SIGINT, SIGTERM] {
-            let exitActions = exitActions
-            // The dispatch source receives the signal; its default action must not happen.
-            Glibc.signal(signal, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: signal)
-            source.setEventHandler {
-                switch interruptions.register(at: .now) {
-                case .first: occurrences.put(.interrupted)
-                case .echo: break
-                // A second request ends the process at once.
-                case .again:
-                    exitActions.run()
-                    _exit(128 + signal)
-                }
-            }
-            source.activate()
-            timers.append(source)
-        }
         self.timers = timers
     }
 
@@ -82,6 +74,7 @@ package final class LiveWork<Element: Sendable> {
         let lost = occurrences.lost
         if lost > 0 { StandardError.line("\(lost) readings or outputs were lost, as they arrived too fast", .warning) }
         timers.forEach { $0.cancel() }
+        signals.cancel()
         work.cancel()
         await work.value
     }

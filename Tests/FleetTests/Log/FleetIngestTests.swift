@@ -16,12 +16,47 @@ final class FleetIngestTests: XCTestCase {
         return broker
     }
 
-    private func publish(tag: Int, gateway: String, rssi: Int, to port: UInt16) async throws {
+    private static let gateways = (0..<12).map { "gateway\($0)" }
+    /// Readings with this RSSI in dBm only show that an ingest appends those of a gateway.
+    private static let probeRSSI = -40
+
+    private static func publish(tag: Int, gateway: String, rssi: Int, to port: UInt16) async throws {
         let id = "iBeacon:e5ca1ade-f007-ba11-0000-000000000000-1-\(tag)"
         let payload = "{\"id\":\"\(id)\",\"mac\":\"c8252d8e9c2c\",\"rssi\":\(rssi),\"rssi@1m\":-59,\"distance\":2.5}"
         let message = MQTTMessage(topic: "espresense/devices/\(id)/\(gateway)", payload: Array(payload.utf8))
         try await MQTTDelivery.deliver(
             message, to: MQTTBroker(host: "127.0.0.1", port: port), patience: .seconds(20))
+    }
+
+    /// Publishes readings until those of each gateway arrive in the log.
+    ///
+    /// A process owns a lease in the bucket a little before it appends the readings of its gateways.
+    private func waitForOwners(_ reader: any ReadingLogReader, _ port: UInt16) async throws {
+        try await Bounded.wait(for: "an ingest for each gateway") {
+            var (missing, attempt) = (Set(Self.gateways), 0)
+            while !missing.isEmpty {
+                attempt += 1
+                for gateway in missing.sorted() {
+                    // The gateway filters its readings, so that a second one of the same tag might not count.
+                    try await Self.publish(
+                        tag: 100 + attempt, gateway: gateway, rssi: Self.probeRSSI, to: port)
+                }
+                let entries = try await reader.next(atMost: 100, within: .milliseconds(500)).entries
+                missing.subtract(entries.map(\.reading.receiver))
+            }
+        }
+    }
+
+    /// Returns the next readings that are no probes.
+    private func readings(_ count: Int, from reader: any ReadingLogReader) async throws -> [TagReading] {
+        try await Bounded.wait(for: "\(count) readings") {
+            var readings: [TagReading] = []
+            while readings.count < count {
+                let entries = try await reader.next(atMost: 100, within: .seconds(5)).entries
+                readings += entries.map(\.reading).filter { Int($0.rssi) != Self.probeRSSI }
+            }
+            return readings
+        }
     }
 
     func testTwoIngestsAppendEachReadingOnceAndTheOtherOneContinuesForOneThatEnds() async throws {
@@ -34,25 +69,21 @@ final class FleetIngestTests: XCTestCase {
         for process in [first, second] { try await process.wait(forLine: "granted") }
         try await history.wait(for: ["first": 8, "second": 8])
 
-        let gateways = (0..<12).map { "gateway\($0)" }
-        for (index, gateway) in gateways.enumerated() {
-            try await publish(tag: 1, gateway: gateway, rssi: -50 - index, to: broker.port)
-        }
         let reader = try await stage.log.reader(ofPartition: 0, after: 0)
-        var read: [TagReading] = []
-        while read.count < gateways.count {
-            read += try await reader.next(atMost: 100, within: .seconds(5)).entries.map(\.reading)
+        try await waitForOwners(reader, broker.port)
+        for (index, gateway) in Self.gateways.enumerated() {
+            try await Self.publish(tag: 1, gateway: gateway, rssi: -50 - index, to: broker.port)
         }
+        var read = try await readings(Self.gateways.count, from: reader)
         first.send(SIGTERM)
         let status = try await first.end()
         XCTAssertEqual(status, 0, first.lines.joined(separator: "\n"))
         try await history.wait(for: ["second": 16])
-        for (index, gateway) in gateways.enumerated() {
-            try await publish(tag: 2, gateway: gateway, rssi: -70 - index, to: broker.port)
+        try await waitForOwners(reader, broker.port)
+        for (index, gateway) in Self.gateways.enumerated() {
+            try await Self.publish(tag: 2, gateway: gateway, rssi: -70 - index, to: broker.port)
         }
-        while read.count < 2 * gateways.count {
-            read += try await reader.next(atMost: 100, within: .seconds(5)).entries.map(\.reading)
-        }
+        read += try await readings(Self.gateways.count, from: reader)
         await reader.close()
         // Each ingest appends its readings in the order of the broker.
         let expected = (0..<12).map { "gateway\($0) \(-50 - $0)" } + (0..<12).map { "gateway\($0) \(-70 - $0)" }

@@ -7,7 +7,7 @@ import XCTest
 
 /// The processes of a fleet with real servers, killed and stopped.
 final class FleetLogTests: XCTestCase {
-    private static let tags = 400
+    private static let tags = 150
 
     func testEachReadingIsCountedOnceAlthoughWorkersAndTheServerAreKilled() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 8)
@@ -53,6 +53,17 @@ final class FleetLogTests: XCTestCase {
         try await worker.end()
     }
 
+    /// Returns the next readings of the log.
+    private func readings(_ count: Int, from reader: any ReadingLogReader) async throws -> [TagReading] {
+        try await Bounded.wait(for: "\(count) readings") {
+            var readings: [TagReading] = []
+            while readings.count < count {
+                readings += try await reader.next(atMost: 2_048, within: .seconds(5)).entries.map(\.reading)
+            }
+            return readings
+        }
+    }
+
     func testTheLogAcknowledgesAndDeliversManyReadingsInOrder() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 1)
         let start = FleetStage.now
@@ -62,11 +73,7 @@ final class FleetLogTests: XCTestCase {
         let appending = try await ContinuousClock().measure { try await stage.log.append(all) }
         let reader = try await stage.log.reader(ofPartition: 0, after: 0)
         var read: [TagReading] = []
-        let reading = try await ContinuousClock().measure {
-            while read.count < all.count {
-                read += try await reader.next(atMost: 2_048, within: .seconds(5)).entries.map(\.reading)
-            }
-        }
+        let reading = try await ContinuousClock().measure { read = try await readings(all.count, from: reader) }
         await reader.close()
         XCTAssertEqual(read, all)
         print(
@@ -82,10 +89,7 @@ final class FleetLogTests: XCTestCase {
         let others = FleetStage.readings(tags: 10, at: FleetStage.now)
         try await stage.log.append(others)
         let reader = try await stage.log.reader(ofPartition: 0, after: 0)
-        var read: [TagReading] = []
-        while read.count < 20 {
-            read += try await reader.next(atMost: 100, within: .seconds(5)).entries.map(\.reading)
-        }
+        let read = try await self.readings(20, from: reader)
         await reader.close()
         XCTAssertEqual(read, readings + others)
     }
@@ -193,8 +197,8 @@ final class FleetLogTests: XCTestCase {
         let worker = try stage.work("worker")
         try await history.wait(for: ["worker": 8])
         var all: [TagReading] = []
-        for round in 0..<20 {
-            if round == 7 { servers[0].kill() }
+        for round in 0..<12 {
+            if round == 4 { servers[0].kill() }
             let readings = FleetStage.readings(tags: Self.tags, at: FleetStage.now)
             try await stage.log.append(readings)
             all += readings

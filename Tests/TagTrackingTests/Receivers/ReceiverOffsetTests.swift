@@ -1,3 +1,4 @@
+import CMath
 import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
@@ -16,7 +17,7 @@ final class ReceiverOffsetTests: XCTestCase {
         XCTAssertEqual(simulation.run(seconds: 300), [])
         // Readings below the sensitivity are missing, so that the estimate is smaller than the offset.
         XCTAssertEqual(simulation.monitor.offsets[7], offset, accuracy: 3)
-        _ = simulation.run(seconds: 600)
+        _ = simulation.run(seconds: 200)
         XCTAssertEqual(simulation.monitor.offsets[7], offset, accuracy: 3)
         XCTAssertEqual(simulation.monitor.offsets.reduce(0, +), 0, accuracy: 1e-9)
     }
@@ -27,6 +28,45 @@ final class ReceiverOffsetTests: XCTestCase {
                 monitor(tags: 0..<tags, difference: -8).offsets, Array(repeating: 0, count: 6), "\(tags) tags")
         }
         XCTAssertLessThan(monitor(tags: 0..<3, difference: -8).offsets[2], -1)
+    }
+
+    func testOneTagInAVenueWithARadioMapLeavesAllOffsetsAt0() {
+        var hall = FleetHall()
+        hall.venue.radioMap = radioMap(of: hall.venue)
+        var machine = FleetMachine(venue: hall.venue, settings: FleetHall.settings, seed: 1)
+        var monitor = ReceiverMonitor(venue: hall.venue)
+        var samples = 0
+        let readings = hall.readings(of: 1, seconds: 90) { $0.receiverOffsets = [2: -8] }
+        for second in 1...90 {
+            let now = FleetHall.at(Double(second))
+            for reading in readings where reading.instant < now && reading.instant >= FleetHall.at(Double(second - 1)) {
+                machine.observe(reading)
+            }
+            _ = machine.advance(to: now)
+            let evidence = machine.takeReceiverEvidence()
+            samples += evidence.samples.count
+            monitor.observe(evidence)
+            XCTAssertEqual(monitor.advance(to: now), [], "at \(second) s")
+            XCTAssertEqual(monitor.offsets, Array(repeating: 0, count: 6), "at \(second) s")
+            machine.receiverOffsets = monitor.offsets
+        }
+        XCTAssertGreaterThan(samples, 3)
+    }
+
+    /// A survey of the hall every 5 m.
+    private func radioMap(of venue: Venue) -> RadioMap {
+        let beacons = venue.receivers.map {
+            RadioMap.Beacon(identity: $0.identity, mapID: $0.mapID, point: $0.point, power: -62)
+        }
+        let points = (0..<24).map { MapPoint(x: 2.5 + 5 * Double($0 % 6), y: 2.5 + 5 * Double($0 / 6)) }
+        let fingerprints = points.map { point in
+            let readings = beacons.indices.map { index in
+                let distance = max(1, beacons[index].point.distance(to: point))
+                return RadioMap.Reading(beacon: index, rssi: -62 - 24 * cmath_log10(distance), count: 10)
+            }
+            return RadioMap.Fingerprint(mapID: 1, point: point, duration: 10, readings: readings)
+        }
+        return RadioMap(beacons: beacons, fingerprints: fingerprints, pathLossExponent: 2.4)
     }
 
     /// Returns the monitor of six receivers that compared the tags 60 times; receiver 2 measures a difference.

@@ -25,7 +25,7 @@ struct ReceiverSimulation {
     private let error: Double
 
     init(
-        hall: FleetHall = FleetHall(columns: 5, rows: 4, spacing: 12), tags: Int = 100, error: Double = 1.5,
+        hall: FleetHall = FleetHall(columns: 5, rows: 4, spacing: 12), tags: Int = 60, error: Double = 1.5,
         change: (inout SimulatedFleetSettings) -> Void = { _ in }
     ) {
         venue = hall.venue
@@ -62,6 +62,16 @@ struct ReceiverSimulation {
             events += monitor.advance(to: now)
         }
         return events
+    }
+
+    /// Simulates until the health of a receiver changes, at most for some seconds, and returns the changes.
+    mutating func runUntilChange(within limit: Int) -> [ReceiverEvent] {
+        let end = seconds + limit
+        while seconds < end {
+            let events = run(seconds: 5)
+            if !events.isEmpty { return events }
+        }
+        return []
     }
 
     private mutating func sample(of index: Int, at now: Instant) -> ReceiverEvidence.Sample? {

@@ -112,7 +112,7 @@ final class TagSessionTests: XCTestCase {
             var (workspace, noise) = (TagWorkspace(), SeededGenerator(seed: 9))
             let place = MapPoint(x: 9, y: 13)
             var (fresh, old, errors) = ([Double](), [Double](), [Double]())
-            for second in 0..<300 {
+            for second in 0..<160 {
                 if second % 10 == 0 { Stage.observe(&session, at: place, Double(second), noise: &noise) }
                 let position = session.update(to: Instant(seconds: Double(second)), &workspace).position
                 guard second >= 60 else { continue }

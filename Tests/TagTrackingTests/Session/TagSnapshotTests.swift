@@ -35,7 +35,7 @@ final class TagSnapshotTests: XCTestCase {
     func testARestoredSessionContinuesWhereItWas() throws {
         for tagClass in [FleetSettings.TagClass.standard, .light] {
             var differences: [Double] = []
-            for seconds in stride(from: 10, through: 40, by: 3) {
+            for seconds in stride(from: 10, through: 40, by: 5) {
                 var session = walked(seconds, tagClass)
                 let bytes = bytes(of: session)
                 XCTAssertLessThanOrEqual(bytes.count, 250)
@@ -96,7 +96,7 @@ final class TagSnapshotTests: XCTestCase {
         let bytes = bytes(of: walked(8, .light))
         var (generator, workspace) = (SeededGenerator(seed: 5), TagWorkspace())
         var refused = 0
-        for _ in 0..<1000 {
+        for _ in 0..<300 {
             var damaged = bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 damaged[Int.random(in: damaged.indices, using: &generator)] = UInt8.random(
@@ -114,6 +114,6 @@ final class TagSnapshotTests: XCTestCase {
             XCTAssertTrue(position?.point.x.isFinite ?? true)
             XCTAssertTrue(position?.radius.isFinite ?? true)
         }
-        XCTAssertGreaterThan(refused, 100)
+        XCTAssertGreaterThan(refused, 30)
     }
 }

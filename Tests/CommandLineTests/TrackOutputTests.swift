@@ -1,0 +1,131 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import MQTTSharing
+import TagTracking
+import VenuePackets
+import XCTest
+
+/// The outputs that `track` publishes, as another client of a real broker receives them.
+final class TrackOutputTests: XCTestCase {
+    private static let tag = "C3:00:00:12:AB:01"
+    private static let folder = "site/tags/C3:00:00:12:AB:01/"
+    private static let status = "site/fleets/fleet/status"
+    private static let tracker = "homeassistant/device_tracker/"
+    private static let area = "homeassistant/sensor/"
+
+    /// A client that has subscribed to the outputs. A broker first sends the retained ones.
+    private struct Reader: Sendable {
+        private let link: MQTTLink
+        private let events: AsyncStream<MQTTLinkEvent>
+
+        init(port: UInt16) async throws {
+            let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
+            (link, events) = MQTTLink.open(
+                MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+            for filter in ["site/#", "homeassistant/#"] { link.ask(.subscribe(filter, .atLeastOnce)) }
+        }
+
+        /// Returns the latest message under each topic, once there is one under all topics with these beginnings.
+        func messages(_ beginnings: [String]) async throws -> [String: MQTTMessage] {
+            var (rest, latest) = (beginnings, [String: MQTTMessage]())
+            while !rest.isEmpty {
+                let message = try await next("\(rest)") { _ in true }
+                latest[message.topic] = message
+                rest.removeAll { message.topic.hasPrefix($0) }
+            }
+            return latest
+        }
+
+        /// Returns the next message that satisfies a condition.
+        func next(
+            _ awaited: String, _ condition: @escaping @Sendable (MQTTMessage) -> Bool
+        ) async throws -> MQTTMessage {
+            let events = events
+            return try await Bounded.wait(for: awaited) {
+                for await event in events {
+                    if case .received(let message) = event, condition(message) { return message }
+                }
+                throw Bounded.Expired(awaited: "\(awaited): the link ended")
+            }
+        }
+
+        func status(_ text: String) async throws {
+            _ = try await next(text) { $0.topic == TrackOutputTests.status && $0.payload.elementsEqual(text.utf8) }
+        }
+
+        func close() { link.ask(.close) }
+    }
+
+    private func service(port: UInt16, _ more: String...) throws -> ServiceProcess {
+        let service = try ServiceProcess(
+            [
+                "--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path, "--class",
+                "light", "--output-prefix", "site",
+            ] + more, command: "track")
+        try service.waitForError("receiving from")
+        return service
+    }
+
+    /// Publishes readings of the tag until the program has printed its position and its room.
+    private func track(port: UInt16, _ service: ServiceProcess) async throws {
+        let client = try await GatewayClient(port: port)
+        let stage = GatewayStage(
+            client: client, venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
+        for _ in 0..<4 {
+            let before = service.told.count
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 13, y: 5))
+            try service.wait(for: "\"position\"", from: before)
+        }
+        client.close()
+    }
+
+    private func json(_ message: MQTTMessage?) throws -> [String: Any] {
+        let data = Data(try XCTUnwrap(message).payload)
+        return try XCTUnwrap(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    func testALaterClientReceivesPositionPresenceAndTheDevicesOfHomeAssistant() async throws {
+        let port = try broker().port
+        let service = try service(port: port, "--home-assistant")
+        try await track(port: port, service)
+        let reader = try await Reader(port: port)
+        let (position, presence, state) = (
+            Self.folder + "position", Self.folder + "presence", Self.folder + "homeassistant"
+        )
+        let kept = try await reader.messages([position, presence, state, Self.status, Self.tracker, Self.area])
+        XCTAssertTrue(kept.values.allSatisfy(\.isRetained), "\(kept.keys)")
+        XCTAssertEqual(try json(kept[presence])["type"] as? String, "present")
+        XCTAssertEqual(try json(kept[position])["tag"] as? String, Self.tag)
+        XCTAssertEqual(try json(kept[position])["x"] as? Double ?? 0, 13, accuracy: 4)
+        XCTAssertEqual(try json(kept[state])["presence"] as? String, "home")
+        XCTAssertEqual(kept[Self.status]?.payload, Array("online".utf8))
+        for beginning in [Self.tracker, Self.area] {
+            let device = try json(kept.first { $0.key.hasPrefix(beginning) }?.value)
+            XCTAssertEqual(device["json_attributes_topic"] as? String, state)
+            XCTAssertEqual(device["availability_topic"] as? String, Self.status)
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        try await reader.status("offline")
+        reader.close()
+        // The last position and the end of the program stay at the broker.
+        let later = try await Reader(port: port)
+        let last = try await later.messages([position, presence, Self.status])
+        XCTAssertEqual(last[Self.status]?.payload, Array("offline".utf8))
+        let printed = try service.told.map(TrackLine.init).last { $0.type == "position" }
+        XCTAssertEqual(try json(last[position])["sequence"] as? UInt64, printed?.sequence)
+        later.close()
+    }
+
+    func testTheBrokerReportsAProgramThatIsKilled() async throws {
+        let port = try broker().port
+        let service = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        service.send(SIGKILL)
+        try await reader.status("offline")
+        XCTAssertEqual(try service.end(), 128 + SIGKILL)
+        reader.close()
+    }
+}
