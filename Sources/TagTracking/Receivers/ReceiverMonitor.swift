@@ -227,6 +227,17 @@ public struct ReceiverMonitor: Sendable {
         return merged
     }
 
+    /// Takes over the health of the receivers from an earlier merged monitor, before the next ``advance(to:)``.
+    package mutating func continueHealth(of earlier: ReceiverMonitor) {
+        for (index, old) in earlier.states.enumerated() {
+            states[index].health = old.health
+            states[index].returned = old.returned
+            guard old.health == .silent, old.returned == nil, let latest = states[index].detection.latest else { continue }
+            if old.detection.latest.map({ latest > $0 }) ?? true { states[index].returned = latest }
+        }
+        testedHealth = nil
+    }
+
     /// Sets the state from a snapshot.
     mutating func begin(with states: [State], shares: DetectionShares) {
         self.states = states

@@ -8,8 +8,9 @@ struct SetupCommand: Command {
         tool: "indoorloc-fleet", name: "setup",
         summary: "create the log, the leases and the states of a fleet on a NATS server",
         details: """
-            Creates the stream READINGS and the buckets indoorloc-leases and indoorloc-state, unless they exist. With
-            several servers in a cluster, --replicas 3 keeps all of them if one server is lost.
+            Creates the stream READINGS for the readings, the stream POSITIONS for the outputs, and the buckets
+            indoorloc-leases, indoorloc-state and indoorloc-receivers, unless they exist. With several servers in a
+            cluster, --replicas 3 keeps all of them if one server is lost.
 
             example: indoorloc-fleet setup --nats nats://127.0.0.1:4222
             """,
@@ -23,7 +24,12 @@ struct SetupCommand: Command {
             CommandOption(
                 name: "max-age", argument: "SECONDS", help: "time for which readings are kept (default 3600)"),
             CommandOption(
-                name: "max-bytes", argument: "N", help: "size of the stream above which the oldest readings are lost"),
+                name: "max-bytes", argument: "N", help: "size of the log above which the oldest readings are lost"),
+            CommandOption(
+                name: "output-age", argument: "SECONDS", help: "time for which outputs are kept (default 3600)"),
+            CommandOption(
+                name: "output-bytes", argument: "N",
+                help: "size of POSITIONS above which the oldest outputs are lost"),
         ] + CommandOption.log)
 
     private let servers: NATSServerOptions
@@ -42,6 +48,10 @@ struct SetupCommand: Command {
         setup.maximumAge = .seconds(try arguments.number("max-age", in: 120...31_536_000, else: 3_600))
         if arguments.has("max-bytes") {
             setup.maximumBytes = try arguments.number("max-bytes", in: 1 << 20...Int64.max, else: 0)
+        }
+        setup.maximumOutputAge = .seconds(try arguments.number("output-age", in: 120...31_536_000, else: 3_600))
+        if arguments.has("output-bytes") {
+            setup.maximumOutputBytes = try arguments.number("output-bytes", in: 1 << 20...Int64.max, else: 0)
         }
         self.setup = setup
     }

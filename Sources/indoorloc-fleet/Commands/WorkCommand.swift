@@ -15,7 +15,8 @@ struct WorkCommand: Command {
             All processes of 'work' with the same NATS servers share the partitions evenly, also when a process joins,
             ends or fails. A partition's state is stored each second; its next owner continues from there. Outputs are
             published as JSON under the subject positions.TAG, at least once, with increasing epoch and sequence. The
-            page of --http shows the tags of this process; its path /metrics has the lag and the counters.
+            page of --http shows the tags of this process; its path /metrics has the lag and the counters. All processes
+            share what they learn about the receivers: their RSSI offsets and their health, which each reports.
 
             example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/office
             """,
@@ -23,7 +24,14 @@ struct WorkCommand: Command {
             MemberName.option,
             CommandOption(
                 name: "outputs", argument: "ADDRESS",
-                help: "destination of the outputs: nats, or an MQTT broker; may be repeated (default nats)"),
+                help: "destination of the outputs: nats, or mqtt[s]://[USER@]HOST[:PORT]; may be repeated (default nats)"),
+            CommandOption(
+                name: "outputs-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the brokers"),
+            CommandOption(
+                name: "outputs-password-file", argument: "FILE",
+                help: "file with the brokers' password (default $\(MQTTCredentials.environmentVariable))"),
+            CommandOption(
+                name: "outputs-plain-password", help: "allow sending the password without TLS, unencrypted"),
         ] + FleetPageOptions.options + CommandOption.log)
 
     private let servers: NATSServerOptions
@@ -41,9 +49,11 @@ struct WorkCommand: Command {
         let outputs = arguments.values["outputs"] ?? ["nats"]
         publishesToNATS = outputs.contains("nats")
         brokers = try outputs.filter { $0 != "nats" }.map { text in
-            do throws(MQTTSharingError) { return try MQTTBroker(address: text) } catch {
+            let address: MQTTBroker
+            do throws(MQTTSharingError) { address = try MQTTBroker(address: text) } catch {
                 throw UsageError(message: "--outputs: \(error)", command: arguments.syntax.name)
             }
+            return try arguments.credentials(for: address, what: "--outputs", prefix: "outputs")
         }
     }
 
@@ -52,46 +62,59 @@ struct WorkCommand: Command {
         let model = FleetModel(venue: packet.venue, settings: fleet.settings)
         let register = try fleet.register()
         let counters = WorkerCounters()
-        let page = try page?.start(packet) { counters.families }
+        let receivers = WorkerReceivers(venue: packet.venue)
+        let page = try page?.start(packet) { counters.families + receivers.families }
         defer { page?.stop() }
         try await servers.withConnection(name: name, isPatient: true) { connection in
-            try await work(connection, model, register, counters, page)
+            try await work(connection, model, register, counters, receivers, page)
         }
     }
 
     private func work(
         _ connection: NATSConnection, _ model: FleetModel, _ register: TagRegister, _ counters: WorkerCounters,
-        _ page: FleetPage?
+        _ receivers: WorkerReceivers, _ page: FleetPage?
     ) async throws {
         let log = ProcessLog()
         let snapshots = try await NATSSnapshotStore(connection)
         let partitioning = try await snapshots.partitioning()
         let readings = try await NATSReadingLog(connection, partitioning: partitioning)
         let leases = try await NATSLeaseStore(connection)
-        let sinks = try await sinks(connection, log)
+        let publisher = publishesToNATS ? NATSOutputSink(publisher: try await NATSOutputPublisher(connection)) : nil
+        let brokers = try await brokerSinks(log)
+        let own: [(any FleetOutputSink)?] = [publisher, page]
+        let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
+        let unixTime: @Sendable () -> Instant = { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) }
         let worker = PartitionWorker(
-            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks + (page.map { [$0] } ?? [])),
-            confirmation: publishesToNATS ? NATSOutputSink(connection: connection) : nil, name: name,
-            counters: counters,
-            unixTime: { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) },
-            report: { log.line($0, .warning) },
+            log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, name: name, counters: counters,
+            unixTime: unixTime, report: { log.line($0, .warning) }, exchange: { receivers.exchange(with: &$0) },
             make: { epoch, snapshot in
-                guard let snapshot else { return FleetMachine(model: model, register: register, epoch: epoch) }
-                return try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+                var machine = FleetMachine(model: model, register: register, epoch: epoch)
+                if let snapshot {
+                    machine = try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+                }
+                machine.receiverOffsets = receivers.offsets
+                return machine
             })
+        let watch = ReceiverWatch(
+            receivers: receivers, store: try await NATSReceiverStore(connection, worker: name), counters: counters,
+            sink: sink, log: log, unixTime: unixTime)
         let keeper = LeaseKeeper(
             store: leases, group: .work, name: name,
             settings: LeaseMachine.Settings(count: partitioning.partitions, timeToLive: NATSSetup.leaseTime),
             report: { log.line($0, .notice) }, work: { await worker.run(partition: $0, gate: $1) })
         let requests = EndRequests { keeper.leave() }
         log.line("\(name) shares \(partitioning.partitions) partitions", .info)
-        try await keeper.run()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await watch.run() }
+            defer { group.cancelAll() }
+            try await keeper.run()
+        }
         withExtendedLifetime(requests) {}
-        for case let sink as MQTTOutputSink in sinks { await sink.stop() }
+        for sink in brokers { await sink.stop() }
     }
 
-    private func sinks(_ connection: NATSConnection, _ log: ProcessLog) async throws -> [any FleetOutputSink] {
-        var sinks: [any FleetOutputSink] = publishesToNATS ? [NATSOutputSink(connection: connection)] : []
+    private func brokerSinks(_ log: ProcessLog) async throws -> [MQTTOutputSink] {
+        var sinks: [MQTTOutputSink] = []
         for broker in brokers {
             var settings = MQTTOutputSettings()
             settings.instance = Partitioning.token(name)

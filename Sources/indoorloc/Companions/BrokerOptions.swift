@@ -36,7 +36,7 @@ extension ParsedArguments {
     /// `--PREFIX-plain-password`. Warns about an unencrypted password.
     ///
     /// - Parameter what: the name of the address in errors.
-    func credentials(for broker: MQTTBroker, what: String, prefix: String) throws -> MQTTBroker {
+    package func credentials(for broker: MQTTBroker, what: String, prefix: String) throws -> MQTTBroker {
         var broker = broker
         func refusal(_ message: String) -> UsageError { UsageError(message: message, command: syntax.name) }
         if let file = value("\(prefix)-ca") {
