@@ -232,8 +232,11 @@ public struct ReceiverMonitor: Sendable {
         for (index, old) in earlier.states.enumerated() {
             states[index].health = old.health
             states[index].returned = old.returned
-            guard old.health == .silent, old.returned == nil, let latest = states[index].detection.latest else { continue }
-            if old.detection.latest.map({ latest > $0 }) ?? true { states[index].returned = latest }
+            guard old.health == .silent, old.returned == nil, let latest = states[index].detection.latest,
+                latest > old.detection.latest ?? Instant(nanoseconds: .min)
+            else { continue }
+            // The receiver sends again, to this worker or to another one.
+            states[index].returned = latest
         }
         testedHealth = nil
     }

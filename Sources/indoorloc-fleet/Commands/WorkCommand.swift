@@ -24,7 +24,7 @@ struct WorkCommand: Command {
             MemberName.option,
             CommandOption(
                 name: "outputs", argument: "ADDRESS",
-                help: "destination of the outputs: nats, or mqtt[s]://[USER@]HOST[:PORT]; may be repeated (default nats)"),
+                help: "destination of the outputs: nats, or mqtt[s]://[USER@]HOST[:PORT]; repeatable (default nats)"),
             CommandOption(
                 name: "outputs-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the brokers"),
             CommandOption(

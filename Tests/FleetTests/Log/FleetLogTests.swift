@@ -155,7 +155,9 @@ final class FleetLogTests: XCTestCase {
     /// Checks that no two different outputs of a tag have the same epoch and sequence.
     private func checkTruths(in outputs: NATSOutputReader) async throws {
         var seen: [String: [UInt8]] = [:]
-        while case let batch = try await outputs.next(atMost: 1_000, within: .milliseconds(500)), !batch.payloads.isEmpty {
+        while true {
+            let batch = try await outputs.next(atMost: 1_000, within: .milliseconds(500))
+            guard !batch.payloads.isEmpty else { break }
             for payload in batch.payloads {
                 let output = try FleetOutput(json: payload)
                 let key = "\(output.tag) \(output.epoch) \(output.sequence)"
