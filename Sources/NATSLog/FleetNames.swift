@@ -19,11 +19,17 @@ package enum FleetNames {
 
     static func subjects(ofPartition partition: Int) -> String { "readings.\(partition).*" }
 
+    /// The stream of the outputs.
+    package static let outputStream = "POSITIONS"
+    /// The consumer of the outputs for the database.
+    package static let databaseConsumer = "store"
+    /// The bucket of the receivers' statistics.
+    package static let receivers = "indoorloc-receivers"
     /// The subjects of the outputs of all tags.
-    package static let outputSubjects = "positions.*"
+    static let outputSubjects = "positions.*"
 
     /// The subject of a tag's outputs.
-    package static func outputSubject(of tag: TagKey) -> String {
+    static func outputSubject(of tag: TagKey) -> String {
         "positions.\(Partitioning.token(tag.description))"
     }
 

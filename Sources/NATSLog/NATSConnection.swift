@@ -125,27 +125,20 @@ package final class NATSConnection: Sendable {
         }
     }
 
-    /// Publishes bytes without an acknowledgement of their own; see ``flush()`` and ``losses``.
-    package func publish(_ bytes: [UInt8], subject: String) {
-        let status = natsConnection_Publish(connection.pointer, subject, bytes, Int32(bytes.count))
-        if status != NATS_OK { events.recordLoss() }
-    }
-
-    /// The number of occasions so far on which published messages may have been lost: broken connections, and messages
-    /// that were not sent.
-    package var losses: Int { events.losses }
-
     /// Whether the connection is established at the moment.
     var isConnected: Bool { natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED }
 
-    /// Waits until the server has all messages that were published over the current connection; returns false if it
-    /// doesn't confirm that in time.
-    package func flush() async -> Bool {
-        let connection = connection
-        let confirmed: Void? = try? await blocking(key: "the outputs") { () throws(NATSFailure) in
-            try NATSFailure.check(natsConnection_FlushTimeout(connection.pointer, Self.requestTime))
+    /// Checks that a stream exists.
+    ///
+    /// - Throws: `.misconfigured` if it doesn't.
+    func checkStream(_ name: String) async throws(FleetStoreError) {
+        let context = context
+        try await blocking(key: name) { () throws(NATSFailure) in
+            var info: UnsafeMutablePointer<jsStreamInfo>?
+            var code = jsErrCode(0)
+            try NATSFailure.check(js_GetStreamInfo(&info, context.pointer, name, nil, &code), code: code)
+            jsStreamInfo_Destroy(info)
         }
-        return confirmed != nil
     }
 
     /// Closes the connection, and waits until libnats has ended all its threads, which would fail at the end of the

@@ -8,7 +8,6 @@ final class NATSEvents: Sendable {
     private struct State: Sendable {
         var generation = 0
         var isClosing = false
-        var losses = 0
         var refusals = 0
         var latestRefusal: String?
     }
@@ -19,7 +18,6 @@ final class NATSEvents: Sendable {
     init(_ report: @escaping @Sendable (NATSConnection.Change) -> Void) { self.report = report }
 
     var generation: Int { state.withLock(\.generation) }
-    var losses: Int { state.withLock(\.losses) }
     var isClosing: Bool { state.withLock(\.isClosing) }
     var refusals: Int { state.withLock(\.refusals) }
     var latestRefusal: String? { state.withLock(\.latestRefusal) }
@@ -53,16 +51,7 @@ final class NATSEvents: Sendable {
     func close() { state.withLock { $0.isClosing = true } }
 
     private func recordInterruption() {
-        let isClosing = state.withLock { state in
-            state.losses += 1
-            return state.isClosing
-        }
-        if !isClosing { report(.disconnected) }
-    }
-
-    /// Records that a message was not sent.
-    func recordLoss() {
-        state.withLock { $0.losses += 1 }
+        if !state.withLock(\.isClosing) { report(.disconnected) }
     }
 
     private func recordReconnection(_ connection: OpaquePointer?) {

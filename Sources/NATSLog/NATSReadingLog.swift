@@ -45,16 +45,9 @@ package final class NATSReadingLog: ReadingLog {
     package init(_ connection: NATSConnection, partitioning: Partitioning) async throws(FleetStoreError) {
         self.connection = connection
         self.partitioning = partitioning
-        let context = connection.context
         let failures = Failures()
         self.failures = failures
-        try await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
-            var info: UnsafeMutablePointer<jsStreamInfo>?
-            var code = jsErrCode(0)
-            try NATSFailure.check(
-                js_GetStreamInfo(&info, context.pointer, FleetNames.stream, nil, &code), code: code)
-            jsStreamInfo_Destroy(info)
-        }
+        try await connection.checkStream(FleetNames.stream)
         let nats = connection.connection
         publisher = try await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
             var options = jsOptions()

@@ -7,14 +7,20 @@ package struct NATSSetup: Hashable, Sendable {
     package var partitioning = Partitioning()
     /// The number of servers that store each value: 1, 3 or 5.
     package var replicas = 1
-    /// The time after which the stream discards readings, from a minute.
+    /// The time after which the stream discards readings, from two minutes.
     package var maximumAge = Duration.seconds(3_600)
-    /// The size of the stream in bytes above which it discards the oldest readings; nil for no limit.
+    /// The time after which the stream discards outputs, from two minutes.
+    package var maximumOutputAge = Duration.seconds(3_600)
+    /// The size of the stream of the outputs in bytes above which it discards the oldest outputs; nil for no limit.
+    package var maximumOutputBytes: Int64?
+    /// The size of the stream of the readings in bytes above which it discards the oldest readings; nil for no limit.
     package var maximumBytes: Int64?
-    /// The time during which the stream detects that a reading was sent again.
+    /// The time during which a stream detects that a message was sent again.
     package var duplicateWindow = Duration.seconds(120)
     /// The time after which a lease expires.
     package static let leaseTime = Duration.seconds(3)
+    /// The time after which a worker's statistics of the receivers expire.
+    package static let receiverTime = Duration.seconds(60)
 
     package init() {}
 
@@ -22,22 +28,30 @@ package struct NATSSetup: Hashable, Sendable {
     ///
     /// - Throws: `.misconfigured` if a part exists with other settings.
     package func run(_ connection: NATSConnection) async throws(FleetStoreError) -> [String] {
-        var lines = [try await makeStream(connection)]
+        var lines = [
+            try await makeStream(
+                connection, FleetNames.stream, FleetNames.subjects, age: maximumAge, bytes: maximumBytes),
+            try await makeStream(
+                connection, FleetNames.outputStream, FleetNames.outputSubjects, age: maximumOutputAge,
+                bytes: maximumOutputBytes),
+        ]
         lines.append(try await makeBucket(connection, FleetNames.leases, timeToLive: Self.leaseTime))
         lines.append(try await makeBucket(connection, FleetNames.states, timeToLive: .zero))
+        lines.append(try await makeBucket(connection, FleetNames.receivers, timeToLive: Self.receiverTime))
         let isNew = try await NATSSnapshotStore(connection).set(partitioning)
         let numbers = "\(partitioning.partitions) partitions, \(partitioning.gatewayGroups) groups of gateways"
         lines.append("partitioning: \(isNew ? "stored" : "exists"), \(numbers)")
         return lines
     }
 
-    private func makeStream(_ connection: NATSConnection) async throws(FleetStoreError) -> String {
+    private func makeStream(
+        _ connection: NATSConnection, _ name: String, _ subjects: String, age: Duration, bytes: Int64?
+    ) async throws(FleetStoreError) -> String {
         let (context, setup) = (connection.context, self)
-        let name = FleetNames.stream
         let isNew = try await connection.blocking(key: "the stream \(name)") { () throws(NATSFailure) in
             var failure: NATSFailure?
             name.withCString { name in
-                FleetNames.subjects.withCString { subject in
+                subjects.withCString { subject in
                     var subjects: [UnsafePointer<CChar>?] = [subject]
                     subjects.withUnsafeMutableBufferPointer { subjects in
                         do throws(NATSFailure) {
@@ -49,8 +63,8 @@ package struct NATSSetup: Hashable, Sendable {
                             configuration.Storage = js_FileStorage
                             configuration.Discard = js_DiscardOld
                             configuration.Replicas = Int64(setup.replicas)
-                            configuration.MaxAge = Int64(setup.maximumAge.components.seconds) * 1_000_000_000
-                            configuration.MaxBytes = setup.maximumBytes ?? -1
+                            configuration.MaxAge = Int64(age.components.seconds) * 1_000_000_000
+                            configuration.MaxBytes = bytes ?? -1
                             configuration.Duplicates = Int64(setup.duplicateWindow.components.seconds) * 1_000_000_000
                             var code = jsErrCode(0)
                             try NATSFailure.check(
@@ -65,7 +79,7 @@ package struct NATSSetup: Hashable, Sendable {
             }
             return true
         }
-        let kept = "keeps \(maximumAge.components.seconds) s" + (maximumBytes.map { ", at most \($0) bytes" } ?? "")
+        let kept = "keeps \(age.components.seconds) s" + (bytes.map { ", at most \($0) bytes" } ?? "")
         // The server accepts the creation of an equal stream. It reports that the name exists if the settings differ.
         guard isNew else {
             throw .misconfigured(

@@ -61,7 +61,15 @@ package final class HistoryStore: Sendable {
         /// The time at which the store gives up; nil until it is stopped.
         var deadline: ContinuousClock.Instant?
         var isEnded = false
-        var waiters: [(target: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [Waiter] = []
+        var nextWaiter = 0
+    }
+
+    /// A caller that waits until the queue has settled a number of rows.
+    struct Waiter: Sendable {
+        var id: Int
+        var target: Int
+        var continuation: CheckedContinuation<Void, Never>
     }
 
     /// The changes, for one reader.
@@ -105,15 +113,32 @@ package final class HistoryStore: Sendable {
         signal.signal()
     }
 
-    /// Waits until all outputs that were added before are in the database, or are lost or refused.
-    package func waitUntilStored() async {
-        await withCheckedContinuation { continuation in
-            let isDone = state.withLock { state in
-                if state.isEnded || state.queue.settled >= state.queue.added { return true }
-                state.waiters.append((state.queue.added, continuation))
-                return false
+    /// Waits until all outputs that were added before are in the database, or are lost or refused, or until the task is
+    /// cancelled.
+    ///
+    /// - Returns: whether no output was lost so far, and none waits because of a cancellation.
+    @discardableResult package func waitUntilStored() async -> Bool {
+        let (id, target) = state.withLock { state in
+            state.nextWaiter += 1
+            return (state.nextWaiter, state.queue.added)
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDone = state.withLock { state in
+                    if state.isEnded || state.queue.settled >= target || Task.isCancelled { return true }
+                    state.waiters.append(Waiter(id: id, target: target, continuation: continuation))
+                    return false
+                }
+                if isDone { continuation.resume() }
             }
-            if isDone { continuation.resume() }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume()
+        }
+        return state.withLock { state in
+            !state.isEnded && state.queue.settled >= target && state.counts.lost + state.queue.lost == 0
         }
     }
 
@@ -127,7 +152,7 @@ package final class HistoryStore: Sendable {
     private func waitUntilEnd() async {
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in
-                if !state.isEnded { state.waiters.append((.max, continuation)) }
+                if !state.isEnded { state.waiters.append(Waiter(id: 0, target: .max, continuation: continuation)) }
                 return state.isEnded
             }
             if isDone { continuation.resume() }

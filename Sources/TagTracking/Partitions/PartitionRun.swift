@@ -158,6 +158,9 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     /// The time from the latest observed reading to its arrival at this worker; zero before the first entry.
     public var lag: Duration { arrivalDelay }
 
+    /// Changes the machine apart from the readings, such as its offsets of the receivers.
+    public mutating func update(_ change: (inout Machine) -> Void) { change(&machine) }
+
     // MARK: The store
 
     /// The write that claims the partition, or that stores the state.

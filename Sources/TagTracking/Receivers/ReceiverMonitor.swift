@@ -227,6 +227,20 @@ public struct ReceiverMonitor: Sendable {
         return merged
     }
 
+    /// Takes over the health of the receivers from an earlier merged monitor, before the next ``advance(to:)``.
+    package mutating func continueHealth(of earlier: ReceiverMonitor) {
+        for (index, old) in earlier.states.enumerated() {
+            states[index].health = old.health
+            states[index].returned = old.returned
+            guard old.health == .silent, old.returned == nil, let latest = states[index].detection.latest,
+                latest > old.detection.latest ?? Instant(nanoseconds: .min)
+            else { continue }
+            // The receiver sends again, to this worker or to another one.
+            states[index].returned = latest
+        }
+        testedHealth = nil
+    }
+
     /// Sets the state from a snapshot.
     mutating func begin(with states: [State], shares: DetectionShares) {
         self.states = states

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import MQTTSharing
+import SessionMetrics
 import TagTracking
 
 /// The way from a broker to the log: it receives the messages of all gateways, and appends the readings of the gateways
@@ -15,6 +16,8 @@ package final class FleetIngest: Sendable {
         case disconnected(MQTTSharingError, pause: Duration)
         /// Messages were lost, because the log was too slow or unreachable for too long.
         case lost(messages: Int)
+        /// The clocks of receivers run wrong, or are right again.
+        case receivers([ReceiverEvent])
     }
 
     /// The numbers of readings and messages so far.
@@ -65,6 +68,22 @@ package final class FleetIngest: Sendable {
     /// The numbers of the intake.
     package var statistics: IntakeStatistics { intake.withLock(\.statistics) }
 
+    /// The metrics of the process.
+    package var families: [MetricFamily] {
+        let counts = counts
+        func counter(_ name: String, _ value: Int, _ help: String) -> MetricFamily {
+            MetricFamily("indoorloc_ingest_" + name, .counter, help: help, samples: [.init(.number(Double(value)))])
+        }
+        return statistics.families + [
+            counter("readings", counts.appended, "Readings that the log has acknowledged."),
+            counter("foreign_readings", counts.foreign, "Readings of gateways that other processes lease."),
+            counter("lost_messages", counts.lost, "Messages that were lost because the log was too slow."),
+            MetricFamily(
+                "indoorloc_ingest_gateway_groups", .gauge, help: "Groups of gateways that this process leases.",
+                samples: [.init(.number(Double(owned.withLock(\.count))))]),
+        ]
+    }
+
     /// The time of arrival of a message: the wall clock.
     package static var now: Instant {
         var clock = FleetClock()
@@ -113,7 +132,7 @@ package final class FleetIngest: Sendable {
         let owned = owned.withLock(\.self)
         var readings: [TagReading] = []
         var foreign = 0
-        intake.withLock { intake in
+        let events = intake.withLock { intake in
             for message in messages {
                 for reading in intake.readings(of: message) {
                     let owner = owned[partitioning.group(ofGateway: reading.receiver)]
@@ -124,7 +143,9 @@ package final class FleetIngest: Sendable {
                     }
                 }
             }
+            return intake.drainEvents()
         }
+        if !events.isEmpty { report(.receivers(events)) }
         if !readings.isEmpty { try await log.append(readings) }
         countsSoFar.withLock { counts in
             counts.appended += readings.count

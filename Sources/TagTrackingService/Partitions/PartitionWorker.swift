@@ -9,6 +9,8 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private static var patience: Duration { .milliseconds(100) }
     /// The pause after a failure of the log or the store.
     private static var pause: Duration { .milliseconds(200) }
+    /// The time between two exchanges with a machine.
+    private static var exchangeInterval: Duration { .seconds(1) }
 
     private let log: any ReadingLog
     private let snapshots: any SnapshotStore
@@ -18,6 +20,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private let counters: WorkerCounters
     private let unixTime: @Sendable () -> Instant
     private let report: @Sendable (String) -> Void
+    private let exchange: @Sendable (inout Machine) -> Void
     private let make: @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
 
     /// Creates a worker.
@@ -27,12 +30,13 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     ///   - name: the name of this process, different from that of each other one.
     ///   - unixTime: returns the time of the wall clock.
     ///   - report: receives sentences about failures.
+    ///   - exchange: changes the machine of each partition once a second, such as its offsets of the receivers.
     ///   - make: creates a machine with an epoch that continues from a snapshot, or one without tags for nil.
     package init(
         log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink,
         confirmation: (any OutputConfirmation)? = nil, name: String,
         counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
-        report: @escaping @Sendable (String) -> Void,
+        report: @escaping @Sendable (String) -> Void, exchange: @escaping @Sendable (inout Machine) -> Void = { _ in },
         make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
     ) {
         self.log = log
@@ -43,6 +47,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         self.counters = counters
         self.unixTime = unixTime
         self.report = report
+        self.exchange = exchange
         self.make = make
     }
 
@@ -87,7 +92,12 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         _ run: inout PartitionRun<Machine>, _ reader: any ReadingLogReader, _ gate: LeaseGate
     ) async throws(FleetStoreError) {
         let losses = confirmation?.losses ?? 0
+        var exchangedAt = gate.now
         while gate.isWanted {
+            if exchangedAt.duration(to: gate.now) >= Self.exchangeInterval {
+                exchangedAt = gate.now
+                run.update(exchange)
+            }
             let batch: LogBatch
             do throws(FleetStoreError) {
                 batch = try await reader.next(atMost: Self.batchSize, within: Self.patience)

@@ -27,6 +27,9 @@ package final class WorkerCounters: Sendable {
     /// The partitions of this process with their epochs.
     package var epochs: [Int: UInt64] { counts.withLock(\.epochs) }
 
+    /// The longest time from a reading to its worker, over the partitions of this process.
+    package var lag: Duration { .seconds(counts.withLock { $0.lags.values.max() } ?? 0) }
+
     func begin(_ partition: Int) { counts.withLock { $0.lags[partition] = 0 } }
 
     func end(_ partition: Int) {

@@ -103,9 +103,7 @@ package struct TagRoutes: HTTPRoutes {
         case .description: return try file(Self.descriptionFile, request)
         case .metrics:
             guard let metrics else { throw HTTPProblem(404, "This fleet has no metrics.") }
-            let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-            return HTTPResponse(
-                200, [HTTPResponse.type(type), HTTPResponse.noStore], .bytes(Array(await metrics().utf8)))
+            return .metrics(await metrics())
         case nil: return try file(text == "/" ? "tags.html" : String(text.dropFirst()), request)
         }
     }

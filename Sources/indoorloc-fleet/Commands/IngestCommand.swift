@@ -14,7 +14,8 @@ struct IngestCommand: Command {
             All processes of 'ingest' with the same NATS servers share the gateways evenly, by groups of their names,
             also when a process joins, ends or fails. Each process receives all messages, appends the readings of its
             gateways to the log, and continues after the log has acknowledged them. Give the same --tags and --unknown
-            to all processes of 'ingest' and 'work'. Run 'indoorloc-fleet setup' once before.
+            to all processes of 'ingest' and 'work'. Run 'indoorloc-fleet setup' once before. With --http, the paths
+            /metrics and /api/v1/health report the state of the process.
 
             example: indoorloc-fleet ingest --broker mqtt://localhost --nats nats://127.0.0.1:4222
             """,
@@ -22,13 +23,15 @@ struct IngestCommand: Command {
             CommandOption(
                 name: "topic", argument: "FILTER[=FORMAT]",
                 help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
-        ] + NATSServerOptions.options + FleetOptions.registerOptions + [MemberName.option] + CommandOption.log)
+        ] + NATSServerOptions.options + FleetOptions.registerOptions + [MemberName.option] + MetricsOptions.options
+            + CommandOption.log)
 
     private let broker: MQTTBroker
     private let filters: [GatewayFilter]
     private let servers: NATSServerOptions
     private let fleet: FleetOptions
     private let name: String
+    private let metrics: MetricsOptions?
 
     init(_ arguments: ParsedArguments) throws {
         broker = try BrokerOptions(arguments).broker
@@ -41,6 +44,7 @@ struct IngestCommand: Command {
         servers = try NATSServerOptions(arguments)
         fleet = try FleetOptions(arguments, hasVenue: false)
         name = MemberName.unique(arguments)
+        metrics = try MetricsOptions(arguments)
     }
 
     func run() async throws {
@@ -60,6 +64,8 @@ struct IngestCommand: Command {
         let ingest = FleetIngest(
             input: FleetInput(broker, filters: filters.map(\.filter)) { _ in FleetIngest.now }, intake: intake,
             log: readings, partitioning: partitioning, report: Self.reporter(log))
+        let server = try metrics?.start { ingest.families }
+        defer { server?.stop() }
         let keeper = LeaseKeeper(
             store: leases, group: .ingest, name: name,
             settings: LeaseMachine.Settings(count: partitioning.gatewayGroups, timeToLive: NATSSetup.leaseTime),
@@ -88,6 +94,8 @@ struct IngestCommand: Command {
                 log.line("\(error); connecting again in \(Int(pause.seconds.rounded(.up))) s", .warning)
             case .lost(let count):
                 log.line("\(count) messages were lost, as the log accepts readings too slowly", .warning)
+            case .receivers(let events):
+                for event in events { log.line(event.logLine, event.logLevel) }
             }
         }
     }

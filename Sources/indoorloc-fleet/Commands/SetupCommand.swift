@@ -8,9 +8,10 @@ struct SetupCommand: Command {
         tool: "indoorloc-fleet", name: "setup",
         summary: "create the log, the leases and the states of a fleet on a NATS server",
         details: """
-            Creates the stream READINGS and the buckets indoorloc-leases and indoorloc-state, unless they exist. With
-            several servers in a cluster, --replicas 3 keeps all of them if one server is lost. An
-            existing stream with other settings is an error.
+            Creates the stream READINGS for the readings, the stream POSITIONS for the outputs, and the buckets
+            indoorloc-leases, indoorloc-state and indoorloc-receivers, unless they exist. With several servers in a
+            cluster, --replicas 3 keeps all of them if one server is lost. An existing stream with other settings is an
+            error.
 
             example: indoorloc-fleet setup --nats nats://127.0.0.1:4222
             """,
@@ -26,7 +27,13 @@ struct SetupCommand: Command {
                 help: "time for which the log keeps readings, from 120 (default 3600)"),
             CommandOption(
                 name: "max-bytes", argument: "N",
-                help: "size of the stream in bytes above which it discards the oldest readings (default: no limit)"),
+                help: "size of READINGS in bytes above which it discards the oldest readings (default: no limit)"),
+            CommandOption(
+                name: "output-age", argument: "SECONDS",
+                help: "time for which POSITIONS keeps outputs (default 3600)"),
+            CommandOption(
+                name: "output-bytes", argument: "N",
+                help: "size of POSITIONS in bytes above which it discards the oldest outputs (default: no limit)"),
         ] + CommandOption.log)
 
     private let servers: NATSServerOptions
@@ -45,6 +52,10 @@ struct SetupCommand: Command {
         setup.maximumAge = .seconds(try arguments.number("max-age", in: 120...31_536_000, else: 3_600))
         if arguments.has("max-bytes") {
             setup.maximumBytes = try arguments.number("max-bytes", in: 1 << 20...Int64.max, else: 0)
+        }
+        setup.maximumOutputAge = .seconds(try arguments.number("output-age", in: 120...31_536_000, else: 3_600))
+        if arguments.has("output-bytes") {
+            setup.maximumOutputBytes = try arguments.number("output-bytes", in: 1 << 20...Int64.max, else: 0)
         }
         self.setup = setup
     }

@@ -13,16 +13,17 @@ struct StoreCommand: Command {
         summary: "write the positions and events of a fleet into a PostgreSQL database",
         details: """
             Reads the outputs that 'indoorloc track' or 'indoorloc-fleet work' publishes on an MQTT broker, or those of
-            'indoorloc-fleet work' on a NATS server. The table indoorloc_latest has one row for each tag, and
-            indoorloc_history one for each output. A repeated or reordered output changes no row. With the extension
-            PostGIS, both have a column geom. The first run needs --create.
+            'indoorloc-fleet work' in the stream POSITIONS of a NATS server. The table indoorloc_latest has one row for
+            each tag, and indoorloc_history one for each output. A repeated or reordered output changes no row. With the
+            extension PostGIS, both have a column geom. The first run needs --create.
 
             DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,
             its service file and its password file apply. The password is never part of DATABASE: use PGPASSFILE or
             --password-file.
 
-            While the database is away, outputs wait in memory; above --queue, the oldest are lost and counted. SIGTERM
-            and SIGINT write the waiting outputs, within 10 s, and end the command.
+            With --nats, outputs wait in the stream while the database or this command is away, for an hour unless
+            'setup' has another time. With --broker, they wait in memory while the database is away; above --queue, the
+            oldest are lost and counted. SIGTERM and SIGINT write the waiting outputs, within 10 s, and end the command.
 
             example: indoorloc-fleet store --broker mqtt://localhost --database postgresql:///positions --create
             """,
@@ -86,7 +87,7 @@ struct StoreCommand: Command {
         let store = HistoryStore(address, settings)
         var service = StoreRun(store)
         try await service.run(limit: limit) { [source] give in
-            await source.run(give) { store.add([$0]) }
+            await source.run(into: store, give)
         }
     }
 }

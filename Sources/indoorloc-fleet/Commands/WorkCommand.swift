@@ -17,7 +17,7 @@ struct WorkCommand: Command {
             each second, and the next owner of a partition continues from there. The outputs are JSON, published at
             least once, with increasing epoch and sequence: on NATS under the subject positions.TAG, and on an MQTT
             broker under \(MQTTOutputSettings().prefix). The page of --http shows the tags of this process; its path
-            /metrics has the lag and the counters.
+            /metrics has the lag and the counters. The processes share the health and the RSSI offsets of the receivers.
 
             example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/tags/office
             """,
@@ -58,46 +58,59 @@ struct WorkCommand: Command {
         let model = FleetModel(venue: packet.venue, settings: fleet.settings)
         let register = try fleet.register()
         let counters = WorkerCounters()
-        let page = try page?.start(packet) { counters.families }
+        let receivers = WorkerReceivers(venue: packet.venue)
+        let page = try page?.start(packet) { counters.families + receivers.families }
         defer { page?.stop() }
         try await servers.withConnection(name: name, isPatient: true) { connection in
-            try await work(connection, model, register, counters, page)
+            try await work(connection, model, register, counters, receivers, page)
         }
     }
 
     private func work(
         _ connection: NATSConnection, _ model: FleetModel, _ register: TagRegister, _ counters: WorkerCounters,
-        _ page: FleetPage?
+        _ receivers: WorkerReceivers, _ page: FleetPage?
     ) async throws {
         let log = ProcessLog()
         let snapshots = try await NATSSnapshotStore(connection)
         let partitioning = try await snapshots.partitioning()
         let readings = try await NATSReadingLog(connection, partitioning: partitioning)
         let leases = try await NATSLeaseStore(connection)
-        let sinks = try await sinks(connection, log)
+        let publisher = publishesToNATS ? NATSOutputSink(publisher: try await NATSOutputPublisher(connection)) : nil
+        let brokers = try await brokerSinks(log)
+        let own: [(any FleetOutputSink)?] = [publisher, page]
+        let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
+        let unixTime: @Sendable () -> Instant = { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) }
         let worker = PartitionWorker(
-            log: readings, snapshots: snapshots, sink: OutputSinks(sinks: sinks + (page.map { [$0] } ?? [])),
-            confirmation: publishesToNATS ? NATSOutputSink(connection: connection) : nil, name: name,
-            counters: counters,
-            unixTime: { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) },
-            report: { log.line($0, .warning) },
+            log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, name: name, counters: counters,
+            unixTime: unixTime, report: { log.line($0, .warning) }, exchange: { receivers.exchange(with: &$0) },
             make: { epoch, snapshot in
-                guard let snapshot else { return FleetMachine(model: model, register: register, epoch: epoch) }
-                return try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+                var machine = FleetMachine(model: model, register: register, epoch: epoch)
+                if let snapshot {
+                    machine = try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+                }
+                machine.receiverOffsets = receivers.offsets
+                return machine
             })
+        let watch = ReceiverWatch(
+            receivers: receivers, store: try await NATSReceiverStore(connection, worker: name), counters: counters,
+            sink: sink, log: log, unixTime: unixTime)
         let keeper = LeaseKeeper(
             store: leases, group: .work, name: name,
             settings: LeaseMachine.Settings(count: partitioning.partitions, timeToLive: NATSSetup.leaseTime),
             report: { log.line($0, .notice) }, work: { await worker.run(partition: $0, gate: $1) })
         let requests = EndRequests { keeper.leave() }
         log.line("\(name) shares \(partitioning.partitions) partitions", .info)
-        try await keeper.run()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await watch.run() }
+            defer { group.cancelAll() }
+            try await keeper.run()
+        }
         withExtendedLifetime(requests) {}
-        for case let sink as MQTTOutputSink in sinks { await sink.stop() }
+        for sink in brokers { await sink.stop() }
     }
 
-    private func sinks(_ connection: NATSConnection, _ log: ProcessLog) async throws -> [any FleetOutputSink] {
-        var sinks: [any FleetOutputSink] = publishesToNATS ? [NATSOutputSink(connection: connection)] : []
+    private func brokerSinks(_ log: ProcessLog) async throws -> [MQTTOutputSink] {
+        var sinks: [MQTTOutputSink] = []
         for broker in brokers {
             var settings = MQTTOutputSettings()
             settings.instance = Partitioning.token(name)

@@ -1,34 +1,62 @@
 import IndoorLocalization
 import NATSLog
+import TagHistory
 import TagTracking
-import indoorloc
 
 /// The outputs that the workers of a fleet publish on a NATS server.
 ///
-/// The server doesn't keep them: outputs without a connection are lost.
+/// The source acknowledges outputs after the database has committed them. The server delivers the others again, also to a
+/// later process.
 struct NATSOutputSource: OutputSource {
+    /// The largest number of outputs of a batch. It is smaller than the queue of a store, so that no output is lost.
+    private static let batchSize = 1_000
+    /// The time to wait for an output before a check whether the task is cancelled.
+    private static let patience = Duration.milliseconds(500)
+    /// The pause after a failure.
+    private static let pause = Duration.milliseconds(500)
+
     let servers: NATSServerOptions
 
-    func run(
-        _ report: @escaping @Sendable (StoreRun.Event) -> Void, _ give: @escaping @Sendable (FleetOutput) -> Void
-    ) async {
+    func run(into store: HistoryStore, _ report: @escaping @Sendable (StoreRun.Event) -> Void) async {
         do {
-            let connection = try await servers.open(name: "indoorloc-fleet store", isPatient: true)
-            defer { connection.close() }
-            let subscription = try NATSSubscription(FleetNames.outputSubjects, of: connection) { bytes in
-                do throws(FleetOutputError) { give(try FleetOutput(json: bytes)) } catch {
-                    report(.invalid(topic: FleetNames.outputSubjects, error))
-                }
-            }
-            defer { subscription.close() }
-            report(.connected(to: "NATS"))
-            // libnats reconnects by itself. The sleep ends when the task is cancelled.
-            while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
-            if subscription.lost > 0 {
-                StandardError.line("\(subscription.lost) outputs were lost, as they arrived too fast", .warning)
+            try await servers.withConnection(name: "indoorloc-fleet store", isPatient: true) { connection in
+                let reader = NATSOutputReader(connection, consumer: FleetNames.databaseConsumer)
+                defer { reader.close() }
+                try await follow(reader, store, report)
             }
         } catch {
             if !Task.isCancelled { report(.failed(error)) }
+        }
+    }
+
+    private func follow(
+        _ reader: NATSOutputReader, _ store: HistoryStore, _ report: (StoreRun.Event) -> Void
+    ) async throws {
+        var isConnected = false
+        while !Task.isCancelled {
+            do throws(FleetStoreError) {
+                let batch = try await reader.next(atMost: Self.batchSize, within: Self.patience)
+                if !isConnected { report(.connected(to: "NATS")) }
+                isConnected = true
+                guard !batch.payloads.isEmpty else { continue }
+                store.add(outputs(of: batch, report))
+                if await store.waitUntilStored() { await reader.acknowledge(batch) }
+            } catch {
+                guard error.isTransient else { throw error }
+                if isConnected { report(.disconnected(error)) }
+                isConnected = false
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Returns the outputs of a batch without the invalid ones, which no other attempt makes valid.
+    private func outputs(of batch: NATSOutputReader.Batch, _ report: (StoreRun.Event) -> Void) -> [FleetOutput] {
+        batch.payloads.compactMap { payload in
+            do throws(FleetOutputError) { return try FleetOutput(json: payload) } catch {
+                report(.invalid(topic: FleetNames.outputStream, error))
+                return nil
+            }
         }
     }
 }

@@ -1,13 +1,9 @@
-import TagTracking
+import TagHistory
 
 /// A source of the outputs of a fleet.
 protocol OutputSource: Sendable {
-    /// Receives outputs until the task is cancelled, and connects again after a failure.
+    /// Receives outputs and adds them to a store, until the task is cancelled. Connects again after a failure.
     ///
-    /// - Parameters:
-    ///   - report: receives the changes of the connection.
-    ///   - give: receives the outputs in their order.
-    func run(
-        _ report: @escaping @Sendable (StoreRun.Event) -> Void, _ give: @escaping @Sendable (FleetOutput) -> Void
-    ) async
+    /// - Parameter report: receives the changes of the connection.
+    func run(into store: HistoryStore, _ report: @escaping @Sendable (StoreRun.Event) -> Void) async
 }

@@ -1,5 +1,6 @@
 import IndoorLocalization
 import MQTTSharing
+import TagHistory
 import TagTracking
 
 /// The subscription to the outputs of a fleet on a broker. It reconnects with growing pauses.
@@ -21,13 +22,11 @@ struct OutputSubscription: OutputSource {
         filters = ["position", "presence", "events"].map { "\(prefix)/tags/+/\($0)" }
     }
 
-    func run(
-        _ report: @escaping @Sendable (StoreRun.Event) -> Void, _ give: @escaping @Sendable (FleetOutput) -> Void
-    ) async {
+    func run(into store: HistoryStore, _ report: @escaping @Sendable (StoreRun.Event) -> Void) async {
         var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
         while !Task.isCancelled {
             let start = ContinuousClock.now
-            guard let error = await connect(report, give) else { return }
+            guard let error = await connect(report, { store.add([$0]) }) else { return }
             if start.duration(to: .now) > .seconds(60) { backoff.reset() }
             report(.disconnected(error))
             guard (try? await Task.sleep(for: backoff.next())) != nil else { return }

@@ -2,22 +2,18 @@ import NATSLog
 import TagTracking
 import TagTrackingService
 
-/// The outputs of a fleet as messages of NATS: the JSON of an output under `positions.TAG`.
+/// The outputs of a fleet in a stream of NATS: the JSON of an output under `positions.TAG`.
 ///
-/// A worker stores a state after the server has confirmed the outputs before it. After a broken connection, it emits the
-/// outputs again that follow the stored state.
+/// A worker stores a state after the stream has the outputs before it. After a failure, it emits the outputs again that
+/// follow the stored state.
 struct NATSOutputSink: FleetOutputSink, OutputConfirmation {
-    let connection: NATSConnection
+    let publisher: NATSOutputPublisher
 
-    func write(_ outputs: [FleetOutput]) async {
-        for output in outputs {
-            connection.publish(Array(output.json.utf8), subject: FleetNames.outputSubject(of: output.tag))
-        }
-    }
+    func write(_ outputs: [FleetOutput]) async { await publisher.publish(outputs) }
 
-    var losses: Int { connection.losses }
+    var losses: Int { publisher.losses }
 
-    func flush() async -> Bool { await connection.flush() }
+    func flush() async -> Bool { await publisher.flush() }
 }
 
 /// Several sinks, which receive the same outputs one after the other.
@@ -26,5 +22,9 @@ struct OutputSinks: FleetOutputSink {
 
     func write(_ outputs: [FleetOutput]) async {
         for sink in sinks { await sink.write(outputs) }
+    }
+
+    func write(_ events: [ReceiverEvent]) async {
+        for sink in sinks { await sink.write(events) }
     }
 }

@@ -47,6 +47,8 @@ package final class FleetPage: FleetOutputSink {
 
     package func write(_ outputs: [FleetOutput]) async { await board.write(outputs) }
 
+    package func write(_ events: [ReceiverEvent]) async { await board.write(events) }
+
     /// Stops the server.
     package func stop() { server.stop() }
 }

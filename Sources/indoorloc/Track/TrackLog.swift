@@ -55,10 +55,7 @@ struct TrackLog {
         case .unsaved(let error): StandardError.line("the state isn't saved: \(error)", .warning)
         case .saved: StandardError.line("the state is saved again", .notice)
         case .receivers(let events):
-            for event in events {
-                let level: LogLevel = event.health == .healthy ? .notice : .warning
-                StandardError.line("receiver '\(event.receiver)' \(event.health.words): \(event.text)", level)
-            }
+            for event in events { StandardError.line(event.logLine, event.logLevel) }
         }
     }
 
@@ -79,18 +76,5 @@ struct TrackLog {
             "tags \(state.statistics.presentTags), messages \(state.intake.messages), readings "
                 + "\(state.statistics.readings), positions \(state.statistics.positions), events "
                 + "\(state.statistics.events)", .info)
-    }
-}
-
-extension ReceiverEvent.Health {
-    /// The health in words.
-    fileprivate var words: String {
-        switch self {
-        case .healthy: "works again"
-        case .silent: "is silent"
-        case .deaf: "is deaf"
-        case .moved: "has moved"
-        case .clockWrong: "has a wrong clock"
-        }
     }
 }

@@ -48,30 +48,54 @@ final class StoreCommandTests: HistoryTestCase {
         XCTAssertTrue(result.errors.contains(" outputs stored"), result.errors)
     }
 
-    func testTheCommandStoresTheOutputsOfANATSServer() async throws {
+    func testEachOutputOnANATSServerIsStoredOnceAlthoughTheCommandIsKilledAndTheDatabaseIsAway() async throws {
         let server = try NATSServer(folder: try temporaryFolder())
         defer { server.kill() }
-        let address = try database()
-        let program = try FleetProgram(
-            ["store", "--nats", server.url, "--database", address, "--create"], folder: try temporaryFolder())
-        let connection = try TestDatabase(address)
-        try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
         let nats = try await NATSConnection.open(NATSServers(urls: [server.url]), name: "test")
-        // The server keeps no outputs, so the worker's are repeated until the command has subscribed.
-        let output = TestOutputs.position("a", sequence: 2, x: 12)
-        let subject = FleetNames.outputSubject(of: output.tag)
-        let publishing = Task {
-            while !Task.isCancelled {
-                nats.publish(output.jsonBytes, subject: subject)
-                try await Task.sleep(for: .milliseconds(20))
+        defer { nats.close() }
+        _ = try await NATSSetup().run(nats)
+        let publisher = try await NATSOutputPublisher(nats)
+        func publish(_ sequences: ClosedRange<UInt64>) async {
+            for start in stride(from: sequences.lowerBound, through: sequences.upperBound, by: 500) {
+                let part = start...min(start + 499, sequences.upperBound)
+                await publisher.publish(part.map { TestOutputs.position("a", sequence: $0) })
+                let isStored = await publisher.flush()
+                XCTAssertTrue(isStored)
             }
         }
-        try connection.wait(for: ["a 2 12"], of: "SELECT tag, sequence, x FROM indoorloc_history")
-        publishing.cancel()
-        nats.close()
+        // Outputs before the first start wait in the stream.
+        await publish(1...20)
+        let database = try self.server()
+        try TestDatabase(database.address()).run("CREATE DATABASE positions")
+        let address = database.address("positions")
+        let options = ["store", "--nats", server.url, "--database", address, "--create"]
+        let killed = try FleetProgram(options, folder: try temporaryFolder())
+        let rows = "SELECT count(*), count(DISTINCT sequence), max(sequence) FROM indoorloc_history"
+        var connection = try TestDatabase(address)
+        try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
+        try connection.wait(for: ["20 20 20"], of: rows)
+        killed.send(SIGKILL)
+        _ = try killed.end()
+        await publish(21...3_000)
+        let program = try FleetProgram(options, folder: try temporaryFolder())
+        try connection.wait(for: ["3000 3000 3000"], of: rows)
+        database.kill()
+        await publish(3_001...3_500)
+        try database.restart()
+        connection = try TestDatabase(address)
+        try connection.wait(for: ["3500 3500 3500"], of: rows)
         program.send(SIGTERM)
         let result = try program.end()
         XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertFalse(result.errors.contains("lost"), result.errors)
+    }
+
+    func testTheCommandEndsWithTheReasonIfTheServerHasNoStreamOfOutputs() async throws {
+        let server = try NATSServer(folder: try temporaryFolder())
+        defer { server.kill() }
+        let result = try run("store", "--nats", server.url, "--database", try database(), "--create")
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("run 'indoorloc-fleet setup' first"), result.errors)
     }
 
     func testTheCommandEndsWithTheReasonIfTheDatabaseHasNoTables() throws {

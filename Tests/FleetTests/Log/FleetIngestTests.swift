@@ -65,7 +65,7 @@ final class FleetIngestTests: XCTestCase {
         let words = ["ingest", "--broker", "mqtt://127.0.0.1:\(broker.port)"] + stage.options
         let history = LeaseHistory(stage.leases, of: .ingest)
         let first = try FleetProcess(words + ["--name", "first"])
-        let second = try FleetProcess(words + ["--name", "second"])
+        let second = try FleetProcess(words + ["--name", "second", "--http", "127.0.0.1:0"])
         for process in [first, second] { try await process.wait(forLine: "granted") }
         try await history.wait(for: ["first": 8, "second": 8])
 
@@ -88,6 +88,17 @@ final class FleetIngestTests: XCTestCase {
         // Each ingest appends its readings in the order of the broker.
         let expected = (0..<12).map { "gateway\($0) \(-50 - $0)" } + (0..<12).map { "gateway\($0) \(-70 - $0)" }
         XCTAssertEqual(read.map { "\($0.receiver) \(Int($0.rssi))" }.sorted(), expected.sorted())
+        let line = try XCTUnwrap(second.lines.first { $0.contains("metrics: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last)
+        let metrics = try FleetProcess(
+            ["-sS", "-w", "\\n", String(url), String(url.replacing(/metrics$/, with: "api/v1/health"))],
+            program: "/usr/bin/curl")
+        try await metrics.end()
+        for text in [
+            "indoorloc_ingest_gateway_groups 16", "indoorloc_ingest_lost_messages_total 0", "{\"status\":\"ok\"}",
+        ] {
+            XCTAssertTrue(metrics.lines.contains(text), metrics.lines.joined(separator: "\n"))
+        }
         second.send(SIGTERM)
         try await second.end()
         XCTAssertTrue(

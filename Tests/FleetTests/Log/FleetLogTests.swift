@@ -3,6 +3,7 @@ import IndoorVocabulary
 import LoopbackServers
 import NATSLog
 import TagTracking
+import VenuePackets
 import XCTest
 
 /// The processes of a fleet with real servers, killed and stopped.
@@ -46,7 +47,10 @@ final class FleetLogTests: XCTestCase {
         let url = try XCTUnwrap(line.split(separator: " ").last)
         let metrics = try FleetProcess(["-sS", "\(url)metrics"], program: "/usr/bin/curl")
         try await metrics.end()
-        for sample in ["indoorloc_worker_readings_total 30", "indoorloc_worker_partitions 2"] {
+        for sample in [
+            "indoorloc_worker_readings_total 30", "indoorloc_worker_partitions 2",
+            "indoorloc_fleet_receivers{health=\"healthy\"} 2",
+        ] {
             XCTAssertTrue(metrics.lines.contains(sample), metrics.lines.joined(separator: "\n"))
         }
         worker.send(SIGTERM)
@@ -61,6 +65,29 @@ final class FleetLogTests: XCTestCase {
                 readings += try await reader.next(atMost: 2_048, within: .seconds(5)).entries.map(\.reading)
             }
             return readings
+        }
+    }
+
+    func testWorkersShareTheirStatisticsOfTheReceivers() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 2)
+        let history = LeaseHistory(stage.leases)
+        let workers = [try stage.work("first"), try stage.work("second")]
+        try await history.wait(for: ["first": 1, "second": 1])
+        try await stage.log.append(FleetStage.readings(tags: 30, at: FleetStage.now))
+        let store = try await NATSReceiverStore(stage.connection, worker: "test")
+        let venue = try VenuePacketReader().read(try FleetStage.venue()).venue
+        try await Bounded.wait(for: "the statistics of two workers") {
+            while true {
+                let monitors = try await store.others().map { try ReceiverMonitor(venue: venue, restoring: $0) }
+                // Each of the receivers has received tags of both workers.
+                if monitors.count(where: { $0.latestMessages.count == 2 }) == 2 { return }
+                try Task.checkCancellation()
+            }
+        }
+        for worker in workers {
+            worker.send(SIGTERM)
+            let status = try await worker.end()
+            XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
         }
     }
 
@@ -97,7 +124,6 @@ final class FleetLogTests: XCTestCase {
     func testAStoppedWorkerIsReplacedAndJoinsAgainWhenItContinues() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 8)
         let history = LeaseHistory(stage.leases)
-        let outputs = try await stage.connection.messages(subject: "positions.*")
         let stopped = try stage.work("stopped")
         try await history.wait(for: ["stopped": 8])
         let other = try stage.work("other")
@@ -126,20 +152,26 @@ final class FleetLogTests: XCTestCase {
             let status = try await process.end()
             XCTAssertEqual(status, 0, process.lines.joined(separator: "\n"))
         }
-        stage.connection.close()
-        try await checkTruths(in: outputs)
+        try await checkTruths(in: NATSOutputReader(stage.connection, consumer: "test"))
         try check(history)
     }
 
     /// Checks that no two different outputs of a tag have the same epoch and sequence.
-    private func checkTruths(in outputs: AsyncStream<NATSMessage>) async throws {
+    private func checkTruths(in outputs: NATSOutputReader) async throws {
         var seen: [String: [UInt8]] = [:]
-        for message in try await Bounded.all(outputs) {
-            let output = try FleetOutput(json: message.payload)
-            let key = "\(output.tag) \(output.epoch) \(output.sequence)"
-            XCTAssertEqual(seen[key] ?? message.payload, message.payload, key)
-            seen[key] = message.payload
+        while true {
+            let batch = try await outputs.next(atMost: 1_000, within: .milliseconds(500))
+            guard !batch.payloads.isEmpty else { break }
+            for payload in batch.payloads {
+                let output = try FleetOutput(json: payload)
+                let key = "\(output.tag) \(output.epoch) \(output.sequence)"
+                XCTAssertEqual(seen[key] ?? payload, payload, key)
+                seen[key] = payload
+            }
+            await outputs.acknowledge(batch)
         }
+        outputs.close()
+        XCTAssertFalse(seen.isEmpty)
     }
 
     func testNoPartitionIsWithoutOwnerForFiveSecondsWhenWorkersJoinLeaveOrAreKilled() async throws {
