@@ -22,7 +22,7 @@ struct TagRecord: Sendable {
     }
 
     let key: TagKey
-    /// ``TagTable/hash(of:)`` of the key.
+    /// ``TagKey/mixedHash`` of the key.
     let hash: UInt64
     /// Whether the register contains the tag.
     let isRegistered: Bool

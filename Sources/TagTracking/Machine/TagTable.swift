@@ -29,13 +29,6 @@ struct TagTable: Sendable {
     /// The number of records.
     var count: Int { slots.count }
 
-    /// Returns a number that depends on the key alone: ``FNVHash`` of its text, mixed.
-    static func hash(of key: TagKey) -> UInt64 {
-        // The last bytes of FNV-1a change few of the upper bits.
-        var generator = SeededGenerator(seed: FNVHash.hash(of: key.description.utf8))
-        return generator.next()
-    }
-
     /// Returns the slot of a tag, and creates its record if needed; nil if the table is full.
     ///
     /// - Parameters:
@@ -48,7 +41,7 @@ struct TagTable: Sendable {
             guard discardOldest() else { return nil }
         }
         let record = TagRecord(
-            key: key, hash: Self.hash(of: key), isRegistered: isRegistered, sequence: discardedSequence)
+            key: key, hash: key.mixedHash, isRegistered: isRegistered, sequence: discardedSequence)
         if isRegistered { registeredCount += 1 }
         if let slot = free.popLast() {
             records[slot] = record

@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// The assignment of tags and gateways to parts of a fleet.
 ///
 /// All processes of a fleet use the same numbers, since two processes with different ones would both handle a tag.

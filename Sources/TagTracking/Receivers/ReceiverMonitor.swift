@@ -57,7 +57,7 @@ public struct ReceiverMonitor: Sendable {
     /// Creates a monitor without evidence. All receivers are healthy.
     public init(venue: Venue) {
         receivers = venue.receivers
-        nodeIDs = venue.receivers.map { TagTable.hash(of: .name($0.id)) }
+        nodeIDs = venue.receivers.map { TagKey.name($0.id).mixedHash }
         directory = ReceiverDirectory(venue.receivers)
         maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         offsets = Array(repeating: 0, count: receivers.count)

@@ -47,3 +47,12 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
 
     public static func < (left: TagKey, right: TagKey) -> Bool { left.description < right.description }
 }
+
+extension TagKey {
+    /// A number that depends on the key alone: ``FNVHash`` of its text, mixed.
+    var mixedHash: UInt64 {
+        // The last bytes of FNV-1a change few of the upper bits.
+        var generator = SeededGenerator(seed: FNVHash.hash(of: description.utf8))
+        return generator.next()
+    }
+}

@@ -41,13 +41,11 @@ public struct VenueReceiver: Hashable, Sendable {
     /// Returns the identity of a receiver without a given one. The result depends on the receiver's name alone.
     ///
     /// The UUID consists of two 64-bit FNV-1a hashes of the name in UTF-8, as a UUID of version 8 (RFC 9562); major and
-    /// minor are 0. Source: Fowler, Noll, Vo and Eastlake, *The FNV Non-Cryptographic Hash Algorithm*, 2024.
+    /// minor are 0.
     public static func identity(for id: String) -> BeaconIdentity {
-        var (high, low): (UInt64, UInt64) = (0xcbf2_9ce4_8422_2325, 0)
-        for byte in id.utf8 { high = (high ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        var high = FNVHash.hash(of: id.utf8)
         // The second hash starts where the first one ends, so that the halves differ.
-        low = high
-        for byte in id.utf8 { low = (low ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        var low = FNVHash.hash(of: id.utf8, after: high)
         high = high & ~0xf000 | 0x8000
         low = low & ~(3 << 62) | 2 << 62
         return BeaconIdentity(uuid: BeaconUUID(high: high, low: low), major: 0, minor: 0)

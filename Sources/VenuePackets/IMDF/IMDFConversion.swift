@@ -241,14 +241,9 @@ struct IMDFNumbers {
     ///   - part: the index of the object among those of the same kind from one feature.
     mutating func number(of kind: String, for id: String, part: Int = 0) -> Int {
         let range = 0x7FFF_FFFF
-        var number = Int(Self.hash(part == 0 ? id : "\(id)#\(part)") % UInt64(range)) + 1
+        let name = part == 0 ? id : "\(id)#\(part)"
+        var number = Int(FNVHash.hash(of: name.utf8) % UInt64(range)) + 1
         while !used[kind, default: []].insert(number).inserted { number = number % range + 1 }
         return number
-    }
-
-    /// FNV-1a with 64 bits. Source: G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, *The FNV Non-Cryptographic Hash
-    /// Algorithm*, IETF draft-eastlake-fnv, section 2.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }

@@ -89,7 +89,7 @@ final class FleetMachineTests: XCTestCase {
 
     func testTheSeedOfATagDependsOnTheSeedOfTheFleetAndOnTheKey() {
         let (first, second) = (machine(seed: 1), machine(seed: 2))
-        let tags = (0..<3).map { TagTable.hash(of: FleetHall.key($0)) }
+        let tags = (0..<3).map { FleetHall.key($0).mixedHash }
         let seeds = tags.map { first.seed(of: $0, epoch: 0) } + tags.map { second.seed(of: $0, epoch: 0) }
         XCTAssertEqual(Set(seeds).count, 6)
         XCTAssertEqual(machine(seed: 1).seed(of: tags[0], epoch: 0), seeds[0])

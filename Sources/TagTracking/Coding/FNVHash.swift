@@ -1,9 +1,0 @@
-/// The hash function FNV-1a of 64 bits, which gives the same number on every machine. It isn't cryptographic.
-///
-/// Source: G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, *The FNV Non-Cryptographic Hash Algorithm*, 2024.
-enum FNVHash {
-    /// Returns the hash of bytes.
-    static func hash(of bytes: some Sequence<UInt8>) -> UInt64 {
-        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    }
-}
