@@ -6,7 +6,7 @@ import XCTest
 
 final class ReceiverHealthTests: XCTestCase {
     func testHealthyReceiversCauseNoEventInHalfAnHour() {
-        var simulation = ReceiverSimulation(tags: 40)
+        var simulation = ReceiverSimulation()
         XCTAssertEqual(simulation.run(seconds: 1800), [])
         XCTAssertLessThan(simulation.monitor.offsets.map(abs).max() ?? 9, 2)
     }
