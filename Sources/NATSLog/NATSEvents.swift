@@ -18,7 +18,6 @@ final class NATSEvents: Sendable {
     init(_ report: @escaping @Sendable (NATSConnection.Change) -> Void) { self.report = report }
 
     var generation: Int { state.withLock(\.generation) }
-    var isClosing: Bool { state.withLock(\.isClosing) }
     var refusals: Int { state.withLock(\.refusals) }
     var latestRefusal: String? { state.withLock(\.latestRefusal) }
 
@@ -46,6 +45,9 @@ final class NATSEvents: Sendable {
     private static func at(_ context: UnsafeMutableRawPointer?) -> NATSEvents? {
         context.map { Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
     }
+
+    /// Whether the connection is closed on purpose.
+    var isClosing: Bool { state.withLock(\.isClosing) }
 
     /// Records that the connection is closed on purpose.
     func close() { state.withLock { $0.isClosing = true } }
