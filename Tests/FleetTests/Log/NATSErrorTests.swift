@@ -39,8 +39,10 @@ final class NATSErrorTests: XCTestCase {
             first.text,
             """
             stream READINGS: ready, 1 replica, keeps 3600 s
+            stream POSITIONS: ready, 1 replica, keeps 3600 s
             bucket indoorloc-leases: ready, 1 replica, values expire after 3 s
             bucket indoorloc-state: ready, 1 replica
+            bucket indoorloc-receivers: ready, 1 replica, values expire after 60 s
             partitioning: stored, 64 partitions, 16 groups of gateways
             """)
         let again = try await run(["setup", "--nats", server.url])
@@ -52,6 +54,9 @@ final class NATSErrorTests: XCTestCase {
         let stream = try await run(["setup", "--nats", server.url, "--max-age", "600"])
         XCTAssertEqual(stream.status, 1)
         XCTAssertTrue(stream.text.contains("READINGS exists with other settings"), stream.text)
+        let outputs = try await run(["setup", "--nats", server.url, "--output-age", "600"])
+        XCTAssertEqual(outputs.status, 1)
+        XCTAssertTrue(outputs.text.contains("POSITIONS exists with other settings"), outputs.text)
         let replicas = try await run(["setup", "--nats", server.url, "--replicas", "3"])
         XCTAssertEqual(replicas.status, 1)
         XCTAssertTrue(replicas.text.contains("requires as many servers in a cluster"), replicas.text)
