@@ -22,8 +22,8 @@ final class FleetOutputTests: XCTestCase {
         let worker = try stage.work(
             "worker",
             [
-                "--outputs", "mqtt://fleet@127.0.0.1:\(broker.port)", "--outputs-password-file", file,
-                "--outputs-plain-password",
+                "--outputs", "mqtt://fleet@127.0.0.1:\(broker.port)", "--broker-password-file", file,
+                "--broker-plain-password",
             ])
         try await stage.log.append(FleetStage.readings(tags: 4, at: FleetStage.now))
         // The reader of the log runs on this task only, while the test waits for it.
@@ -39,9 +39,9 @@ final class FleetOutputTests: XCTestCase {
 
     func testTheOptionsOfTheBrokerAreChecked() throws {
         for (arguments, message) in [
-            (["--outputs", "mqtt://fleet@localhost", "--outputs-password-file", "/dev/null"], "no password"),
-            (["--outputs", "mqtt://localhost", "--outputs-ca", "ca.pem"], "--outputs-ca requires an address"),
-            (["--outputs", "mqtt://localhost", "--outputs-password-file", "a"], "requires a user"),
+            (["--outputs", "mqtt://fleet@localhost", "--broker-password-file", "/dev/null"], "no password"),
+            (["--outputs", "mqtt://localhost", "--broker-ca", "ca.pem"], "--broker-ca requires an address"),
+            (["--outputs", "mqtt://localhost", "--broker-password-file", "a"], "requires a user"),
         ] {
             let words = ["work", "--nats", "nats://localhost", "--venue", try FleetStage.venue()] + arguments
             let result = try FleetProgram(words, folder: try temporaryFolder()).end()
