@@ -35,7 +35,10 @@ public struct GatewayClock: Hashable, Sendable {
 
     /// A change of ``isWrong``.
     public enum Change: Hashable, Sendable {
-        case becameWrong, recovered
+        /// The clock became wrong: its times are not used.
+        case becameWrong
+        /// The clock is right again.
+        case recovered
     }
 
     /// The differences of a second with messages.
