@@ -1,4 +1,5 @@
 import FoundationEssentials
+import IndoorVocabulary
 
 /// A response to a request.
 package struct HTTPResponse: Sendable {
@@ -47,10 +48,24 @@ package struct HTTPResponse: Sendable {
         return HTTPResponse(200, headers + [type(mediaType)], .bytes(bytes))
     }
 
-    /// Returns the entity tag of a file: its FNV-1a hash of 64 bits (Fowler, Noll and Vo, 1991).
+    /// Creates a response with a file of the page.
+    ///
+    /// - Throws: `HTTPProblem` if the page has no such file.
+    package static func pageFile(_ name: String, for request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
+        guard let file = LiveMapPage.file(named: name) else {
+            throw HTTPProblem(404, "There is no '\(request.target.path)'.")
+        }
+        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.etag, for: request)
+        // The URL has the token, so that no cache may keep it.
+        if request.target.query["token"] != nil {
+            response.headers = response.headers.filter { $0.name != "Cache-Control" } + [noStore]
+        }
+        return response
+    }
+
+    /// Returns the entity tag of a file, which is a hash of its bytes.
     package static func tag(of bytes: some Sequence<UInt8>) -> String {
-        let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return "\"" + String(hash, radix: 16) + "\""
+        "\"" + String(FNVHash.hash(of: bytes), radix: 16) + "\""
     }
 
     package static func type(_ mediaType: String) -> HTTPHeader { HTTPHeader("Content-Type", mediaType) }

@@ -72,10 +72,10 @@ package struct LiveMapRoutes: HTTPRoutes {
             let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
             return HTTPResponse(
                 200, [.init("Content-Type", type), HTTPResponse.noStore], .bytes(Array(await metrics().utf8)))
-        case .description: return try file(Self.descriptionFile, request)
+        case .description: return try HTTPResponse.pageFile(Self.descriptionFile, for: request)
         case nil:
             let path = request.target.path
-            return try file(path == "/" ? "index.html" : String(path.dropFirst()), request)
+            return try HTTPResponse.pageFile(path == "/" ? "index.html" : String(path.dropFirst()), for: request)
         }
     }
 
@@ -87,18 +87,6 @@ package struct LiveMapRoutes: HTTPRoutes {
         case nil: ["token"]
         case .venue, .events, .stream, .radioMap, .health, .marks, .description, .metrics: []
         }
-    }
-
-    private func file(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
-        guard let file = LiveMapPage.file(named: name) else {
-            throw HTTPProblem(404, "There is no '\(request.target.path)'.")
-        }
-        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.etag, for: request)
-        // The URL has the token, so that no cache may keep it.
-        if request.target.query["token"] != nil {
-            response.headers = response.headers.filter { $0.name != "Cache-Control" } + [HTTPResponse.noStore]
-        }
-        return response
     }
 
     private func image(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {

@@ -149,3 +149,24 @@ struct GatewayFields {
         error(failure.offset, field, failure.expected)
     }
 }
+
+extension GatewayFields {
+    /// Returns the readings of a message that is an object, or an array of objects.
+    ///
+    /// - Parameter read: reads one object, and appends its readings.
+    static func readings(
+        of payload: [UInt8], _ format: GatewayFormat,
+        _ read: (inout GatewayFields, inout [GatewayReading]) throws(GatewayError) -> Void
+    ) throws(GatewayError) -> [GatewayReading] {
+        var fields = GatewayFields(payload, format)
+        var readings: [GatewayReading] = []
+        if try fields.kind() == .array {
+            try fields.enterArray("message")
+            while try fields.nextElement() { try read(&fields, &readings) }
+        } else {
+            try read(&fields, &readings)
+        }
+        try fields.finish()
+        return readings
+    }
+}

@@ -6,16 +6,9 @@
 enum KontaktMessage {
     /// Returns the readings.
     static func readings(payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
-        var fields = GatewayFields(payload, .kontakt)
-        var readings: [GatewayReading] = []
-        if try fields.kind() == .array {
-            try fields.enterArray("message")
-            while try fields.nextElement() { try read(&fields, &readings) }
-        } else {
+        try GatewayFields.readings(of: payload, .kontakt) { fields, readings throws(GatewayError) in
             try read(&fields, &readings)
         }
-        try fields.finish()
-        return readings
     }
 
     private static func read(

@@ -9,16 +9,9 @@ enum RaddecMessage {
 
     /// Returns the readings. A raddec of a transmitter that is gone has none.
     static func readings(payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
-        var fields = GatewayFields(payload, .raddec)
-        var readings: [GatewayReading] = []
-        if try fields.kind() == .array {
-            try fields.enterArray("message")
-            while try fields.nextElement() { try read(&fields, &readings) }
-        } else {
+        try GatewayFields.readings(of: payload, .raddec) { fields, readings throws(GatewayError) in
             try read(&fields, &readings)
         }
-        try fields.finish()
-        return readings
     }
 
     private static func read(

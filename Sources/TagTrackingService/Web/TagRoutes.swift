@@ -100,11 +100,11 @@ package struct TagRoutes: HTTPRoutes {
         case .stream: return try stream(request)
         case .health: return await health()
         case .gateways: return try await receive(request)
-        case .description: return try file(Self.descriptionFile, request)
+        case .description: return try HTTPResponse.pageFile(Self.descriptionFile, for: request)
         case .metrics:
             guard let metrics else { throw HTTPProblem(404, "This fleet has no metrics.") }
             return .metrics(await metrics())
-        case nil: return try file(text == "/" ? "tags.html" : String(text.dropFirst()), request)
+        case nil: return try HTTPResponse.pageFile(text == "/" ? "tags.html" : String(text.dropFirst()), for: request)
         }
     }
 
@@ -144,18 +144,6 @@ package struct TagRoutes: HTTPRoutes {
 
     private func overview() async -> Overview {
         Overview(title: title, run: board.run, venues: await venues.descriptions())
-    }
-
-    private func file(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
-        guard let file = LiveMapPage.file(named: name) else {
-            throw HTTPProblem(404, "There is no '\(request.target.path)'.")
-        }
-        var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.etag, for: request)
-        // The URL has the token, so that no cache may keep it.
-        if request.target.query["token"] != nil {
-            response.headers = response.headers.filter { $0.name != "Cache-Control" } + [HTTPResponse.noStore]
-        }
-        return response
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
