@@ -31,16 +31,6 @@ public struct Partitioning: Hashable, Sendable {
     /// Returns the text as one token of a subject: other characters than A-Z, a-z, 0-9, `_` and `-` are written as `=`
     /// and two hexadecimal digits for each byte of UTF-8.
     public static func token(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var token: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                token.append(byte)
-            default: token += [UInt8(ascii: "="), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: token, as: UTF8.self)
+        EscapedText.escaped(text, mark: UInt8(ascii: "="), plain: "_-")
     }
 }

@@ -85,10 +85,7 @@ package final class FleetIngest: Sendable {
     }
 
     /// The time of arrival of a message: the wall clock.
-    package static var now: Instant {
-        var clock = FleetClock()
-        return clock.now()
-    }
+    package static var now: Instant { FleetClock.wallTime }
 
     /// Owns a group of gateways until the gate no longer wants it.
     package func own(_ group: Int, _ gate: LeaseGate) async {

@@ -29,6 +29,9 @@ package struct FleetClock: Sendable {
     /// Returns the fleet's time by the system's clocks.
     package mutating func now() -> Instant { now(wall: Self.read(CLOCK_REALTIME), uptime: Self.read(CLOCK_BOOTTIME)) }
 
+    /// The system's wall clock as it is, which can go back.
+    package static var wallTime: Instant { Instant(nanoseconds: read(CLOCK_REALTIME)) }
+
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

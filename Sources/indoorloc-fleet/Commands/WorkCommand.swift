@@ -79,7 +79,7 @@ struct WorkCommand: Command {
         let brokers = try await brokerSinks(log)
         let own: [(any FleetOutputSink)?] = [publisher, page]
         let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
-        let unixTime: @Sendable () -> Instant = { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) }
+        let unixTime: @Sendable () -> Instant = { FleetClock.wallTime }
         let worker = PartitionWorker(
             log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, name: name, counters: counters,
             unixTime: unixTime, report: { log.line($0, .warning) }, exchange: { receivers.exchange(with: &$0) },
