@@ -1,4 +1,3 @@
-import Foundation
 import IndoorLocalization
 import MQTTSharing
 import NATSLog
