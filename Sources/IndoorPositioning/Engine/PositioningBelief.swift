@@ -16,6 +16,10 @@ package protocol PositioningBelief: Sendable {
     func estimate(on map: MapID) -> PositioningEngine.Estimate?
     /// The ratio of the belief's squared difference from the latest evidence to its expected value; nil if unknown.
     var consistencyRatio: Double? { get }
+    /// The beacons whose readings contradict the belief or that are missing, in the order of their identities.
+    var beaconFaults: [BeaconFault] { get }
+    /// Whether the beacons contradict each other and no majority of them agrees.
+    var isContradictory: Bool { get }
     /// Returns the probability of each room given that the device is on a map, by room index, for rooms with a
     /// probability above 0; empty without evidence.
     func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)]
@@ -45,6 +49,8 @@ package protocol PositioningBelief: Sendable {
 extension PositioningBelief {
     package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {}
     package var consistencyRatio: Double? { nil }
+    package var beaconFaults: [BeaconFault] { [] }
+    package var isContradictory: Bool { false }
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] { [] }
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }

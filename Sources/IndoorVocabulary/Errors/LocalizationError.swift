@@ -19,6 +19,8 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
         case unknownBeacons([UnknownBeacon])
         /// The instants of the readings don't advance beyond this instant.
         case instantsStandStill(Instant)
+        /// The readings of a beacon contradict the venue.
+        case beaconFault(BeaconFault)
     }
 
     /// The effect of the error on the session.
@@ -139,6 +141,8 @@ extension LocalizationError {
         case settings
         /// The radio receives beacons, but none of a known venue.
         case unknownBeacons
+        /// The readings of a beacon contradict the venue.
+        case beaconFault
         /// There is no route.
         case noRoute
     }
