@@ -40,6 +40,8 @@ public struct TrackScorer: Sendable {
     private var errors: [Double] = []
     /// The errors with the penalty for the floor, in metres.
     private var penalized: [Double] = []
+    /// The 68 % radii of the answers on the right floor, in metres.
+    private var radii: [Double] = []
 
     /// Waypoints before this time in seconds are not scored, because the engine needs time to start.
     private static let warmUp = 5.0
@@ -87,6 +89,7 @@ public struct TrackScorer: Sendable {
         penalized.append(error + Self.levelPenalty * Double(levels))
         guard levels == 0 else { return nil }
         errors.append(error)
+        radii.append(position.radius)
         if error <= position.radius { inside += 1 }
         return error
     }
@@ -115,6 +118,7 @@ public struct TrackScorer: Sendable {
         inside += other.inside
         errors += other.errors
         penalized += other.penalized
+        radii += other.radii
     }
 
     /// The score of all tracks so far.
@@ -123,7 +127,8 @@ public struct TrackScorer: Sendable {
             count: count, answered: share(answered, of: count), floor: share(errors.count, of: answered),
             mean: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count), median: quantile(errors, 0.5),
             p75: quantile(errors, 0.75), p90: quantile(errors, 0.9), p95: quantile(errors, 0.95),
-            ipin: quantile(penalized, 0.75), insideRadius: share(inside, of: errors.count))
+            ipin: quantile(penalized, 0.75), insideRadius: share(inside, of: errors.count),
+            radius: quantile(radii, 0.5))
     }
 
     private func share(_ part: Int, of whole: Int) -> Double? {
@@ -165,4 +170,6 @@ public struct TrackScore: Hashable, Sendable {
     public var ipin: Double?
     /// The share of errors within the position's 68 % radius, in [0, 1]; 0.68 if the radius is calibrated.
     public var insideRadius: Double?
+    /// The median of the 68 % radius in metres.
+    public var radius: Double?
 }

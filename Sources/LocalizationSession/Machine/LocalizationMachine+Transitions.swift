@@ -14,6 +14,7 @@ extension LocalizationMachine {
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         addresses = KnownAddresses()
         unknownBeacons = UnknownBeaconWatch()
+        faults = FaultWatch()
         recentBeacons.removeAll()
         instants = InstantWatch()
         let watch = diagnosing.watch
@@ -283,16 +284,18 @@ extension LocalizationMachine {
         visit.belief.advance(to: now)
         visit.follow(listened, to: now)
         visit.findFloor(at: now)
-        guard let map = visit.floor.map else { return Transition(state: state) }
+        var directives = faults.follow(visit.belief.beaconFaults, at: now).map { Directive.report(.beaconFault($0)) }
+        guard let map = visit.floor.map else { return Transition(state: state, directives: directives) }
         if case .localizationRunning(let running) = state, running.mapID != map {
             wakeAt = isLast ? nil : now
             gate.open()
             let next = LocalizationState.findFloor(visit.venue)
-            return Transition(state: next, directives: [.publish(next)])
+            return Transition(state: next, directives: directives + [.publish(next)])
         }
-        guard let position = visit.position(on: map, at: now) else { return Transition(state: state) }
+        guard let position = visit.position(on: map, at: now) else {
+            return Transition(state: state, directives: directives)
+        }
         restored = nil
-        var directives: [Directive] = []
         var next = state
         if case .findFloor = state {
             next = .localizationRunning(RunningState(venue: visit.venue, mapID: map))

@@ -123,6 +123,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var addresses = KnownAddresses()
     /// The detection of beacons that belong to no known venue.
     var unknownBeacons = UnknownBeaconWatch()
+    /// The decision which beacon faults are reported.
+    var faults = FaultWatch()
     /// The detection of readings whose instants don't advance.
     var instants = InstantWatch()
     /// The instant at which the state needs a tick; nil if it waits for other events.
@@ -221,6 +223,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         listened.shift(by: duration)
         recentBeacons.shift(by: duration)
         diagnosing.watch.shift(by: duration)
+        faults.shift(by: duration)
         shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)

@@ -36,6 +36,13 @@ struct EvaluateCommand: Command {
             samples, steps and air pressure from the tracks. --without survey removes the survey and the packet's radio
             map. --survey-share learns from a random share of the survey's recordings, selected by --seed.
 
+            --disturb adds faults of beacons or attacks on the radio, selected by --seed: clone=COUNT,LEVELdBm sends the
+            identities of distant beacons from a transmitter near the device, ten times a second, or with ,otherFloor those of
+            beacons of other floors. moved=SHARE,DISTANCEm moves beacons in the packet. exchanged=SHARE exchanges beacons in
+            pairs after the survey. dead=SHARE removes the readings of beacons. power=DIFFERENCE changes the power of a fifth of
+            the beacons. replay plays the readings of the radio backwards in time. flood=RATE/s adds foreign beacons. A second
+            line has the disturbed beacons that the session named on its error stream, and the false alarms.
+
             With --gateways, the roles are exchanged: the beacons stand for gateways that receive the device as a tag.
             Their messages pass the decoder, the intake and the machine of 'track'. raw messages have each reading with
             its time, and espresense ones the median of 15 s every 5 s, without a time. --gateways can't be combined
@@ -52,6 +59,7 @@ struct EvaluateCommand: Command {
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
                      indoorloc evaluate Fixtures/office --shift=-15,0,15
+                     indoorloc evaluate Fixtures/office --without survey --disturb clone=1,-50dBm
                      indoorloc evaluate Fixtures/real/tetam --gateways raw
             """,
         options: [
@@ -130,10 +138,14 @@ struct EvaluateCommand: Command {
         }
         if isMotionAlone, ParsedArguments.conditionOptions.contains(where: { arguments.has($0.name) }) {
             throw UsageError(
-                message: "--motion can't be combined with --shift, --without or --survey-share",
+                message: "--motion can't be combined with --shift, --without, --survey-share or --disturb",
                 command: Self.syntax.name)
         }
         let isWithoutSurvey = conditions.contains { $0.without.contains(.survey) }
+        let isDisturbed = conditions.contains { !$0.disturbances.isEmpty }
+        if isDisturbed, isIdeal || report != nil {
+            throw UsageError(message: "--disturb can't be combined with --ideal or --report", command: Self.syntax.name)
+        }
         if radioMap != nil, isWithoutSurvey || arguments.has("survey-share") {
             throw UsageError(
                 message: "--radio-map can't be combined with --without survey or --survey-share",
@@ -181,7 +193,8 @@ struct EvaluateCommand: Command {
         for conditions in conditions {
             let evaluation = TrackEvaluation(
                 venue: venue, field: field, settings: settings, seed: seed, strictness: strictness, isIdeal: isIdeal,
-                conditions: conditions, isOffline: isOffline, replays: replays, gateways: gateways)
+                conditions: conditions, isOffline: isOffline, replays: replays, gateways: gateways,
+                disturbed: conditions.disturbed(dataSet.venue))
             let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
             let scores = evaluation.scores(of: outcomes)
             if let page {
@@ -196,7 +209,9 @@ struct EvaluateCommand: Command {
                     result, offline: isOffline ? scores.offline : nil, of: dataSet, evaluation, to: page, progress)
             }
             progress.clear()
-            try write(scores, of: dataSet.name, under: conditions, method: positioning.method)
+            try write(
+                (scores.causal, scores.offline), scores.faults, of: dataSet.name, under: conditions,
+                method: positioning.method)
         }
         try report?.writeIndex()
     }
@@ -226,21 +241,24 @@ struct EvaluateCommand: Command {
     }
 
     private func write(
-        _ scores: (causal: TrackScore, offline: TrackScore), of name: String, under conditions: EvaluationConditions,
-        method: PositioningMethod
+        _ scores: (causal: TrackScore, offline: TrackScore), _ faults: FaultScorer, of name: String,
+        under conditions: EvaluationConditions, method: PositioningMethod
     ) throws {
         let isShifted = self.conditions.count > 1 || conditions.shift != 0
         guard isJSON else {
             let shift = isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : ""
             let lines = [(name + shift, scores.causal), ("\(name)\(shift) offline", isOffline ? scores.offline : nil)]
+            let texts = lines.compactMap { name, score in score.map { $0.figureLine(of: name) } }
             return try StandardOutput.write(
-                lines.compactMap { name, score in score.map { $0.figureLine(of: name) + "\n" } }.joined())
+                texts.map { $0 + "\n" }.joined() + (conditions.disturbances.isEmpty ? "" : faults.line(of: name) + "\n")
+            )
         }
         var json = JSONText()
         json.add("dataset", name)
         json.add("method", method.rawValue)
         if isShifted { json.add("shift", conditions.shift, decimals: 1) }
         scores.causal.addFigures(to: &json)
+        faults.addFigures(to: &json)
         if isOffline {
             var after = JSONText()
             scores.offline.addFigures(to: &after)

@@ -68,7 +68,7 @@ struct PlotTrackCommand: Command {
             passing: { reading in
                 progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
                 end = max(end, reading.instant)
-                return reading
+                return [reading]
             }
         ) { output in
             if case .position(let position) = output.content { positions.append(position) }

@@ -111,7 +111,7 @@ struct ReplayCommand: Command {
                     case .motion, .step: hasMotion = true
                     default: break
                     }
-                    return reading
+                    return [reading]
                 }
             ) { output in
                 if case .state(.getPacket) = output.content { hasFoundVenue = true }

@@ -1,6 +1,7 @@
 import IndoorLocalization
+import IndoorLocalizationTesting
 
-/// Changes to a data set before it is evaluated: another receiver, fewer sensors, a smaller survey.
+/// Changes to a data set before it is evaluated: another receiver, fewer sensors, a smaller survey, faults of beacons.
 struct EvaluationConditions: Sendable {
     /// The data that `--without` removes.
     enum Part: String, CaseIterable, Sendable {
@@ -16,6 +17,10 @@ struct EvaluationConditions: Sendable {
     var without: Set<Part> = []
     /// The share of the survey's recordings to keep, in (0, 1].
     var surveyShare = 1.0
+    /// The faults of beacons and attacks on the radio.
+    var disturbances: [Disturbance] = []
+    /// The seed that selects the disturbed beacons.
+    var seed: UInt64 = 0
 
     /// Whether the device in a track's header applies; an RSSI offset stands for another device.
     var namesDevice: Bool { shift == 0 }
@@ -60,7 +65,14 @@ struct EvaluationConditions: Sendable {
     func adapted(_ venue: Venue) -> Venue {
         var venue = venue
         if without.contains(.survey) { venue.radioMap = nil }
-        return venue
+        return disturbed(venue)?.venue ?? venue
+    }
+}
+
+extension EvaluationConditions {
+    /// Returns a data set's venue with the disturbances; nil without any.
+    func disturbed(_ venue: Venue) -> DisturbedVenue? {
+        disturbances.isEmpty ? nil : DisturbedVenue(venue, disturbances, seed: seed)
     }
 }
 
@@ -72,6 +84,9 @@ extension ParsedArguments {
         CommandOption(name: "without", argument: "WHAT", help: "remove 'motion', 'survey', or both with a comma"),
         CommandOption(
             name: "survey-share", argument: "S", help: "learn from this share of the survey, above 0, at most 1"),
+        CommandOption(
+            name: "disturb", argument: "WHAT",
+            help: "add faults of beacons or attacks, such as 'clone=1,-50dBm'; several with ';'"),
     ]
 
     /// The given conditions, one for each shift.
@@ -91,6 +106,14 @@ extension ParsedArguments {
                     command: syntax.name)
             }
             conditions.surveyShare = share
+        }
+        conditions.seed = try seed()
+        for text in value("disturb")?.split(separator: ";", omittingEmptySubsequences: false) ?? [] {
+            do throws(DisturbanceError) {
+                conditions.disturbances.append(try Disturbance(String(text)))
+            } catch {
+                throw UsageError(message: "--disturb: \(error)", command: syntax.name)
+            }
         }
         guard let text = value("shift") else { return [conditions] }
         var list: [EvaluationConditions] = []

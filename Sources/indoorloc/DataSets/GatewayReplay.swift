@@ -56,26 +56,26 @@ struct GatewayReplay: Sendable {
 
     /// Returns the messages of all gateways about the device of a recording, in the order of their arrival.
     ///
-    /// - Parameter passing: receives each reading; returns the reading, a changed one, or nil to remove it.
+    /// - Parameter passing: receives each reading; returns the readings in its place.
     /// - Throws: `RecordingError` if the recording is invalid.
     func messages(
         of path: String, strictness: RecordingReader.Strictness = .strict,
-        passing: (SensorReading) -> SensorReading? = { $0 }
+        passing: (SensorReading) -> [SensorReading] = { [$0] }
     ) throws(RecordingError) -> [GatewayMessage] {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var filters: [String: MedianFilter] = [:]
         var result: [GatewayMessage] = []
         while let entry = try reader.next() {
-            guard case .measurement(let measurement) = entry, case .sighting(let sighting)? = passing(measurement),
-                Sighting.isMeasurement(rssi: sighting.rssi), let name = names[sighting.beacon]
-            else { continue }
-            switch messages {
-            case .raw: result.append(raw(sighting, by: name))
-            case .espresense:
-                guard let rssi = filters[name, default: MedianFilter()].add(sighting.rssi, at: sighting.instant) else {
-                    continue
+            guard case .measurement(let measurement) = entry else { continue }
+            for case .sighting(let sighting) in passing(measurement) where Sighting.isMeasurement(rssi: sighting.rssi) {
+                guard let name = names[sighting.beacon] else { continue }
+                switch messages {
+                case .raw: result.append(raw(sighting, by: name))
+                case .espresense:
+                    if let rssi = filters[name, default: MedianFilter()].add(sighting.rssi, at: sighting.instant) {
+                        result.append(filtered(rssi, at: sighting.instant, by: name))
+                    }
                 }
-                result.append(filtered(rssi, at: sighting.instant, by: name))
             }
         }
         return result

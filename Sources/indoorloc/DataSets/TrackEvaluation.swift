@@ -20,6 +20,8 @@ struct TrackEvaluation: Sendable {
     let replays: [String: OutputFile]
     /// The messages of gateways in place of a session of a device; nil for a session.
     var gateways: GatewayReplay.Messages?
+    /// The venue with the disturbances of the tracks; nil without any.
+    var disturbed: DisturbedVenue?
 
     /// The result of a track.
     struct Outcome: Sendable {
@@ -32,6 +34,8 @@ struct TrackEvaluation: Sendable {
         /// The scorers of real-time positions and of positions estimated from the whole recording.
         var causal: TrackScorer
         var offline: TrackScorer
+        /// The scorer of reported beacon faults.
+        var faults = FaultScorer()
     }
 
     /// Scores all tracks; the offline score is empty unless `isOffline`.
@@ -39,7 +43,7 @@ struct TrackEvaluation: Sendable {
     /// - Throws: `RecordingError` of the first invalid track.
     func score(
         _ tracks: [String], jobs: Int, progress: ProgressLine
-    ) async throws -> (causal: TrackScore, offline: TrackScore) {
+    ) async throws -> (causal: TrackScore, offline: TrackScore, faults: FaultScorer) {
         scores(of: try await outcomes(of: tracks, jobs: jobs, progress: progress))
     }
 
@@ -53,13 +57,14 @@ struct TrackEvaluation: Sendable {
     }
 
     /// The scores of all tracks together.
-    func scores(of outcomes: [Outcome]) -> (causal: TrackScore, offline: TrackScore) {
-        var all = (causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
+    func scores(of outcomes: [Outcome]) -> (causal: TrackScore, offline: TrackScore, faults: FaultScorer) {
+        var all = (causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue), faults: FaultScorer())
         for outcome in outcomes {
             all.causal.add(outcome.causal)
             all.offline.add(outcome.offline)
+            all.faults.add(outcome.faults)
         }
-        return (all.causal.score, all.offline.score)
+        return (all.causal.score, all.offline.score, all.faults)
     }
 
     /// - Parameter seed: the seed of the readings drawn from the model.
@@ -70,6 +75,10 @@ struct TrackEvaluation: Sendable {
         var ideal =
             isIdeal
             ? IdealReadings(field: field, waypoints: truths.compactMap(\.waypoint), seed: readingSeed) : nil
+        var faults: [(instant: Instant, fault: BeaconFault)] = []
+        let disturbedTrack = try disturbedReadings(of: track)
+        var tape = ReadingTape(disturbedTrack?.readings)
+        var received: [SensorReading] = []
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field],
             expectsDevice: conditions.namesDevice)
@@ -79,8 +88,18 @@ struct TrackEvaluation: Sendable {
                 // The scored position is the one at the ground truth's instant, not the last reported one.
                 guard let position = session.position(at: truth.instant) else { return }
                 outputs.append(SessionReplay.Output(instant: truth.instant, content: .position(position)))
-            }, passing: { conditions.adapted(ideal?.replacing($0) ?? $0) }
-        ) { outputs.append($0) }
+            },
+            passing: { reading in
+                let readings = tape.readings(at: ideal?.replacing(reading) ?? reading).compactMap(conditions.adapted)
+                received += readings
+                return readings
+            }
+        ) { output in
+            outputs.append(output)
+            if case .error(let error) = output.content, case .beaconFault(let fault)? = error.reason {
+                faults.append((output.instant, fault))
+            }
+        }
         if let warning = tally.warning(for: track) { StandardError.write(warning) }
         // Outputs due before a ground truth come with the next reading. The sort keeps the order of equal instants.
         outputs.sort { $0.instant < $1.instant }
@@ -92,6 +111,9 @@ struct TrackEvaluation: Sendable {
             path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
             offline: TrackScorer(venue: venue))
         outcome.causal.add(truths: truths, end: end, positions: positions)
+        outcome.faults.add(
+            received, faults: faults, disturbedBeacons: disturbedTrack?.disturbedBeacons ?? [],
+            silentBeacons: disturbed?.dead ?? [])
         guard isOffline else { return outcome }
         let smoothed = try await smooth(track, device: device)
         let instants = Set(truths.map(\.instant) + [end]).sorted()
@@ -105,7 +127,10 @@ struct TrackEvaluation: Sendable {
         let (truths, end, _) = try truths(of: track)
         let particles = settings.resolved(in: venue).localization.positioning.particleCount
         let replay = GatewayReplay(venue: venue, messages: messages, particleCount: particles, seed: seed)
-        let received = try replay.messages(of: track, strictness: strictness) { conditions.adapted($0) }
+        var tape = ReadingTape(try disturbedReadings(of: track)?.readings)
+        let received = try replay.messages(of: track, strictness: strictness) {
+            tape.readings(at: $0).compactMap(conditions.adapted)
+        }
         let positions = replay.positions(from: received, until: end).map(\.asPrinted)
         let outputs = positions.map { SessionReplay.Output(instant: $0.instant, content: .position($0)) }
         try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))
@@ -128,13 +153,23 @@ struct TrackEvaluation: Sendable {
         return (truths, end, reader.header?.device)
     }
 
+    /// The disturbed readings of a recording; nil without disturbances.
+    private func disturbedReadings(of path: String) throws -> DisturbedReadings? {
+        guard let disturbed else { return nil }
+        let recorded = try RecordedReadings(path: path, strictness: strictness)
+        var readings: [SensorReading] = []
+        while let reading = try recorded.next(truth: { _ in }) { readings.append(reading) }
+        return DisturbedReadings(readings, in: disturbed)
+    }
+
     private func smooth(_ track: String, device: String?) async throws -> SmoothedTrack {
         let settings = settings.expecting(device: conditions.namesDevice ? device : nil)
         let localization = settings.resolved(in: venue).localization
         var smoother = TrackSmoother(
             venue: venue, field: field, settings: localization.positioning, device: localization.device, seed: seed)
-        for try await reading in RecordingSource(path: track, strictness: strictness).readings() {
-            if let reading = conditions.adapted(reading) { smoother.observe(reading) }
+        var tape = ReadingTape(try disturbedReadings(of: track)?.readings)
+        for try await recorded in RecordingSource(path: track, strictness: strictness).readings() {
+            tape.readings(at: recorded).compactMap(conditions.adapted).forEach { smoother.observe($0) }
         }
         return smoother.finish()
     }
@@ -166,7 +201,7 @@ extension TrackScore {
         json.add("n", count)
         for (name, value) in [
             ("answered", answered), ("floor", floor), ("mean", mean), ("median", median), ("p75", p75), ("p90", p90),
-            ("p95", p95), ("ipin", ipin), ("insideRadius", insideRadius),
+            ("p95", p95), ("ipin", ipin), ("insideRadius", insideRadius), ("radius", radius),
         ] {
             json.add(name, value ?? .nan, decimals: 4)
         }
@@ -180,7 +215,7 @@ extension TrackScore {
         return """
             \(name): n \(count)  answered \(percent(answered))  floor \(percent(floor))  mean \(metres(mean))  \
             median \(metres(median))  P75 \(metres(p75))  P90 \(metres(p90))  P95 \(metres(p95))  \
-            IPIN \(metres(ipin))  inside radius \(percent(insideRadius))
+            IPIN \(metres(ipin))  inside radius \(percent(insideRadius)) of \(metres(radius))
             """
     }
 }

@@ -27,14 +27,14 @@ struct RecordedSession: Sendable {
     /// - Parameters:
     ///   - truth: receives each ground truth, with the session before the next reading.
     ///   - concluding: receives the diagnosis of the whole recording at its end.
-    ///   - passing: receives each reading before the session; returns the reading, a changed one, or nil to remove it.
+    ///   - passing: receives each reading before the session; returns the readings for the session in its place.
     ///   - before: receives the instant of each reading and the session before it, and may advance the session until
     ///     then; `body` doesn't receive the outputs of that.
     /// - Returns: the counts of skipped and dropped data.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
-        concluding: (SessionDiagnosis) -> Void = { _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
+        concluding: (SessionDiagnosis) -> Void = { _ in }, passing: (SensorReading) -> [SensorReading] = { [$0] },
         before: (Instant, inout SessionReplay) throws -> Void = { _, _ in },
         _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
@@ -54,7 +54,6 @@ struct RecordedSession: Sendable {
         var end: Instant?
         while let recorded = next {
             if cut != nil { end = recorded.instant }
-            let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)
                 if var start {
@@ -64,11 +63,15 @@ struct RecordedSession: Sendable {
             }
             hasStarted = true
             try before(recorded.instant, &replay)
-            if case .radio(let event) = reading, event.status == .resting { cut = nil }  // recorded with a duty cycle
-            let heard = reading.map { cut?.handle($0) ?? [$0] } ?? []
-            for reading in heard {
-                try replay.handle(reading).forEach(body)
-                if let sighting = layouts.sighting(in: reading) { try replay.handle(.sighting(sighting)).forEach(body) }
+            for reading in passing(recorded) {
+                // The recording was made with a duty cycle.
+                if case .radio(let event) = reading, event.status == .resting { cut = nil }
+                for heard in cut?.handle(reading) ?? [reading] {
+                    try replay.handle(heard).forEach(body)
+                    if let sighting = layouts.sighting(in: heard) {
+                        try replay.handle(.sighting(sighting)).forEach(body)
+                    }
+                }
             }
             next = try readings.next(truth: { truth($0, replay) })
         }

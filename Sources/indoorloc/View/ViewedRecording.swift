@@ -42,7 +42,7 @@ struct ViewedRecording {
             concluding: { conclusion = $0 },
             passing: { reading in
                 progress.show("view: \(Int(reading.instant.seconds)) s of the recording")
-                return reading
+                return [reading]
             }, before: takeFrames, note)
         progress.clear()
         tally.warning(for: path).map(StandardError.write)

@@ -1,0 +1,41 @@
+extension LocalizationError {
+    /// Returns the error for a beacon whose readings contradict the venue. A session reports each fault once, reduces the
+    /// weight of the beacon and continues.
+    public static func beaconFault(_ fault: BeaconFault) -> LocalizationError {
+        LocalizationError(
+            code: .generic, message: "beacon \(fault.beacon) \(fault.kind.text)", reason: .beaconFault(fault),
+            kind: .beaconFault)
+    }
+}
+
+extension BeaconFault.Kind {
+    /// The problem and its remedy in words, to follow the name of the beacon.
+    fileprivate var text: String {
+        switch self {
+        case .moved(let place, let distance?):
+            "seems to stand \(Self.metres(distance)) m from its place, near \(Self.point(place)); move it back, or "
+                + "correct its place in the packet"
+        case .moved(let place, nil):
+            "seems to stand on another floor, near \(Self.point(place)); move it back, or correct its place in the packet"
+        case .exchanged(let other):
+            "seems to stand at the place of beacon \(other); exchange the two beacons, or their places in the packet"
+        case .duplicated:
+            "seems to be sent by two transmitters; remove the transmitter that does not belong to the venue"
+        case .replayed: "repeats earlier readings; look for a transmitter that replays recorded advertisements"
+        case .tooStrong(let excess):
+            "is \(Self.metres(excess)) dB stronger than it can be at any place; look for another transmitter with its "
+                + "identity"
+        case .powerChanged(let difference):
+            "is \(Self.metres(abs(difference))) dB \(difference < 0 ? "weaker" : "stronger") than expected; check its "
+                + "battery and its power setting, or make a new survey"
+        case .silent: "is not received where it is expected; check its battery"
+        case .contradictory: "contradicts the other beacons; check its place, its power and its identity"
+        }
+    }
+
+    private static func metres(_ value: Double) -> String { value.isFinite ? "\(Int(value.rounded()))" : "many" }
+
+    private static func point(_ place: BeaconFault.Place) -> String {
+        "x \(metres(place.point.x)) m, y \(metres(place.point.y)) m on map \(place.mapID)"
+    }
+}

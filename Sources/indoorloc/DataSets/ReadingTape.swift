@@ -1,0 +1,18 @@
+import IndoorLocalization
+
+/// Prepared readings that replace those of a recording, in step with it.
+struct ReadingTape {
+    /// The readings in the order of their instants; nil to keep the recorded ones.
+    private let readings: [SensorReading]?
+    private var next = 0
+
+    init(_ readings: [SensorReading]?) { self.readings = readings }
+
+    /// Returns the prepared readings until the instant of a recorded one; the recorded one itself without a tape.
+    mutating func readings(at recorded: SensorReading) -> [SensorReading] {
+        guard let readings else { return [recorded] }
+        let first = next
+        while next < readings.count, readings[next].instant <= recorded.instant { next += 1 }
+        return Array(readings[first..<next])
+    }
+}
