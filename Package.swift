@@ -33,6 +33,7 @@ let package = Package(
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "CGetOpt"),
         .target(name: "CBench"),
+        .target(name: "CPrivileges"),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CBlueZ"),
@@ -131,6 +132,7 @@ let package = Package(
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
                 "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures",
                 "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt", "CSystemd",
+                "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
         .executableTarget(
@@ -217,8 +219,12 @@ let package = Package(
                 "indoorloc", "indoorloc-tool", "TagTracking", "TagTrackingService", "GPSDReceiving", "IIOReceiving",
                 "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
                 "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
-                "LoopbackServers",
+                "LoopbackServers", "FilteredProgram",
             ]),
+        // Runs a program under the system calls that a systemd unit permits.
+        .executableTarget(
+            name: "FilteredProgram", dependencies: ["CPrivileges"], path: "Tests/FilteredProgram",
+            linkerSettings: [.linkedLibrary("seccomp")]),
     ],
     swiftLanguageModes: [.v6]
 )

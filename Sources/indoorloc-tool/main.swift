@@ -1,4 +1,6 @@
 import Foundation
 import indoorloc
 
-exit(await CommandLineTool.indoorloc.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+let words = Array(CommandLine.arguments.dropFirst())
+ServicePrivileges.reduce(for: words)
+exit(await CommandLineTool.indoorloc.run(words).rawValue)

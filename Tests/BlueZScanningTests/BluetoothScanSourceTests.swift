@@ -17,7 +17,7 @@ final class BluetoothScanSourceTests: XCTestCase {
         let choice = try BluetoothScanSource.chooseRoute(
             hci: { () throws(BluetoothError) -> Void in throw Self.noCapability }, dbus: {})
         XCTAssertEqual(choice.route, .dbus)
-        XCTAssertTrue(choice.reason.contains("sudo setcap cap_net_raw,cap_net_admin+eip /bin/scan"), choice.reason)
+        XCTAssertTrue(choice.reason.contains("sudo setcap cap_net_raw,cap_net_admin+ep /bin/scan"), choice.reason)
     }
 
     func testWhereNeitherRouteIsPermittedTheErrorContainsBothReasons() {

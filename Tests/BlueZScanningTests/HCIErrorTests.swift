@@ -9,12 +9,12 @@ final class HCIErrorTests: XCTestCase {
         let error = BluetoothError.notPermitted(
             capabilities: ["CAP_NET_RAW", "CAP_NET_ADMIN"], program: "/usr/bin/indoorloc")
         XCTAssertTrue(
-            "\(error)".hasSuffix("sudo setcap cap_net_raw,cap_net_admin+eip /usr/bin/indoorloc"), "\(error)")
+            "\(error)".hasSuffix("sudo setcap cap_net_raw,cap_net_admin+ep /usr/bin/indoorloc"), "\(error)")
     }
 
     func testAPathWithShellCharactersIsQuoted() {
         let error = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "/usr/bin/my tool's")
-        XCTAssertTrue("\(error)".hasSuffix("setcap cap_net_raw,cap_net_admin+eip '/usr/bin/my tool'\\''s'"), "\(error)")
+        XCTAssertTrue("\(error)".hasSuffix("setcap cap_net_raw,cap_net_admin+ep '/usr/bin/my tool'\\''s'"), "\(error)")
     }
 
     func testEveryErrorSaysWhatToDo() {

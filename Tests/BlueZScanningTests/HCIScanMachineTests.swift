@@ -137,7 +137,7 @@ final class HCIScanMachineTests: XCTestCase {
         guard case .yield(.poweredOff, "hci0", let detail?)? = stage.handle(.poweredUp(0, EPERM)).first else {
             return XCTFail("an event with a detail was expected")
         }
-        XCTAssertTrue(detail.contains("sudo setcap cap_net_raw,cap_net_admin+eip /"), detail)
+        XCTAssertTrue(detail.contains("sudo setcap cap_net_raw,cap_net_admin+ep /"), detail)
         XCTAssertNil(stage.machine.deadline)
     }
 

@@ -30,13 +30,15 @@ final class ServiceProcess {
 
     /// - Parameters:
     ///   - environment: variables in addition to those of the tests.
+    ///   - wrapper: a program and its arguments, which start the command line that follows; empty for none.
     ///   - readsOutput: whether the test reads the output; otherwise the pipe becomes full.
     init(
-        _ arguments: [String], command: String = "serve", environment: [String: String] = [:], readsOutput: Bool = true
+        _ arguments: [String], command: String = "serve", environment: [String: String] = [:], wrapper: [String] = [],
+        readsOutput: Bool = true
     ) throws {
         self.readsOutput = readsOutput
-        process.executableURL = URL(filePath: try Tool.path())
-        process.arguments = [command] + arguments
+        process.executableURL = URL(filePath: try wrapper.first ?? Tool.path())
+        process.arguments = wrapper.dropFirst() + [command] + arguments
         process.currentDirectoryURL = try Checkout.root()
         var all = ProcessInfo.processInfo.environment
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "STATE_DIRECTORY"] { all[name] = nil }
@@ -61,6 +63,9 @@ final class ServiceProcess {
     var told: [String] { lines.all }
     /// The lines on standard error so far.
     var errors: [String] { errorLines.all }
+
+    /// The number of the process.
+    var identifier: Int32 { process.processIdentifier }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 

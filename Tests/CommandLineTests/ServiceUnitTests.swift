@@ -30,6 +30,22 @@ final class ServiceUnitTests: XCTestCase {
         XCTAssertEqual(own, [])
     }
 
+    func testSystemdRatesTheUnitsAsProtected() throws {
+        let folder = try FixtureFolder("systemd").path
+        for unit in Self.units where unit.hasSuffix(".service") {
+            // The exposure level is from 0 to 10, here in tenths; below 2 is "OK" for a service on the network.
+            let result = try Tool.run(
+                ["security", "--offline=yes", "--no-pager", "--threshold=20", "\(folder)/\(unit)"],
+                program: "/usr/bin/systemd-analyze")
+            XCTAssertEqual(result.status, 0, "\(unit): \(result.output.suffix(300))")
+            let text = try text(unit)
+            for line in ["DynamicUser=yes", "PrivateDevices=yes", "NoNewPrivileges=yes", "LimitCORE=0"] {
+                XCTAssertTrue(text.contains("\n\(line)\n"), "\(unit): \(line)")
+            }
+            for name in ["MemoryMax", "TasksMax"] { XCTAssertTrue(text.contains("\n\(name)="), "\(unit): \(name)") }
+        }
+    }
+
     /// The arguments of a unit's command line, without the program.
     private func call(_ unit: String) throws -> [String] {
         let joined = try text(unit).replacing("\\\n", with: " ")

@@ -70,7 +70,7 @@ extension BluetoothError: CustomStringConvertible {
     ///
     /// The command names all of them, because setcap removes capabilities that it doesn't name.
     static func grant(to program: String) -> String {
-        "sudo setcap cap_net_raw,cap_net_admin+eip \(quoted(program))"
+        "sudo setcap cap_net_raw,cap_net_admin+ep \(quoted(program))"
     }
 
     /// Returns the system's description of an error number.

@@ -1,0 +1,39 @@
+import CPrivileges
+
+/// The privileges that a command needs while it runs.
+///
+/// A service that runs for months and reads data from the network keeps only the capabilities of its radio. The kernel
+/// checks them for each command that goes to the radio, not only when the socket is opened, so that they last.
+package enum ServicePrivileges {
+    /// Removes the privileges that a command doesn't need. Other commands than services keep theirs: they end soon, and may
+    /// have to write files for the user who called them with `sudo`.
+    ///
+    /// Call this before the first thread starts, because capabilities belong to threads.
+    ///
+    /// - Parameter words: the words after the program's name.
+    package static func reduce(for words: [String]) {
+        switch words.first {
+        case "serve": keep(usesRawRadio(words) ? CPRIVILEGES_RADIO : 0)
+        case "track": keep(0)
+        default: break
+        }
+    }
+
+    /// Whether the options allow the route that needs capabilities.
+    static func usesRawRadio(_ words: [String]) -> Bool {
+        func gives(_ option: String, _ value: String? = nil) -> Bool {
+            words.enumerated().contains { index, word in
+                guard let value else { return word == option || word.hasPrefix(option + "=") }
+                return word == "\(option)=\(value)" || word == option && words.dropFirst(index + 1).first == value
+            }
+        }
+        return !gives("--replay") && !gives("--route", "dbus")
+    }
+
+    private static func keep(_ capabilities: UInt64) {
+        let status = cprivileges_keep(capabilities)
+        if status != 0 {
+            StandardError.line("the privileges of the service could not be reduced (error \(-status))")
+        }
+    }
+}

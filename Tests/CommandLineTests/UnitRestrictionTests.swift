@@ -1,0 +1,144 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import VenuePackets
+import XCTest
+
+/// The services under the system calls and socket families that their systemd units permit, and with the privileges that
+/// they keep. A forbidden call ends the process with SIGSYS.
+final class UnitRestrictionTests: XCTestCase {
+    private func service(
+        _ arguments: [String], command: String = "serve", unit: String = "indoorloc.service",
+        in folder: String = "systemd", environment: [String: String] = [:]
+    ) throws -> ServiceProcess {
+        try ServiceProcess(
+            arguments, command: command, environment: environment,
+            wrapper: try UnitRestrictions(unit, in: folder).wrapper(of: try Tool.path()))
+    }
+
+    /// Shows that the other tests fail if a unit forbids a call that the service needs.
+    func testAForbiddenCallEndsTheProcess() throws {
+        let restrictions = try UnitRestrictions("indoorloc.service", in: "systemd")
+        XCTAssertTrue(restrictions.calls.contains("execve"))
+        XCTAssertFalse(restrictions.calls.contains("mount"))
+        XCTAssertFalse(restrictions.calls.contains("fchownat"))
+        let file = try temporaryFolder() + "/file"
+        try Data().write(to: URL(filePath: file))
+        let wrapper = try restrictions.wrapper(of: "/usr/bin/chown")
+        let result = try Tool.run(Array(wrapper.dropFirst()) + ["\(getuid())", file], program: wrapper[0])
+        XCTAssertEqual(result.status, 128 + SIGSYS, result.errors)
+    }
+
+    func testServeLocatesReloadsAndSavesItsMemory() throws {
+        let folder = try temporaryFolder()
+        let settings = folder + "/settings.json"
+        try Data("{}".utf8).write(to: URL(filePath: settings))
+        let socket = try NotifySocket(in: folder)
+        let service = try service(
+            ServiceProcess.walk("one-floor", from: 5) + [
+                "--state-directory", folder, "--settings", settings, "--http", "127.0.0.1:0", "--output",
+                folder + "/positions.jsonl",
+            ], environment: ["NOTIFY_SOCKET": socket.path])
+        try socket.wait(for: "STATUS=in ")
+        service.send(SIGHUP)
+        try socket.wait(for: "RELOADING=1")
+        try socket.wait(for: "READY=1")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/memory.json"))
+        let positions = try String(contentsOfFile: folder + "/positions.jsonl", encoding: .utf8)
+        XCTAssertTrue(positions.contains("\"type\":\"position\""))
+    }
+
+    func testServeSharesPositionsOverABroker() throws {
+        let broker = try broker()
+        let service = try service(
+            ServiceProcess.walk("one-floor", from: 5) + [
+                "--state-directory", try temporaryFolder(), "--share", "mqtt://127.0.0.1:\(broker.port)/room",
+                "--share-name", "filtered", "--once",
+            ])
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+
+    func testServeReportsAMissingRadio() throws {
+        let service = try service([
+            "--venue", try FixtureFolder("office").path, "--state-directory", try temporaryFolder(), "--route", "dbus",
+        ])
+        try service.waitForError("error")
+        service.send(SIGTERM)
+        XCTAssertLessThan(try service.end(), 128, "\(service.errors)")
+    }
+
+    func testTrackLocatesTags() async throws {
+        let broker = try broker()
+        let folder = try FixtureFolder("tags/office").path
+        let service = try service(
+            [
+                "--broker", "mqtt://127.0.0.1:\(broker.port)", "--venue", folder, "--state", try temporaryFolder(),
+                "--http", "127.0.0.1:0",
+            ], command: "track", unit: "indoorloc-track.service", in: "fleet")
+        try service.waitForError("http://")
+        let stage = GatewayStage(
+            client: try await GatewayClient(port: broker.port), venue: try VenuePacketReader().read(folder).venue)
+        try await stage.publish(tag: "C3:00:00:12:AB:01", at: MapPoint(x: 30, y: 6))
+        try service.wait(for: "C3:00:00:12:AB:01", "\"position\"")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+
+    // MARK: Privileges
+
+    /// The value of a field of each thread's status, such as `CapPrm`.
+    private func field(_ name: String, of service: ServiceProcess) throws -> Set<String> {
+        let folder = "/proc/\(service.identifier)/task"
+        return Set(
+            try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { thread in
+                // A thread may have ended since.
+                let status = (try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)) ?? ""
+                return status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+                    .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+            })
+    }
+
+    func testServeOnARecordingHasNoCapabilities() throws {
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()])
+        try service.wait(for: "\"type\":\"position\"")
+        for name in ["CapPrm", "CapEff", "CapInh", "CapAmb"] {
+            XCTAssertEqual(try field(name, of: service), ["0000000000000000"], name)
+        }
+        XCTAssertEqual(try field("NoNewPrivs", of: service), ["1"])
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    func testServeWithARadioKeepsTheCapabilitiesOfTheRadioOnly() throws {
+        let radio: UInt64 = 0x3000
+        let own = try XCTUnwrap(UInt64(Self.ownField("CapPrm"), radix: 16))
+        let service = try ServiceProcess([
+            "--venue", try FixtureFolder("office").path, "--state-directory", try temporaryFolder(),
+        ])
+        // The tests' machines have no radio, which ends the command or not.
+        try service.waitForError("Bluetooth")
+        if let permitted = try? field("CapPrm", of: service), !permitted.isEmpty {
+            XCTAssertEqual(permitted, [String(format: "%016lx", own & radio)])
+        }
+        service.send(SIGTERM)
+        _ = try service.end()
+    }
+
+    private static func ownField(_ name: String) throws -> Substring {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        return status.split(separator: "\n").first { $0.hasPrefix(name + ":") }?.split(separator: "\t").last ?? ""
+    }
+
+    /// The command from the documentation doesn't set the inheritable capabilities, which a program that is started by
+    /// this one could get.
+    func testTheDocumentedCommandSetsNoInheritableCapability() throws {
+        let readme = try String(contentsOfFile: Checkout.root().appending(path: "README.md").path, encoding: .utf8)
+        let line = try XCTUnwrap(readme.split(separator: "\n").first { $0.contains("setcap ") })
+        let grant = try XCTUnwrap(line.split(separator: " ").first { $0.hasPrefix("cap_") })
+        XCTAssertEqual(grant, "cap_net_raw,cap_net_admin+ep")
+    }
+}
