@@ -239,6 +239,7 @@ extension VenueCache {
                 do {
                     try DiskFolder.create(DiskFolder.parent(of: target))
                     try FileManager.default.copyItem(atPath: path + "/" + name, toPath: target)
+                    try OpenFile(target, O_RDONLY).setMode(0o600)
                 } catch {
                     let reason = "cannot be copied: " + error.systemReason(reading: path + "/" + name)
                     throw PacketFileError(

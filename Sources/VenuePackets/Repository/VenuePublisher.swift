@@ -13,6 +13,9 @@ import VenueModel
 /// forever. Files that are no longer in the catalogue are kept. Packets that were never in a catalogue, because a
 /// process was killed before it wrote the catalogue, are removed.
 public struct VenuePublisher: Sendable {
+    /// The access permissions of folders: a web server, which is another user, reads them.
+    private static let publicMode = 0o755
+
     /// The change of a venue in the catalogue.
     public enum Change: String, Hashable, Sendable {
         /// The venue was added.
@@ -97,7 +100,7 @@ public struct VenuePublisher: Sendable {
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
         let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
-            try DiskFolder.create(folder)
+            try DiskFolder.create(folder, mode: Self.publicMode)
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
         guard lock.lock() else {
@@ -106,7 +109,9 @@ public struct VenuePublisher: Sendable {
         return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
             // Removes the leftovers of a killed process.
             DiskFolder.remove(work.path)
-            try VenueRepositoryError.storing { () throws(FileSystemError) in try DiskFolder.create(work.path) }
+            try VenueRepositoryError.storing { () throws(FileSystemError) in
+                try DiskFolder.create(work.path, mode: Self.publicMode)
+            }
             defer { DiskFolder.remove(work.path) }
             return try body()
         }
@@ -261,7 +266,7 @@ extension VenuePublisher {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
-            try DiskFolder.create(DiskFolder.parent(of: target))
+            try DiskFolder.create(DiskFolder.parent(of: target), mode: Self.publicMode)
             let file = try OpenFile(source, O_RDONLY)
             let copy = try work.makeFile()
             while let bytes = try file.read() { try copy.write(bytes) }

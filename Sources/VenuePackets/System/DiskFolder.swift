@@ -4,9 +4,13 @@ import Glibc
 /// Operations on folders that other processes see either completed or not at all.
 package enum DiskFolder {
     /// Creates a folder, and its parent folders if they are missing.
-    package static func create(_ path: String) throws(FileSystemError) {
+    ///
+    /// - Parameter mode: the access permissions of new folders, of which the umask removes some. By default, only their
+    ///   owner has access: what a device stores shows where it is.
+    package static func create(_ path: String, mode: Int = 0o700) throws(FileSystemError) {
         do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
         } catch {
             throw FileSystemError(path: path, reason: error.systemReason)
         }

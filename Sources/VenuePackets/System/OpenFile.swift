@@ -11,7 +11,7 @@ package final class OpenFile: Sendable {
     /// Opens a file; child processes don't inherit it.
     ///
     /// - Throws: `FileSystemError` if the system cannot open it.
-    package init(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(FileSystemError) {
+    package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileSystemError) {
         self.path = path
         descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .system(path) }

@@ -273,7 +273,8 @@ extension EvaluateCommand {
     private func replayFiles(of dataSet: DataSet) throws -> [String: OutputFile] {
         guard let replays else { return [:] }
         try CommandError.explaining(replays) {
-            try FileManager.default.createDirectory(atPath: replays, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: replays, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         var files: [String: OutputFile] = [:]
         for track in dataSet.tracks {

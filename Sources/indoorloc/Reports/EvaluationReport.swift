@@ -131,7 +131,8 @@ struct ReportFolder: Sendable {
             throw CommandError(description: "--report: \(folder) is a file; give a folder")
         }
         try CommandError.explaining(folder) {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         let file = OutputFile(
             path: "\(folder)/\(ReportIndex.prefix)\(name).html", existing: mayOverwrite ? .replaced : .kept,
