@@ -1,8 +1,11 @@
-"""Checks the links of Markdown files to the repository, including images and headings: links.py FILE...
+"""Checks the links of Markdown files to the repository, including images and headings, and the names of tests
+(`Class.testMethod`): links.py FILE...
 
 Links between pages of a DocC catalogue (`<doc:...>`, ``Symbol``) are not checked, because DocC checks them.
 """
 
+import functools
+import glob
 import os
 import re
 import sys
@@ -10,6 +13,23 @@ import sys
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
 HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
+
+TEST = re.compile(r"`([A-Z]\w+Tests\.test\w+)`")
+CLASS = re.compile(r"class (\w+Tests)\b|func (test\w+)\(")
+
+
+@functools.cache
+def tests():
+    """Returns the names of all tests of the package, as Class.testMethod."""
+    names = set()
+    for path in glob.glob("Tests/**/*.swift", recursive=True):
+        owner = None
+        for match in CLASS.finditer(read(path)):
+            if match.group(1):
+                owner = match.group(1)
+            elif owner:
+                names.add(f"{owner}.{match.group(2)}")
+    return names
 
 
 def anchors(text):
@@ -49,4 +69,8 @@ for page in sys.argv[1:]:
             continue
         print(f"{page}:{prose.count(chr(10), 0, match.start()) + 1}: {target} {problem}")
         failed = True
+    for match in TEST.finditer(text):
+        if match.group(1) not in tests():
+            print(f"{page}:{text.count(chr(10), 0, match.start()) + 1}: there is no test {match.group(1)}")
+            failed = True
 sys.exit(1 if failed else 0)
