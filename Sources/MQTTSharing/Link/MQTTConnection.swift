@@ -85,7 +85,7 @@ final class MQTTConnection {
             client, broker.host, Int32(broker.port), keepAliveSeconds, nil, properties)
         let number = errno
         switch mosq_err_t(code) {
-        case MOSQ_ERR_SUCCESS: return
+        case MOSQ_ERR_SUCCESS: ReadMeter.limitBuffer(of: mosquitto_socket(client), largestPacket: largestPacket)
         case MOSQ_ERR_EAI: throw .unknownHost(broker.host)
         case MOSQ_ERR_ERRNO where number != EPROTO:
             let reason = MQTTSharingError.text(ofSystemError: number)

@@ -36,6 +36,16 @@ struct ReadMeter {
         return Double(bytes - mark.bytes) > Double(limit) + Self.bytesPerSecond * seconds
     }
 
+    /// Limits the data that the system buffers for a socket.
+    ///
+    /// libmosquitto reads for as long as data waits, without returning to the meter. With a small buffer it soon waits
+    /// for the sender.
+    static func limitBuffer(of socket: Int32, largestPacket: Int) {
+        var size = Int32(min(max(4 * largestPacket, 1 << 16), 1 << 20))
+        // Without the limit, the connection works as well, but may read more of a packet that is too large.
+        setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Returns the number of bytes that were read from a TCP socket so far; nil if the system doesn't tell.
     private static func bytesRead(from socket: Int32) -> Int? {
         // The offset of `tcpi_bytes_received` in `struct tcp_info` of <linux/tcp.h>, which glibc's structure lacks.
