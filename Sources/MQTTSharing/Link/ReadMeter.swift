@@ -21,7 +21,44 @@ struct ReadMeter {
     private let limit: Int
     private var mark: (bytes: Int, at: ContinuousClock.Instant)?
 
-    init(largestPacket: Int) { limit = 2 * largestPacket + Self.allowance }
+    /// The largest packet in bytes.
+    private let largestPacket: Int
+    /// The position of the first packet whose header hasn't been seen; nil if it is unknown.
+    private var nextPacket: Int? = 0
+
+    init(largestPacket: Int) {
+        self.largestPacket = largestPacket
+        limit = 2 * largestPacket + Self.allowance
+    }
+
+    /// Returns whether a packet that is too large is waiting in the buffer of a connection without TLS.
+    ///
+    /// Reads the lengths of all packets in the buffer without removing them. libmosquitto may read a packet that arrives
+    /// in the meantime; the function then no longer knows where packets begin, and `isExceeded` remains.
+    mutating func announcesTooMuch(on socket: Int32) -> Bool {
+        guard let next = nextPacket, let read = Self.bytesRead(from: socket) else { return false }
+        guard read <= next else {
+            nextPacket = nil
+            return false
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(socket, &bytes, bytes.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        var start = next - read
+        while start < count {
+            // Source: MQTT Version 3.1.1, OASIS 2014, 2.2.3: seven bits in each byte, the lowest first.
+            var (length, shift, end) = (0, 0, start + 1)
+            while end < count, bytes[end] >= 128, shift < 21 {
+                length |= Int(bytes[end] & 127) << shift
+                (shift, end) = (shift + 7, end + 1)
+            }
+            guard end < count else { break }
+            length |= Int(bytes[end] & 127) << shift
+            if length > largestPacket { return true }
+            start = end + 1 + length
+        }
+        nextPacket = read + start
+        return false
+    }
 
     /// Returns whether the connection is reading a packet that is too large.
     ///
@@ -53,10 +90,17 @@ struct ReadMeter {
         var info = [UInt8](repeating: 0, count: 256)
         var length = socklen_t(info.count)
         var waiting: Int32 = 0
-        guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, length >= offset + 8,
-            ioctl(socket, UInt(FIONREAD), &waiting) == 0
-        else { return nil }
-        let received = info[offset..<offset + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Int(clamping: received) - Int(waiting)
+        var last: UInt64?
+        // Until no data arrives between the two questions.
+        for _ in 0..<100 {
+            guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, length >= offset + 8 else {
+                return nil
+            }
+            let received = info[offset..<offset + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if received == last { break }
+            last = received
+            guard ioctl(socket, UInt(FIONREAD), &waiting) == 0 else { return nil }
+        }
+        return last.map { Int(clamping: $0) - Int(waiting) }
     }
 }
