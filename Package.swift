@@ -40,6 +40,7 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -75,7 +76,7 @@ let package = Package(
         .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
         .target(
             name: "MQTTSharing",
-            dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMosquitto"]),
+            dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMosquitto", "CSodium"]),
         .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
         .target(
             name: "GeofenceLogging",
@@ -101,7 +102,7 @@ let package = Package(
             name: "LiveMap",
             dependencies: [
                 "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
-                "CLiveMapPage",
+                "CLiveMapPage", "CSodium",
             ]),
         .target(name: "LocalizationFigures", dependencies: ["IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
         .target(

@@ -81,7 +81,8 @@ extension MQTTPositionSharing {
         try settings.check()
         var removal = DeviceRemoval(device, on: broker, settings: settings)
         let (link, occurrences) = MQTTLink.open(
-            broker, clientID: temporaryClientID(), will: nil, keepAliveSeconds: settings.keepAliveSeconds)
+            broker, clientID: temporaryClientID(), will: nil, keepAliveSeconds: settings.keepAliveSeconds,
+            largestPacket: SharingPayload.longestPacket)
         let timeout = Task {
             guard (try? await Task.sleep(for: settings.patience)) != nil else { return }
             link.abandon()

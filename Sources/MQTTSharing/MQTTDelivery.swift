@@ -10,7 +10,8 @@ package enum MQTTDelivery {
         _ message: MQTTMessage, to broker: MQTTBroker, patience: Duration
     ) async throws(MQTTSharingError) {
         let (link, occurrences) = MQTTLink.open(
-            broker, clientID: MQTTPositionSharing.temporaryClientID(), will: nil, keepAliveSeconds: 60)
+            broker, clientID: MQTTPositionSharing.temporaryClientID(), will: nil, keepAliveSeconds: 60,
+            largestPacket: SharingPayload.longestPacket)
         let timeout = Task {
             guard (try? await Task.sleep(for: patience)) != nil else { return }
             link.abandon()

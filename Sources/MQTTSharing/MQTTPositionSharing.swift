@@ -63,11 +63,14 @@ public actor MQTTPositionSharing: PositionSharing {
     /// The number of malformed messages received.
     public var malformedMessageCount: Int { machine.malformedCount }
 
+    /// The number of messages that the device dropped because they lack the signature that `trust` requires.
+    public var untrustedMessageCount: Int { machine.untrustedCount }
+
     /// Whether the device is connected to the broker.
     public var isConnected: Bool { machine.isUp }
 
-    /// Whether the device is connected or tries to connect: false before `connect`, and after sharing has ended
-    /// permanently.
+    /// Whether the device is connected or tries to connect: false before `connect`, after a failed `connect`, and after
+    /// `disconnect`.
     public var isKept: Bool { machine.isKept }
 
     /// Connects to the broker and keeps the connection. Does nothing if the device is connected.
@@ -241,7 +244,7 @@ extension MQTTPositionSharing {
     private func open(_ session: String) {
         let (link, occurrences) = MQTTLink.open(
             broker, clientID: Self.clientID(session: session), will: machine.will,
-            keepAliveSeconds: settings.keepAliveSeconds)
+            keepAliveSeconds: settings.keepAliveSeconds, largestPacket: SharingPayload.longestPacket)
         self.link = link
         linkNumber += 1
         let (number, host) = (linkNumber, broker.host)

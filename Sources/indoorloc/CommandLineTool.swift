@@ -30,6 +30,7 @@ package struct CommandLineTool: Sendable {
         VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,
         RoomsEvaluateCommand.self, RoomsWatchCommand.self, RegionsWatchCommand.self,
         ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self, ShareForgetCommand.self,
+        ShareKeygenCommand.self,
     ]
 
     /// The name of the program.

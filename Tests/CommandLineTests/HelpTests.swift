@@ -45,6 +45,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfRegionsWatch() throws { try assertPrints("regions", "watch", "--help") }
     func testHelpOfShareWatch() throws { try assertPrints("share", "watch", "--help") }
     func testHelpOfShareForget() throws { try assertPrints("share", "forget", "--help") }
+    func testHelpOfShareKeygen() throws { try assertPrints("share", "keygen", "--help") }
 
     func testTheToolPrintsTheVersionOfThePackage() throws {
         let result = try Tool.run(["--version"])
@@ -70,7 +71,7 @@ final class HelpTests: XCTestCase {
         "venue check", "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
-        "config show", "config keys", "share watch", "share forget",
+        "config show", "config keys", "share watch", "share forget", "share keygen",
     ]
 
     func testTheHelpOfTheToolListsEveryCommand() throws {

@@ -51,6 +51,29 @@ final class SharingOptionsTests: XCTestCase {
         }
     }
 
+    func testAKeyFromKeygenSignsAndItsLineIsTrusted() throws {
+        let folder = try temporaryFolder()
+        let (key, list) = (folder + "/key", folder + "/trusted")
+        let made = try Tool.run(["share", "keygen", "--share-name", "fork lift", key])
+        XCTAssertEqual(made.status, 0, made.errors)
+        XCTAssertTrue(made.output.hasSuffix(" fork lift\n"), made.output)
+        let secret = try String(contentsOfFile: key, encoding: .utf8).split(separator: " ")[1].dropLast()
+        XCTAssertFalse((made.output + made.errors).contains(secret))
+        let again = try Tool.run(["share", "keygen", key])
+        XCTAssertEqual(again.status, 1)
+        XCTAssertTrue(again.errors.contains("the file exists"), again.errors)
+        try Data(made.output.utf8).write(to: URL(filePath: list))
+        let settings = try options([
+            "--share-sign-key", key, "--share-trust", list, "--share-require-signatures", "--share-ignore-limits",
+        ]).settings
+        let own = try XCTUnwrap(settings.signingKey).publicKey
+        XCTAssertEqual(settings.trust, SharingTrust([try DeviceID("fork lift"): own], policy: .require))
+        XCTAssertFalse(settings.obeysBrokerLimits)
+        XCTAssertThrowsError(try options(["--share-require-signatures"])) {
+            XCTAssertEqual(($0 as? UsageError)?.message, "--share-require-signatures requires --share-trust")
+        }
+    }
+
     func testEachOptionRequiresShare() throws {
         for option in SharingOptions.options where option.name != "share" {
             let words = ["--" + option.name] + (option.argument == nil ? [] : ["1"])

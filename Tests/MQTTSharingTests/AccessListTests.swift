@@ -20,7 +20,10 @@ final class AccessListTests: XCTestCase {
                 + "/../../Sources/IndoorLocalization/IndoorLocalization.docc/Sharing.md", encoding: .utf8)
         let lines = page.split(separator: "\n").filter { $0.hasPrefix("    pattern ") }
         XCTAssertGreaterThanOrEqual(lines.count, 5)
-        return lines.map { $0.dropFirst(4) + "\n" }.joined()
+        let list = lines.map { $0.dropFirst(4) + "\n" }.joined()
+        XCTAssertEqual(
+            list, try String(contentsOfFile: FixtureFolder("sharing").file("mosquitto.acl"), encoding: .utf8))
+        return list
     }
 
     /// Returns a broker with the documented access list for the users `cart` and `fork`, whose passwords equal their
@@ -88,5 +91,68 @@ final class AccessListTests: XCTestCase {
             accessList: "topic read #\n", "allow_anonymous true", in: try temporaryFolder())
         let cart = try device("cart", broker) { $0.patience = .seconds(3) }
         await assertFails(with: .forbidden(topic: "indoorloc/v1/devices/cart/presence")) { try await cart.connect() }
+    }
+
+    /// Each attack of a client that may log in, as a device of its own, has no effect.
+    func testAHostileClientHasNoEffectWithTheDocumentedAccessList() async throws {
+        let broker = try guardedBroker()
+        let cart = try MQTTPositionSharing(address(of: "cart", broker), device: DeviceID("cart"))
+        let fork = try MQTTPositionSharing(address(of: "fork", broker), device: DeviceID("fork"))
+        let (cartHears, forkHears) = (EventListener(cart), EventListener(fork))
+        for sharing in [cart, fork] {
+            try await sharing.connect()
+            try await sharing.join("hall")
+        }
+        let base = "indoorloc/v1/"
+        let forged = SharingPayload.bytes(
+            SharingPayload.Presence(device: "cart", name: nil, session: "forged", rooms: [], sentAt: 0))
+        let position = SharingPayload.bytes(SharedPosition(.at(x: 99), of: try DeviceID("cart"), in: "hall", sentAt: 0))
+        let text = SharingPayload.bytes(
+            SharedMessage(device: try DeviceID("cart"), room: "hall", tag: "", text: "forged", sentAt: 0))
+        let attacker = try await PlainClient(address(of: "fork", broker), filter: base + "#")
+        attacker.publish(base + "devices/cart/presence", forged, isRetained: true)
+        attacker.publish(base + "devices/cart/presence", "", isRetained: true)
+        attacker.publish(base + "devices/cart/presence", "{", isRetained: true)
+        attacker.publish(base + "devices/cart/location", forged, isRetained: true)
+        attacker.publish(base + "limits", #"{"serverCapacity":1,"roomCapacity":1}"#, isRetained: true)
+        attacker.publish(base + "rooms/hall/devices/cart/position", position)
+        attacker.publish(base + "rooms/hall/devices/cart/message", text)
+        for number in 0..<2000 {
+            attacker.publish(base + "devices/junk-\(number)/presence", forged, isRetained: true)
+            attacker.publish(base + "rooms/hall/devices/junk-\(number)/position", position)
+        }
+        attacker.publish(
+            base + "rooms/hall/devices/cart/position", [UInt8](repeating: 0x20, count: 1 << 20), isRetained: true)
+        // Under its own name, the client may publish; the devices drop what is too large.
+        attacker.publish(base + "rooms/hall/devices/fork/position", [UInt8](repeating: 0x20, count: 1 << 20))
+        try await fork.send("the end", tag: "", to: "hall")
+        let end = try await cartHears.hears("text or failure") { event -> String? in
+            switch event {
+            case .message(let message): message.text
+            case .position(let position): "position of \(position.device)"
+            case .failed(let error): error.message
+            case .disconnected(let reason): reason
+            default: nil
+            }
+        }
+        XCTAssertEqual(end, "the end")
+        let counts = [await cart.occupancy(of: "hall"), await fork.occupancy(of: "hall")]
+        XCTAssertEqual(counts, [2, 2])
+        // The fork hears the attacks on the cart, if the broker lets them through.
+        try await cart.share(.at(x: 5))
+        let x = try await forkHears.hears("position") { if case .position(let other) = $0 { other.x } else { nil } }
+        XCTAssertEqual(x, 5)
+        let malformed = [await cart.malformedMessageCount, await fork.malformedMessageCount]
+        XCTAssertEqual(malformed, [0, 0])
+        // A new client receives the retained presences of the two devices, and no other retained message.
+        let reader = try await PlainClient(address(of: "cart", broker), filter: base + "#")
+        reader.publish(base + "devices/cart/end", "")
+        let retained = try await reader.topics(until: base + "devices/cart/end")
+        XCTAssertEqual(
+            retained,
+            [base + "devices/cart/presence", base + "devices/fork/presence", base + "devices/cart/end"])
+        for sharing in [cart, fork] { await sharing.disconnect() }
+        attacker.close()
+        reader.close()
     }
 }

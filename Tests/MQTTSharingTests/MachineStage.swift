@@ -30,6 +30,9 @@ struct MachineStage {
         now.date += seconds
     }
 
+    /// Sets the device's date back; the monotonic time isn't affected.
+    mutating func setClock(back seconds: Double) { now.date -= seconds }
+
     /// Advances the clock to the next wake-up of the machine, and sends it a tick.
     mutating func wake() throws -> [SharingMachine.Directive] {
         let next = try XCTUnwrap(machine.nextWake, "the machine needs no tick")

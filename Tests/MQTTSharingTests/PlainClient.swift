@@ -10,16 +10,25 @@ struct PlainClient: Sendable {
 
     /// Connects and subscribes, and waits until the broker has granted the subscriptions.
     init(port: UInt16, filter: String = "#") async throws {
+        try await self.init(MQTTBroker(host: "127.0.0.1", port: port), filter: filter)
+    }
+
+    /// Connects to a broker, with any credentials.
+    init(_ broker: MQTTBroker, filter: String) async throws {
         let name = "plain" + String(UInt64.random(in: .min ... .max), radix: 36)
         (link, events) = MQTTLink.open(
-            MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+            broker, clientID: name, will: nil, keepAliveSeconds: 60)
         try await next("acceptance") { if case .accepted = $0 { true } else { nil } }
         link.ask(.subscribe(filter, .atLeastOnce))
         try await next("subscription") { if case .subscribed = $0 { true } else { nil } }
     }
 
-    func publish(_ topic: String, _ payload: some Collection<UInt8>, isRetained: Bool = false) {
-        link.ask(.publish(MQTTMessage(topic: topic, payload: Array(payload), isRetained: isRetained)))
+    func publish(
+        _ topic: String, _ payload: some Collection<UInt8>, isRetained: Bool = false,
+        quality: MQTTMessage.Quality = .atLeastOnce
+    ) {
+        link.ask(
+            .publish(MQTTMessage(topic: topic, payload: Array(payload), quality: quality, isRetained: isRetained)))
     }
 
     func publish(_ topic: String, _ text: String, isRetained: Bool = false) {

@@ -28,7 +28,7 @@ final class SharingPayloadTests: XCTestCase {
         XCTAssertEqual(try schema("message").defects(of: SharingPayload.bytes(message)), [])
         let presence = SharingPayload.Presence(device: "cart", name: nil, session: "1", rooms: ["hall"], sentAt: 1)
         XCTAssertEqual(try schema("presence").defects(of: SharingPayload.bytes(presence)), [])
-        for limits in [SharingPayload.Limits(), .init(serverCapacity: 1, roomCapacity: 0, rooms: ["a": 2])] {
+        for limits in [SharingPayload.Limits(), .init(serverCapacity: 1, roomCapacity: 3, rooms: ["a": 2])] {
             XCTAssertEqual(try schema("limits").defects(of: SharingPayload.bytes(limits)), [])
         }
     }

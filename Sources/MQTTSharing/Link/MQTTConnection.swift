@@ -5,6 +5,10 @@ import Glibc
 ///
 /// libmosquitto calls back only from within the functions called here, on the same thread, because its own thread isn't
 /// started. The callbacks collect their data in `arrivals`.
+///
+/// libmosquitto allocates a message before it reads it, and has no limit for its size. With MQTT 5, the broker drops
+/// messages above the limit of the connection. With MQTT 3.1.1, or a broker that ignores the limit, the connection ends
+/// while it reads such a message, see `ReadMeter`.
 final class MQTTConnection {
     /// A message or an acknowledgement from the broker.
     enum Arrival {
@@ -17,6 +21,9 @@ final class MQTTConnection {
 
     private let client: OpaquePointer
     private let broker: MQTTBroker
+    private let version: MQTTVersion
+    private let largestPacket: Int
+    private var meter: ReadMeter
     private var arrivals: [Arrival] = []
     private var filters: [Int32: String] = [:]
     /// The IDs of the messages that the broker hasn't confirmed yet.
@@ -31,17 +38,24 @@ final class MQTTConnection {
     /// Initializes libmosquitto once, at its first use, because the initialization isn't thread-safe.
     private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.code
 
-    /// - Parameter will: The message that the broker publishes if the connection breaks; nil for none.
-    init(_ broker: MQTTBroker, clientID: String, will: MQTTMessage?) throws(MQTTSharingError) {
+    /// - Parameters:
+    ///   - will: The message that the broker publishes if the connection breaks; nil for none.
+    ///   - largestPacket: The largest packet that the broker may send, in bytes.
+    init(
+        _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, _ version: MQTTVersion, largestPacket: Int
+    ) throws(MQTTSharingError) {
         try broker.checkSecrecy()
         guard Self.isLibraryReady, let client = mosquitto_new(clientID, true, nil) else {
             throw .library(function: "mosquitto_new", reason: MQTTSharingError.text(ofSystemError: errno))
         }
         self.client = client
         self.broker = broker
+        self.version = version
+        self.largestPacket = largestPacket
+        meter = ReadMeter(largestPacket: largestPacket)
         listen()
-        // Every broker supports 3.1.1, and the package needs no feature of version 5.
-        mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311)
+        mosquitto_int_option(
+            client, MOSQ_OPT_PROTOCOL_VERSION, version == .five ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)
         mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
         if let credentials = broker.credentials {
             try check(
@@ -58,11 +72,20 @@ final class MQTTConnection {
 
     /// Connects to the broker, which may block for as long as the network takes. The broker's answer arrives later.
     func open(keepAliveSeconds: Int32) throws(MQTTSharingError) {
+        var properties: OpaquePointer?
+        defer { mosquitto_property_free_all(&properties) }
+        if version == .five {
+            let size = UInt32(clamping: largestPacket)
+            try check(
+                mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), size),
+                "mosquitto_property_add_int32")
+        }
         errno = 0
-        let code = mosquitto_connect(client, broker.host, Int32(broker.port), keepAliveSeconds)
+        let code = mosquitto_connect_bind_v5(
+            client, broker.host, Int32(broker.port), keepAliveSeconds, nil, properties)
         let number = errno
         switch mosq_err_t(code) {
-        case MOSQ_ERR_SUCCESS: return
+        case MOSQ_ERR_SUCCESS: ReadMeter.limitBuffer(of: mosquitto_socket(client), largestPacket: largestPacket)
         case MOSQ_ERR_EAI: throw .unknownHost(broker.host)
         case MOSQ_ERR_ERRNO where number != EPROTO:
             let reason = MQTTSharingError.text(ofSystemError: number)
@@ -72,10 +95,12 @@ final class MQTTConnection {
     }
 
     /// Waits until the socket is readable or writable, or the signal is raised, and then reads and writes.
-    func step(_ signal: LinkSignal, atMost milliseconds: Int32) throws(MQTTSharingError) {
+    ///
+    /// - Parameter isReading: Whether to read; if not, the broker's data waits in the system's buffers.
+    func step(_ signal: LinkSignal, atMost milliseconds: Int32, isReading: Bool = true) throws(MQTTSharingError) {
         let socket = mosquitto_socket(client)
         guard socket >= 0 else { throw .connectionLost(host: broker.host, reason: "the socket is closed") }
-        let wish = POLLIN | (mosquitto_want_write(client) ? POLLOUT : 0)
+        let wish = (isReading ? POLLIN : 0) | (mosquitto_want_write(client) ? POLLOUT : 0)
         var watched = [
             pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(wish), revents: 0),
@@ -83,22 +108,30 @@ final class MQTTConnection {
         poll(&watched, nfds_t(watched.count), milliseconds)
         signal.lower()
         let happened = Int32(watched[1].revents)
-        if happened & ~POLLOUT != 0 { try read() }
+        if isReading, happened & ~POLLOUT != 0 { try read(socket) }
         if happened & POLLOUT != 0 { try check(mosquitto_loop_write(client, 1)) }
         try check(mosquitto_loop_misc(client))
         // Before the broker has answered, libmosquitto treats the end of a TLS stream as a pause.
         var byte: UInt8 = 0
-        if happened & ~POLLOUT != 0, verdict == nil, recv(socket, &byte, 1, Int32(MSG_PEEK)) == 0 {
+        if isReading, happened & ~POLLOUT != 0, verdict == nil, recv(socket, &byte, 1, Int32(MSG_PEEK)) == 0 {
             throw .connectionLost(host: broker.host, reason: earlyEnd)
         }
     }
 
     /// Reads until no data is left, because the socket doesn't report data that TLS has already decrypted.
-    private func read() throws(MQTTSharingError) {
+    private func read(_ socket: Int32) throws(MQTTSharingError) {
         for _ in 0..<100 {
+            // With version 5, the broker keeps the limit.
+            if version == .three, broker.security == nil, meter.announcesTooMuch(on: socket) {
+                throw .oversized(host: broker.host, limit: largestPacket)
+            }
+            let known = arrivals.count
             errno = 0
             let code = mosquitto_loop_read(client, 1)
             let number = errno
+            if meter.isExceeded(of: socket, hasArrival: arrivals.count > known, at: .now) {
+                throw .oversized(host: broker.host, limit: largestPacket)
+            }
             if let verdict, verdict != 0 { throw refusal(verdict) }
             guard code == MOSQ_ERR_SUCCESS.code else { throw failure(code, number) }
             if number == EAGAIN { return }
@@ -119,6 +152,9 @@ final class MQTTConnection {
         let code = mosquitto_publish(
             client, &number, message.topic, Int32(message.payload.count), message.payload, message.quality.rawValue,
             message.isRetained)
+        if code == MOSQ_ERR_OVERSIZE_PACKET.code {
+            throw .tooLargeForBroker(topic: message.topic, bytes: message.payload.count)
+        }
         try check(code, "mosquitto_publish")
         if message.quality == .atLeastOnce { unconfirmed.insert(number) }
         if isAwaited { awaited.insert(number) }
@@ -267,15 +303,26 @@ extension MQTTConnection {
         }
     }
 
-    /// Returns the error for a return code of the broker. Source: *MQTT Version 3.1.1*, OASIS 2014, table 3.1.
+    /// Whether the connection failed because the broker doesn't support version 5: it said so, or closed the
+    /// connection without an answer.
+    func failsForItsVersion(_ error: MQTTSharingError) -> Bool {
+        guard version == .five else { return false }
+        if let verdict { return verdict == 1 || verdict == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) }
+        if case .connectionLost = error { return true }
+        return false
+    }
+
+    /// Returns the error for a return code of the broker. Sources: *MQTT Version 3.1.1*, OASIS 2014, table 3.1; *MQTT
+    /// Version 5.0*, OASIS 2019, table 3-1.
     private func refusal(_ verdict: Int32) -> MQTTSharingError {
         switch verdict {
-        case 4, 5:
+        case 4, 5, 134, 135:
             if let credentials = broker.credentials, credentials.password == nil {
                 .missingPassword(host: broker.host, user: credentials.user)
             } else {
                 .refusedCredentials(host: broker.host, user: broker.credentials?.user)
             }
+        case 128...: .refused(host: broker.host, reason: String(cString: mosquitto_reason_string(verdict)))
         default: .refused(host: broker.host, reason: String(cString: mosquitto_connack_string(verdict)))
         }
     }

@@ -36,9 +36,15 @@ package final class MQTTLink: Sendable {
         var isAbandoned = false
     }
 
-    /// The number of events that the stream buffers. If the buffer overflows, the link ends, and a new link starts from
-    /// the broker's retained messages.
-    private static let mostWaiting = 16_384
+    /// The largest packet of a link that doesn't set one, in bytes.
+    package static let largestPacket = 1 << 20
+    /// The payload bytes that the stream may buffer, unless the buffer has its least number of events.
+    private static let waitingBytes = 64 << 20
+    /// The least and the largest number of events that the stream buffers. While the buffer is full, the link doesn't
+    /// read, so that the broker waits, or drops messages by its own rules.
+    private static let mostWaiting = 256...16_384
+    /// The time that the link waits for the receiver of the events, before it ends.
+    private static let longestStall = Duration.seconds(10)
     /// The time limit for sending and confirming the pending messages at the end.
     private static let closingTime = Duration.seconds(5)
 
@@ -53,19 +59,34 @@ package final class MQTTLink: Sendable {
         self.continuation = continuation
     }
 
-    /// Starts to connect.
+    /// Starts to connect, with MQTT 5, or with MQTT 3.1.1 if the broker doesn't support version 5.
+    ///
+    /// - Parameters:
+    ///   - largestPacket: The largest packet that the broker may send, in bytes. With MQTT 5, the broker drops larger
+    ///     messages; otherwise the link ends with `MQTTSharingError.oversized`.
+    ///   - version: The latest version to try.
     package static func open(
-        _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, keepAliveSeconds: Int32
+        _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, keepAliveSeconds: Int32,
+        largestPacket: Int = largestPacket, version: MQTTVersion = .five
     ) -> (link: MQTTLink, occurrences: AsyncStream<MQTTLinkEvent>) {
+        let capacity = min(max(waitingBytes / largestPacket, mostWaiting.lowerBound), mostWaiting.upperBound)
         let (occurrences, continuation) = AsyncStream.makeStream(
-            of: MQTTLinkEvent.self, bufferingPolicy: .bufferingOldest(mostWaiting))
+            of: MQTTLinkEvent.self, bufferingPolicy: .bufferingOldest(capacity))
         let link = MQTTLink(broker, continuation)
         DispatchQueue(label: "IndoorLocalization.MQTTLink", qos: .userInitiated).async {
             let kept = blockBrokenPipeSignal()
             do throws(MQTTSharingError) {
-                let connection = try MQTTConnection(broker, clientID: clientID, will: will)
-                try connection.open(keepAliveSeconds: keepAliveSeconds)
-                try link.serve(connection)
+                for version in version == .five ? [MQTTVersion.five, .three] : [.three] {
+                    let connection = try MQTTConnection(
+                        broker, clientID: clientID, will: will, version, largestPacket: largestPacket)
+                    do throws(MQTTSharingError) {
+                        try connection.open(keepAliveSeconds: keepAliveSeconds)
+                        try link.serve(connection)
+                        break
+                    } catch {
+                        guard connection.failsForItsVersion(error) else { throw error }
+                    }
+                }
             } catch {
                 // If the buffer is full, the end of the stream reports the overflow.
                 continuation.yield(.ended(error))
@@ -90,6 +111,8 @@ package final class MQTTLink: Sendable {
 
     private func serve(_ connection: MQTTConnection) throws(MQTTSharingError) {
         var deadline: ContinuousClock.Instant?
+        var held: [MQTTLinkEvent] = []
+        var movedAt = ContinuousClock.now
         while true {
             let inbox = self.inbox.withLock { inbox in
                 defer { inbox.operations.removeAll() }
@@ -109,9 +132,15 @@ package final class MQTTLink: Sendable {
                 return connection.close(before: deadline)
             }
             // At most a second, because libmosquitto must check whether a keep-alive ping is due.
-            try connection.step(signal, atMost: deadline == nil ? 1000 : 100)
-            for arrival in connection.popArrivals() {
-                if case .dropped = continuation.yield(MQTTLinkEvent(arrival)) { throw .overrun(host: broker.host) }
+            let pause: Int32 = held.isEmpty ? (deadline == nil ? 1000 : 100) : 1
+            try connection.step(signal, atMost: pause, isReading: held.isEmpty)
+            held += connection.popArrivals().map(MQTTLinkEvent.init)
+            let count = held.count
+            held = Array(held.drop { event in if case .dropped = continuation.yield(event) { false } else { true } })
+            if held.isEmpty || held.count < count {
+                movedAt = .now
+            } else if movedAt.duration(to: .now) > Self.longestStall {
+                throw .overrun(host: broker.host)
             }
         }
     }

@@ -24,15 +24,10 @@ extension SharingMachine {
     }
 
     /// Leaves the server permanently, with a regular disconnect.
-    ///
-    /// - Parameter keepsPresence: Whether the retained presence of this device belongs to another program.
-    private mutating func leaveServer(
-        reason: String, failing error: MQTTSharingError, keepsPresence: Bool = false
-    ) {
+    private mutating func leaveServer(reason: String, failing error: MQTTSharingError) {
         switch phase {
         case .up, .entering:
-            if !keepsPresence { directives.append(.publish(will)) }
-            directives.append(.close)
+            directives += [.publish(will), .close]
         case .opening, .subscribing: directives.append(.abandon)
         case .idle, .pausing: break
         }
@@ -46,7 +41,8 @@ extension SharingMachine {
         phase = .idle
         hasBeenUp = false
         lastFailure = nil
-        presenceDue = nil
+        reportedRefusals = []
+        forgetOwnPresence()
         for reply in connecting { answer(reply, error) }
         connecting = []
         for reply in memberships.values.flatMap(\.replies).sorted() { answer(reply, error) }
@@ -55,10 +51,16 @@ extension SharingMachine {
         reportedOccupancy = [:]
     }
 
+    private mutating func forgetOwnPresence() {
+        (presenceDue, refreshDue, echoDue) = (nil, nil, nil)
+        publishedRooms = []
+        echoRequests = 0
+    }
+
     mutating func handleLink(_ event: MQTTLinkEvent, _ now: Moment) {
         switch (event, phase) {
         case (.accepted, .opening(let since)):
-            var filters: Set<String> = [topics.presenceFilter, topics.name(.limits)]
+            var filters: Set<String> = [topics.presenceFilter, topics.name(.presence(device)), topics.name(.limits)]
             if let homeAssistant { filters.insert(homeAssistant.birthTopic) }
             // The rooms of an earlier connection.
             filters.formUnion(memberships.keys.map(topics.filter(ofRoom:)))
@@ -73,7 +75,9 @@ extension SharingMachine {
             filters.remove(filter)
             phase = filters.isEmpty ? .entering(since: since) : .subscribing(since: since, filters)
             if filters.isEmpty {
-                for room in memberships.keys { memberships[room] = .granted(since: now.instant, []) }
+                for (room, membership) in memberships {
+                    if case .asked = membership { memberships[room] = .granted(since: now.instant, []) }
+                }
                 publishPresence(now)
             }
         case (.subscribed(let filter, let isGranted), .up): handleSubscription(filter, isGranted, now)
@@ -98,7 +102,7 @@ extension SharingMachine {
             emit(.failed(LocalizationError(error)))
         }
         lastFailure = error
-        presenceDue = nil
+        forgetOwnPresence()
         for reply in connecting { answer(reply, error) }
         connecting = []
         phase = .pausing(until: now.instant.advanced(by: backoff.next()))
@@ -117,14 +121,12 @@ extension SharingMachine {
         case .entering(let since) where isOver(since, now):
             // A broker that denies publishing doesn't answer.
             fail(.forbidden(topic: topics.name(.presence(device))), now)
+        case .entering: restateIfDue(now)
         case .pausing(let until) where now.instant >= until: open(now)
         case .up:
             giveUpRooms(now)
-            if let due = presenceDue, now.instant >= due {
-                presenceDue = nil
-                publishPresence(now)
-            }
-        case .idle, .opening, .subscribing, .entering, .pausing: break
+            restateIfDue(now)
+        case .idle, .opening, .subscribing, .pausing: break
         }
     }
 
@@ -134,42 +136,8 @@ extension SharingMachine {
         .noAnswer(host: broker.host, port: broker.port, to: request)
     }
 
-    mutating func publishPresence(_ now: Moment) {
-        let rooms = memberships.filter { room in if case .asked = room.value { false } else { true } }.keys
-        let presence = SharingPayload.Presence(
-            device: device.rawValue, name: name, session: session, rooms: rooms.sorted(), sentAt: now.date)
-        directives.append(
-            .publish(
-                MQTTMessage(
-                    topic: topics.name(.presence(device)), payload: SharingPayload.bytes(presence), isRetained: true)))
-    }
-
-    /// Handles this device's own presence from the broker.
-    mutating func receiveOwnPresence(_ presence: SharingPayload.Presence?, _ now: Moment) {
-        switch phase {
-        case .entering where presence?.session == session:
-            if let capacity = serverCapacity, presences.deviceCount >= capacity {
-                emit(.serverFull)
-                return leaveServer(
-                    reason: MQTTSharingError.serverFull(capacity: capacity).description,
-                    failing: .serverFull(capacity: capacity))
-            }
-            enter()
-            admit(presence?.rooms ?? [], now)
-        case .up where presence == nil:
-            // The broker published the will of an earlier connection late. Wait before publishing again, so that two
-            // programs that remove and publish don't do so endlessly.
-            presenceDue = presenceDue ?? now.instant.advanced(by: MQTTSharingSettings.refreshInterval)
-        case .up where presence?.session == session: admit(presence?.rooms ?? [], now)
-        case .up:
-            let error = MQTTSharingError.deviceTaken(device)
-            emit(.failed(LocalizationError(error)))
-            leaveServer(reason: error.description, failing: error, keepsPresence: true)
-        case .idle, .opening, .subscribing, .entering, .pausing: break
-        }
-    }
-
-    private mutating func enter() {
+    mutating func enter(_ rooms: [String], _ now: Moment) {
+        if let capacity = serverCapacity, presences.deviceCount >= capacity { return refuseServer(capacity, now) }
         phase = .up
         hasBeenUp = true
         lastFailure = nil
@@ -180,6 +148,16 @@ extension SharingMachine {
         configureHomeAssistant()
         if latest != nil { hasUnsharedPosition = true }
         markDirty(trackedRooms)
+        admit(rooms, now)
+    }
+
+    /// Refuses to enter a server that is full. After an earlier connection, the device tries again.
+    private mutating func refuseServer(_ capacity: Int, _ now: Moment) {
+        let error = MQTTSharingError.serverFull(capacity: capacity)
+        if error != lastFailure { emit(.serverFull) }
+        guard hasBeenUp else { return leaveServer(reason: error.description, failing: error) }
+        directives += [.publish(will), .close]
+        fail(error, now, isLinkThere: false)
     }
 
     private var serverCapacity: Int? { [settings.serverCapacity, limits.serverCapacity].compactMap(\.self).min() }

@@ -9,8 +9,10 @@ extension SharingMachine {
         case .joined: return answer(reply)
         case .asked(let since, let replies): memberships[room] = .asked(since: since, replies + [reply])
         case .granted(let since, let replies): memberships[room] = .granted(since: since, replies + [reply])
-        case nil:
-            guard memberships.count < SharingPayload.mostRooms else { return answer(reply, .tooManyRooms) }
+        case nil, .refused:
+            guard memberships[room] != nil || memberships.count < SharingPayload.mostRooms else {
+                return answer(reply, .tooManyRooms)
+            }
             if let capacity = capacity(of: room), presences.count(in: room) >= capacity {
                 return refuse(room, capacity, [reply])
             }
@@ -46,12 +48,14 @@ extension SharingMachine {
         for room in rooms {
             guard case .granted(_, let replies) = memberships[room] else { continue }
             if let capacity = capacity(of: room), presences.count(in: room) >= capacity {
-                memberships[room] = nil
+                // No caller waits for a room that was joined before the connection broke: the device asks again.
+                memberships[room] = replies.isEmpty ? .refused(until: now.instant.advanced(by: Self.roomPause)) : nil
                 directives.append(.unsubscribe(topics.filter(ofRoom: room)))
                 refuse(room, capacity, replies)
                 isRefused = true
             } else {
                 memberships[room] = .joined
+                reportedRefusals.remove(room)
                 emit(.joined(room: room))
                 for reply in replies { answer(reply) }
                 reportedOccupancy[room] = nil
@@ -63,18 +67,23 @@ extension SharingMachine {
     }
 
     private mutating func refuse(_ room: String, _ capacity: Int, _ replies: [Reply]) {
-        emit(.roomFull(room: room, capacity: capacity))
+        if !replies.isEmpty || reportedRefusals.insert(room).inserted {
+            emit(.roomFull(room: room, capacity: capacity))
+        }
         for reply in replies { answer(reply, .roomFull(room, capacity: capacity)) }
     }
 
-    /// Gives up rooms for which the broker's answer is overdue.
+    /// Gives up rooms for which the broker's answer is overdue, and asks again for rooms that were refused.
     mutating func giveUpRooms(_ now: Moment) {
         for (room, membership) in memberships {
             switch membership {
             case .asked(let since, _) where isOver(since, now): drop(room, noAnswer("to the subscription"), now)
             case .granted(let since, _) where isOver(since, now):
                 drop(room, .forbidden(topic: topics.name(.presence(device))), now)
-            case .asked, .granted, .joined: break
+            case .refused(let until) where now.instant >= until:
+                memberships[room] = .asked(since: now.instant, [])
+                directives.append(.subscribe(topics.filter(ofRoom: room), .atLeastOnce))
+            case .asked, .granted, .joined, .refused: break
             }
         }
     }
@@ -83,8 +92,11 @@ extension SharingMachine {
     mutating func drop(_ room: String, _ error: MQTTSharingError, _ now: Moment) {
         let replies = memberships.removeValue(forKey: room)?.replies ?? []
         for reply in replies { answer(reply, error) }
-        // No caller waits for a room that was joined before the connection broke.
-        if replies.isEmpty { emit(.failed(LocalizationError(error))) }
+        // No caller waits for a room that was joined before the connection broke: the device asks again.
+        if replies.isEmpty {
+            memberships[room] = .refused(until: now.instant.advanced(by: Self.roomPause))
+            if reportedRefusals.insert(room).inserted { emit(.failed(LocalizationError(error))) }
+        }
         directives.append(.unsubscribe(topics.filter(ofRoom: room)))
         if phase == .up { publishPresence(now) }
     }

@@ -14,11 +14,9 @@ extension SharingMachine {
         nextShare = now.instant.advanced(by: settings.interval)
         for room in memberships.keys.sorted() where memberships[room] == .joined {
             let position = shared(latest, in: room)
-            directives.append(
-                .publish(
-                    MQTTMessage(
-                        topic: topics.name(.position(room: room, device)), payload: SharingPayload.bytes(position),
-                        quality: .atMostOnce)))
+            publish(
+                .position(room: room, device), SharingPayload.bytes(position, sequence: nextSequence(now)),
+                quality: .atMostOnce)
         }
         if homeAssistant != nil {
             let bytes = SharingPayload.locationBytes(shared(latest, in: ""))
@@ -33,9 +31,7 @@ extension SharingMachine {
 
     mutating func send(_ text: String, _ tag: String, _ room: String, _ now: Moment) {
         let message = SharedMessage(device: device, room: room, tag: tag, text: text, sentAt: now.date)
-        directives.append(
-            .publish(
-                MQTTMessage(topic: topics.name(.message(room: room, device)), payload: SharingPayload.bytes(message))))
+        publish(.message(room: room, device), SharingPayload.bytes(message, sequence: nextSequence(now)))
     }
 
     mutating func receive(_ message: MQTTMessage, _ now: Moment) {
@@ -51,21 +47,53 @@ extension SharingMachine {
         do throws(SharingPayload.Defect) {
             switch topic {
             case .limits:
+                guard settings.obeysBrokerLimits, settings.trust?.policy != .require else { return }
+                // An invalid message leaves the limits as they were.
                 limits = message.payload.isEmpty ? SharingPayload.Limits() : try SharingPayload.limits(message.payload)
+            case .presence(device):
+                receiveOwnPresence(ownPresence(message), isRetained: message.isRetained, now)
             case .presence(let other):
+                guard let isVerified = accept(message, of: other, isPresence: true, now) else { return }
                 let presence = message.payload.isEmpty ? nil : try SharingPayload.presence(message.payload, of: other)
-                if other == device { receiveOwnPresence(presence, now) } else { updatePresence(other, presence, now) }
+                updatePresence(other, presence, isVerified)
             case .position(let room, let other) where other != device && memberships[room] == .joined:
-                emit(.position(try SharingPayload.position(message.payload, of: other, in: room)))
+                guard accept(message, of: other, now) != nil else { return }
+                let position = try SharingPayload.position(message.payload, of: other, in: room)
+                presences.touch(other)
+                emit(.position(position))
             case .message(let room, let other) where other != device && memberships[room] == .joined:
-                emit(.message(try SharingPayload.message(message.payload, of: other, in: room)))
+                guard accept(message, of: other, now) != nil else { return }
+                let text = try SharingPayload.message(message.payload, of: other, in: room)
+                presences.touch(other)
+                emit(.message(text))
             case .position, .message, .location: break
             }
         } catch { reject(message, error.description, now) }
     }
 
-    private mutating func updatePresence(_ other: DeviceID, _ presence: SharingPayload.Presence?, _ now: Moment) {
-        guard let change = presences.update(other, in: presence.map { Set($0.rooms) }) else { return }
+    /// Checks the signature of a message, if there is a list of trusted devices.
+    ///
+    /// - Returns: Whether the message has a verified signature; nil if it must be ignored.
+    private mutating func accept(
+        _ message: MQTTMessage, of other: DeviceID, isPresence: Bool = false, _ now: Moment
+    ) -> Bool? {
+        switch check?.check(message, of: other, isPresence: isPresence, at: now.date) {
+        case nil: return false
+        case .accepted(let isVerified): return isVerified
+        case .rejected(let reason, let isFirst):
+            if isFirst {
+                emit(.failed(LocalizationError(MQTTSharingError.untrusted(other, reason: reason))))
+            }
+            return nil
+        }
+    }
+
+    private mutating func updatePresence(
+        _ other: DeviceID, _ presence: SharingPayload.Presence?, _ isVerified: Bool
+    ) {
+        let near = Set(memberships.filter { $0.value == .joined }.keys)
+        let change = presences.update(
+            other, in: presence.map { Set($0.rooms) }, isVerified: isVerified, near: near)
         markDirty(change.entered.union(change.left))
         // Send the position to a device that enters.
         if latest != nil, change.entered.contains(where: { memberships[$0] == .joined }) { hasUnsharedPosition = true }

@@ -73,15 +73,25 @@ package struct SharingMachine: Sendable {
         /// Waiting for this device's own presence with the room from the broker.
         case granted(since: Instant, [Reply])
         case joined
+        /// Waiting to ask again for a room that this device was in before the connection broke.
+        case refused(until: Instant)
 
         /// The requests that wait for the room.
         var replies: [Reply] {
             switch self {
             case .asked(_, let replies), .granted(_, let replies): replies
-            case .joined: []
+            case .joined, .refused: []
             }
         }
     }
+
+    /// The time after which a device publishes its presence again. Presences that were lost or replaced heal.
+    static let refreshInterval = Duration.seconds(300)
+    /// The time after which the device asks again for its own presence, if the broker hasn't sent it. A broker drops
+    /// messages if a flood of other presences fills the queue of this device.
+    static let echoPause = Duration.seconds(2)
+    /// The pause before the device asks again for a room that it was in before the connection broke.
+    static let roomPause = Duration.seconds(30)
 
     let broker: MQTTBroker
     let settings: MQTTSharingSettings
@@ -103,8 +113,21 @@ package struct SharingMachine: Sendable {
     var trackedRooms: Set<String> = []
     var presences = PresenceTracker()
     var limits = SharingPayload.Limits()
-    /// The instant at which to publish the removed presence of this device again.
+    /// The instant at which to publish the replaced or removed presence of this device again.
     var presenceDue: Instant?
+    /// The instant at which to publish the unchanged presence of this device again.
+    var refreshDue: Instant?
+    /// The instant at which to ask the broker for this device's presence.
+    var echoDue: Instant?
+    var echoRequests = 0
+    /// The rooms in the presences that the broker hasn't sent back yet, and in the latest one that it has.
+    var publishedRooms: [[String]] = []
+    var contest: PresenceContest
+    /// The rooms whose refusal was reported after the connection broke.
+    var reportedRefusals: Set<String> = []
+    var check: SignatureCheck?
+    /// The number of the latest signed message.
+    var sequence = 0
 
     var dirtyRooms: Set<String> = []
     var reportedOccupancy: [String: Int] = [:]
@@ -141,10 +164,15 @@ package struct SharingMachine: Sendable {
         }
         generator = SeededGenerator(seed: seed)
         backoff = Backoff(first: settings.firstPause, seed: generator.next())
+        contest = PresenceContest(seed: generator.next())
+        check = settings.trust.map(SignatureCheck.init)
     }
 
     /// The message that the broker publishes if the connection breaks.
     package var will: MQTTMessage { MQTTMessage(topic: topics.name(.presence(device)), payload: [], isRetained: true) }
+
+    /// The number of messages without the required signature.
+    package var untrustedCount: Int { check?.rejectedCount ?? 0 }
 
     /// Whether the device is connected.
     package var isUp: Bool { phase == .up }
@@ -187,10 +215,11 @@ package struct SharingMachine: Sendable {
         switch phase {
         case .opening(let since), .subscribing(let since, _), .entering(let since):
             times.append(since.advanced(by: settings.patience))
+            if case .entering = phase { times += [presenceDue, echoDue].compactMap(\.self) }
         case .pausing(let until): times.append(until)
         case .idle: return nil
         case .up:
-            if let presenceDue { times.append(presenceDue) }
+            times += [presenceDue, refreshDue, echoDue].compactMap(\.self)
             if hasUnsharedPosition, canShare { times.append(nextShare) }
             if !dirtyRooms.isEmpty, let lastOccupancy {
                 times.append(lastOccupancy.advanced(by: MQTTSharingSettings.refreshInterval))
@@ -198,6 +227,7 @@ package struct SharingMachine: Sendable {
             times += memberships.values.compactMap { membership in
                 switch membership {
                 case .asked(let since, _), .granted(let since, _): since.advanced(by: settings.patience)
+                case .refused(let until): until
                 case .joined: nil
                 }
             }

@@ -52,8 +52,15 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     case roomFull(String, capacity: Int)
     /// The server has reached its capacity.
     case serverFull(capacity: Int)
-    /// Another program connected with the same device ID.
+    /// Another client keeps replacing or removing the presence of this device: a program with the same device ID, or
+    /// an attacker.
     case deviceTaken(DeviceID)
+    /// A message of a device doesn't have the signature that the list of trusted devices requires.
+    case untrusted(DeviceID, reason: String)
+    /// The broker sent a message that is larger than the limit of the connection, in bytes.
+    case oversized(host: String, limit: Int)
+    /// The broker doesn't accept a message of this size.
+    case tooLargeForBroker(topic: String, bytes: Int)
     /// A malformed message arrived under a topic; `count` is the number of such messages so far.
     case malformed(topic: String, reason: String, count: Int)
     /// A function of libmosquitto failed.
@@ -116,7 +123,17 @@ extension MQTTSharingError: CustomStringConvertible {
             "the server is limited to \(Self.devices(capacity)): wait until one leaves, or raise 'serverCapacity' in "
                 + "the settings (--share-server-capacity) or in the broker's topic 'limits'"
         case .deviceTaken(let device):
-            "another program shares as '\(device)', so this program stopped sharing: give each device its own ID"
+            "another client keeps replacing the presence of '\(device)', and this program restores it: give each device "
+                + "its own ID, and let only the device write its topics (access list of the broker)"
+        case .untrusted(let device, let reason):
+            "messages of '\(device)' are ignored: \(reason); another client may pretend to be the device, or the list of "
+                + "trusted devices needs its present key (--share-trust)"
+        case .oversized(let host, let limit):
+            "the broker at \(host) sent a message of more than \(limit) bytes: find out who publishes it, and limit the "
+                + "size on the broker (message_size_limit)"
+        case .tooLargeForBroker(let topic, let bytes):
+            "the broker accepts no message of \(bytes) bytes under '\(topic)': raise its limit (max_packet_size), or send "
+                + "less at once"
         case .malformed(let topic, let reason, let count):
             "a malformed message under '\(topic)' was ignored: \(reason) (\(count) such messages so far)"
         case .library(let function, let reason):
@@ -136,7 +153,8 @@ extension LocalizationError {
     package init(_ error: MQTTSharingError) {
         let code: Code =
             switch error {
-            case .unknownHost, .unreachable, .noAnswer, .refused, .insecure, .connectionLost, .overrun: .network
+            case .unknownHost, .unreachable, .noAnswer, .refused, .insecure, .connectionLost, .overrun, .oversized:
+                .network
             default: .generic
             }
         self.init(code: code, message: error.description, kind: error.kind)
@@ -146,7 +164,8 @@ extension LocalizationError {
 extension MQTTSharingError: ClassifiedError {
     public var kind: LocalizationError.Kind {
         switch self {
-        case .badAddress, .badRoom, .textTooLong, .tagTooLong, .badPosition, .notInRoom, .tooManyRooms, .deviceTaken:
+        case .badAddress, .badRoom, .textTooLong, .tagTooLong, .badPosition, .notInRoom, .tooManyRooms, .deviceTaken,
+            .tooLargeForBroker:
             .badRequest
         case .badPrefix, .badSetting: .settings
         case .badFile: .storage
@@ -154,9 +173,9 @@ extension MQTTSharingError: ClassifiedError {
         case .noAnswer: .timedOut
         case .missingPassword, .plainPassword, .refusedCredentials: .invalidCredentials
         case .refused, .overrun, .roomFull, .serverFull: .serviceUnavailable
-        case .insecure: .untrusted
+        case .insecure, .untrusted: .untrusted
         case .forbidden: .permissionDenied
-        case .malformed: .badResponse
+        case .malformed, .oversized: .badResponse
         case .library: .unknown
         }
     }

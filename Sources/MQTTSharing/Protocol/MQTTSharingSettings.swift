@@ -24,6 +24,14 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     /// Assistant.
     public var homeAssistantPrefix: String?
 
+    /// Whether the device obeys the limits that the broker retains under `limits`. Any client that may write this
+    /// topic can keep devices out of rooms.
+    public var obeysBrokerLimits = true
+    /// The key with which the device signs its presence, positions and texts; nil for no signatures.
+    public var signingKey: SharingSigningKey?
+    /// The devices whose signatures the device verifies; nil verifies none.
+    public var trust: SharingTrust?
+
     /// Creates the default settings.
     public init() {}
 

@@ -6,6 +6,10 @@ import LocalizationSession
 package enum SharingPayload {
     /// The longest payload that is read, in bytes.
     package static let longest = 16_384
+    /// The longest packet of MQTT with such a payload: the topic has at most six names besides the prefix.
+    package static let longestPacket = longest + 4096
+    /// The largest number of rooms with a capacity of their own.
+    package static let mostLimitedRooms = 1000
     /// The largest number of rooms of a device.
     package static let mostRooms = 64
 
@@ -18,10 +22,14 @@ package enum SharingPayload {
         package var rooms: [String]
         /// Seconds since 1970 (UTC).
         package var sentAt: Double
+        /// The number of a signed message, see `SignatureCheck`.
+        package var sequence: Int?
 
-        package init(device: String, name: String?, session: String, rooms: [String], sentAt: Double) {
+        package init(
+            device: String, name: String?, session: String, rooms: [String], sentAt: Double, sequence: Int? = nil
+        ) {
             (self.device, self.name, self.session) = (device, name, session)
-            (self.rooms, self.sentAt) = (rooms, sentAt)
+            (self.rooms, self.sentAt, self.sequence) = (rooms, sentAt, sequence)
         }
     }
 
@@ -53,6 +61,7 @@ package enum SharingPayload {
         var longitude: Double?
         var course: Double?
         var sentAt: Double
+        var sequence: Int?
     }
 
     /// The payload under `message`.
@@ -62,6 +71,7 @@ package enum SharingPayload {
         var tag: String
         var text: String
         var sentAt: Double
+        var sequence: Int?
     }
 
     /// The payload under `location`. Keys are those of Home Assistant where it defines one.
@@ -89,21 +99,21 @@ extension SharingPayload {
     package static func bytes(_ limits: Limits) -> [UInt8] { encoded(limits) }
 
     /// - Parameter position: A valid position.
-    package static func bytes(_ position: SharedPosition) -> [UInt8] {
+    package static func bytes(_ position: SharedPosition, sequence: Int? = nil) -> [UInt8] {
         encoded(
             Place(
                 device: position.device.rawValue, name: position.name, room: position.room,
                 venueId: position.venueID.rawValue, mapId: position.mapID.rawValue, level: position.level,
                 x: metres(position.x), y: metres(position.y), radius: metres(position.radius), label: position.label,
                 latitude: degrees(position.coordinate?.latitude), longitude: degrees(position.coordinate?.longitude),
-                course: course(position.course), sentAt: position.sentAt))
+                course: course(position.course), sentAt: position.sentAt, sequence: sequence))
     }
 
-    package static func bytes(_ message: SharedMessage) -> [UInt8] {
+    package static func bytes(_ message: SharedMessage, sequence: Int? = nil) -> [UInt8] {
         encoded(
             Text(
                 device: message.device.rawValue, room: message.room, tag: message.tag, text: message.text,
-                sentAt: message.sentAt))
+                sentAt: message.sentAt, sequence: sequence))
     }
 
     /// Returns the payload for Home Assistant.
@@ -164,7 +174,9 @@ extension SharingPayload {
     package static func limits(_ bytes: [UInt8]) throws(Defect) -> Limits {
         let limits = try decoded(Limits.self, bytes)
         let all = [limits.serverCapacity, limits.roomCapacity].compactMap(\.self) + (limits.rooms ?? [:]).values
-        try check(all.allSatisfy { $0 >= 0 }, "a capacity is below 0")
+        // Zero would keep every device out.
+        try check(all.allSatisfy { $0 >= 1 }, "a capacity is below 1")
+        try check((limits.rooms ?? [:]).count <= mostLimitedRooms, "'rooms' has more than \(mostLimitedRooms) rooms")
         return limits
     }
 

@@ -18,6 +18,8 @@ package struct FleetInput: Sendable {
 
     /// The time limit for the broker's answer.
     private static let patience = Duration.seconds(15)
+    /// The largest packet, in bytes: a message of the largest size that `TagIntake` reads, and its topic.
+    private static let largestPacket = (1 << 20) + (1 << 16)
     /// A connection of this duration resets the pauses.
     private static let stableTime = Duration.seconds(10)
 
@@ -62,7 +64,8 @@ package struct FleetInput: Sendable {
     private func connect(_ give: @Sendable (Event) -> Void) async -> MQTTSharingError? {
         // A name of its own, because a broker ends an earlier connection with the same name.
         let name = "indoorloc" + String(UInt64.random(in: .min ... .max), radix: 36)
-        let (link, events) = MQTTLink.open(broker, clientID: name, will: nil, keepAliveSeconds: 30)
+        let (link, events) = MQTTLink.open(
+            broker, clientID: name, will: nil, keepAliveSeconds: 30, largestPacket: Self.largestPacket)
         let timeout = Task {
             guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
             link.abandon()

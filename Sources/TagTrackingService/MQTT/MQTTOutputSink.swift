@@ -11,6 +11,8 @@ package actor MQTTOutputSink: FleetOutputSink {
     private let settings: MQTTOutputSettings
     private let report: @Sendable (MQTTSharingError) -> Void
     private var publisher: OutputPublisher
+    /// The largest packet that the broker may send, in bytes: it sends only the status of Home Assistant.
+    private static let largestPacket = 1 << 14
     private var link: MQTTLink?
     private var isAccepted = false
     private var isStopped = false
@@ -93,7 +95,8 @@ package actor MQTTOutputSink: FleetOutputSink {
         while !isStopped {
             let id = "fleet" + String(UInt64.random(in: .min ... .max), radix: 36)
             let (link, events) = MQTTLink.open(
-                broker, clientID: id, will: status("offline"), keepAliveSeconds: settings.keepAliveSeconds)
+                broker, clientID: id, will: status("offline"), keepAliveSeconds: settings.keepAliveSeconds,
+                largestPacket: Self.largestPacket)
             self.link = link
             let timeout = Task { [weak self, settings] in
                 guard (try? await Task.sleep(for: settings.patience)) != nil else { return }

@@ -11,6 +11,9 @@ struct OutputSubscription: OutputSource {
     /// The time limit for the broker's answer.
     private static let patience = Duration.seconds(15)
 
+    /// The largest packet, in bytes: many times that of an output.
+    private static let largestPacket = 1 << 16
+
     private let broker: MQTTBroker
     private let filters: [String]
 
@@ -39,7 +42,8 @@ struct OutputSubscription: OutputSource {
     ) async -> MQTTSharingError? {
         // A name of its own, because a broker ends an earlier connection with the same name.
         let name = "store" + String(UInt64.random(in: .min ... .max), radix: 36)
-        let (link, events) = MQTTLink.open(broker, clientID: name, will: nil, keepAliveSeconds: 30)
+        let (link, events) = MQTTLink.open(
+            broker, clientID: name, will: nil, keepAliveSeconds: 30, largestPacket: Self.largestPacket)
         let timeout = Task {
             guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
             link.abandon()

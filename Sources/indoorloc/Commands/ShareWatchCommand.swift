@@ -15,7 +15,10 @@ struct ShareWatchCommand: Command {
 
             example: indoorloc share watch mqtt://broker.example.org/warehouse
             """,
-        options: SharingOptions.brokerOptions + SharingOptions.limitOptions + [.seconds] + CommandOption.log)
+        options: SharingOptions.brokerOptions + SharingOptions.limitOptions + SharingOptions.signatureOptions + [
+            .seconds
+        ]
+            + CommandOption.log)
 
     private let options: SharingOptions
     private let limit: Duration?

@@ -19,6 +19,8 @@ final class AdvertisementPublisher: Sendable {
     static let capacity = 16_384
     /// The most readings of a message: about 25 KB.
     private static let batchSize = 500
+    /// The largest packet that the broker may send, in bytes: the publisher subscribes to nothing.
+    private static let largestPacket = 1 << 14
     /// The time for the connection at the end.
     private static let closingTime = Duration.seconds(5)
 
@@ -148,7 +150,8 @@ final class AdvertisementPublisher: Sendable {
     private func connect(_ backoff: inout Backoff) async {
         let identifier = "indoor" + String(UInt64.random(in: .min ... .max), radix: 16)
         let (link, events) = MQTTLink.open(
-            options.broker, clientID: identifier, will: presence("offline"), keepAliveSeconds: 30)
+            options.broker, clientID: identifier, will: presence("offline"), keepAliveSeconds: 30,
+            largestPacket: Self.largestPacket)
         let isLate = state.withLock { state in
             state.link = link
             return state.isEnding

@@ -4,10 +4,12 @@ import MQTTSharing
 
 /// The options of the commands that share positions over a broker, and their values.
 struct SharingOptions: Sendable {
+    /// The option of the device's name.
+    static let nameOption = CommandOption(
+        name: "share-name", argument: "ID", help: "name of this device (default: the host name)")
     /// The options of the broker, without its address.
     static let brokerOptions = [
-        CommandOption(
-            name: "share-name", argument: "ID", help: "name of this device (default: the host name)"),
+        nameOption,
         CommandOption(
             name: "share-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the broker"),
         CommandOption(
@@ -25,6 +27,17 @@ struct SharingOptions: Sendable {
             name: "share-room-capacity", argument: "N", help: "join the room only if it has fewer than N devices"),
         CommandOption(
             name: "share-server-capacity", argument: "N", help: "connect only if the broker has fewer than N devices"),
+        CommandOption(
+            name: "share-ignore-limits", help: "ignore the limits that are published on the broker"),
+    ]
+    /// The options of signatures.
+    static let signatureOptions = [
+        CommandOption(
+            name: "share-sign-key", argument: "FILE", help: "sign with this key, which 'share keygen' created"),
+        CommandOption(
+            name: "share-trust", argument: "FILE", help: "accept the devices in this list only with their signature"),
+        CommandOption(
+            name: "share-require-signatures", help: "with --share-trust: ignore all other devices and broker limits"),
     ]
     /// All options of a command that shares positions.
     static let options =
@@ -32,7 +45,7 @@ struct SharingOptions: Sendable {
             CommandOption(
                 name: "share", argument: "ADDRESS",
                 help: "share positions over this MQTT broker: mqtt[s]://[USER@]HOST[:PORT]/ROOM")
-        ] + brokerOptions + limitOptions + [
+        ] + brokerOptions + limitOptions + signatureOptions + [
             CommandOption(
                 name: "share-interval", argument: "SECONDS", help: "minimum time between two positions (default 1)"),
             CommandOption(name: "home-assistant", help: "also announce this device to Home Assistant"),
@@ -96,6 +109,18 @@ struct SharingOptions: Sendable {
         }
         settings.roomCapacity = try capacity("share-room-capacity")
         settings.serverCapacity = try capacity("share-server-capacity")
+        settings.obeysBrokerLimits = !arguments.has("share-ignore-limits")
+        settings.signingKey = try arguments.value("share-sign-key").map { file throws(MQTTSharingError) in
+            try SharingSigningKey(file: file)
+        }
+        let requiresSignatures = arguments.has("share-require-signatures")
+        settings.trust = try arguments.value("share-trust").map { file throws(MQTTSharingError) in
+            try SharingTrust(file: file, policy: requiresSignatures ? .require : .prefer)
+        }
+        if requiresSignatures, settings.trust == nil {
+            throw UsageError(
+                message: "--share-require-signatures requires --share-trust", command: arguments.syntax.name)
+        }
         if arguments.has("home-assistant") { settings.homeAssistantPrefix = HomeAssistantDiscovery.standardPrefix }
         // All other values have been checked; only the prefix can be invalid.
         do throws(MQTTSharingError) { try settings.check() } catch {
@@ -104,7 +129,10 @@ struct SharingOptions: Sendable {
         return settings
     }
 
-    private static func device(_ arguments: ParsedArguments, _ suffix: String) throws(UsageError) -> DeviceID {
+    /// Returns the device of `--share-name`, or else of the host name.
+    ///
+    /// - Parameter suffix: appended to the host name.
+    static func device(_ arguments: ParsedArguments, _ suffix: String = "") throws(UsageError) -> DeviceID {
         let name = arguments.value("share-name")
         var own = ProcessInfo.processInfo.hostName + suffix
         if !suffix.isEmpty, own.unicodeScalars.count > SharingNameError.longest {
