@@ -22,9 +22,10 @@ extension LocalizationMachine {
         let evidence = diagnosing.evidence
         if case .started = state {} else { diagnosis.knownVenues = search.venueCount }
         diagnosis.venueName = visit?.venue.name ?? state.venueID.map(search.name) ?? search.onlyName
+        diagnosis.beaconFaults = visit?.belief.beaconFaults ?? []
         switch reason {
         case .located, .outdoors, .searching, .notRunning, .loadingCatalogue, .radioResting, .downloadingPacket,
-            .preparingVenue:
+            .preparingVenue, .contradictoryBeacons:
             break
         case .failed: if case .error(let error) = state { diagnosis.error = error }
         case .catalogueFailed, .packetFailed:
@@ -112,7 +113,9 @@ extension LocalizationMachine {
             guard isSilent(at: now) else { return .undecidedFloor }
             return isOutdoors(at: now) ? .outdoors : .silentBeacons
         case .localizationRunning:
-            return isDeaf ? .radioFailed : isSilent(at: now) ? .silentBeacons : .located
+            if isDeaf { return .radioFailed }
+            if isSilent(at: now) { return .silentBeacons }
+            return visit?.belief.isContradictory == true ? .contradictoryBeacons : .located
         }
     }
 

@@ -39,6 +39,8 @@ extension SessionDiagnosis: CustomStringConvertible {
         case .silentBeacons:
             "no beacon of \(name(state.venueID)) was received\(time)"
                 + (isRunning ? "; the latest positions are predictions" : "")
+        case .contradictoryBeacons:
+            "the received beacons \(place)contradict each other, so that the position is uncertain"
         }
     }
 
@@ -114,6 +116,8 @@ extension SessionDiagnosis: CustomStringConvertible {
                 : "Move closer to the beacons, and check the coordinate and the radius of the venue."
         case .undecidedFloor: "Move closer to a beacon, and check the floors of the beacons in the packet."
         case .silentBeacons: "Move closer to a beacon, and check that the beacons here are powered."
+        case .contradictoryBeacons:
+            "Check the places of the beacons here in the packet, and look for a transmitter that sends their identities."
         }
     }
 

@@ -55,6 +55,9 @@ public struct SessionDiagnosis: Hashable, Sendable {
         case undecidedFloor
         /// The radio no longer receives a beacon of the venue, so that positions are missing or only predicted.
         case silentBeacons
+        /// The received beacons contradict each other, and no majority of them agrees. The radius of the positions is
+        /// large.
+        case contradictoryBeacons
     }
 
     /// The probability of a floor.
@@ -104,6 +107,8 @@ public struct SessionDiagnosis: Hashable, Sendable {
     public var receivesOtherDevices: Bool?
     /// The name of the venue: the one that the session is in, or the only known one; nil without one.
     public var venueName: String?
+    /// The beacons whose readings contradict the venue, in the order of their identities; empty without a venue.
+    public var beaconFaults: [BeaconFault] = []
     /// The number of known venues; nil before the catalogue has arrived.
     public var knownVenues: Int?
 
@@ -143,7 +148,7 @@ extension SessionDiagnosis.Reason {
         case .searching: .open
         case .notRunning, .failed: .over
         case .loadingCatalogue, .catalogueFailed, .noUsableVenue, .radioFailed, .radioResting, .downloadingPacket,
-            .packetFailed, .preparingVenue, .undecidedFloor:
+            .packetFailed, .preparingVenue, .undecidedFloor, .contradictoryBeacons:
             .brief
         case .noReadings, .noBeacons, .unknownBeacons, .weakBeacons, .otherVenue, .undecidedVenue, .silentBeacons:
             .proven

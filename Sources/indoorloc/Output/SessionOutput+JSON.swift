@@ -21,6 +21,7 @@ extension SessionReplay.Output {
             error.write(to: &json)
             json.add("message", error.message)
             json.add("cause", error.cause)
+            if case .beaconFault(let fault)? = error.reason { json.add("fault", fault.json) }
         case .diagnosis(let diagnosis): diagnosis.write(to: &json)
         }
         return json.text
@@ -34,6 +35,29 @@ extension SessionDiagnosis {
         json.add("text", description)
         json.add("help", help)
         if !unknownBeacons.isEmpty { json.add("beacons", unknownBeacons.map(\.description)) }
+        if !beaconFaults.isEmpty { json.add("faults", beaconFaults.map(\.json)) }
+    }
+}
+
+extension BeaconFault {
+    fileprivate var json: JSONText {
+        var json = JSONText()
+        json.add("beacon", "\(beacon)")
+        json.add("kind", kind.name)
+        json.add("since", since.seconds, decimals: 3)
+        switch kind {
+        case .moved(let place, let distance):
+            json.add("mapId", place.mapID.rawValue)
+            json.add("x", place.point.x, decimals: 2)
+            json.add("y", place.point.y, decimals: 2)
+            json.add("deviation", place.deviation, decimals: 2)
+            if let distance { json.add("distance", distance, decimals: 2) }
+        case .exchanged(let other): json.add("with", "\(other)")
+        case .tooStrong(let excess): json.add("difference", excess, decimals: 1)
+        case .powerChanged(let difference): json.add("difference", difference, decimals: 1)
+        case .duplicated, .replayed, .silent, .contradictory: break
+        }
+        return json
     }
 }
 
