@@ -12,11 +12,10 @@ import VenueModel
 /// Without one beacon, the posterior is the quotient by the beacon's own term. The beacon is tested against it, as a
 /// satellite is tested against the position from the other satellites.
 ///
-/// Sources: B. S. Pervan, D. G. Lawrence, C. W. Cohen, B. W. Parkinson, *Parity Space Methods for Autonomous Fault
-/// Detection and Exclusion Using GPS Carrier Phase*, PLANS 1996, and J. Blanch et al., *Baseline Advanced RAIM User
-/// Algorithm and Possible Improvements*, IEEE Transactions on Aerospace and Electronic Systems 51(1), 2015: solution
-/// separation between all beacons and all but one. G. E. P. Box, G. C. Tiao, *A Bayesian Approach to Some Outlier
-/// Problems*, Biometrika 55(1), 1968: the mixture.
+/// Sources: B. W. Parkinson, P. Axelrad, *Autonomous GPS Integrity Monitoring Using the Pseudorange Residual*,
+/// Navigation 35(2), 1988: the test against the others. J. Blanch, T. Walter, P. Enge, *Protection Levels after Fault
+/// Exclusion for Advanced RAIM*, Navigation 64(4), 2017: solution separation. G. E. P. Box, G. C. Tiao, *A Bayesian
+/// Approach to Some Outlier Problems*, Biometrika 55(1), 1968: the mixture.
 struct BeaconConsensus: Sendable {
     /// The result for one detected beacon.
     struct Test: Sendable {
