@@ -18,7 +18,7 @@ extension PositioningEngine {
     /// The bytes of the engine's own memory: without the field, the walls and the links, which engines share, and without
     /// the engine's own value.
     package var byteCount: Int {
-        filter.byteCount + collector.byteCount + floorFilter.byteCount
+        filter.byteCount + collector.byteCount + floorFilter.byteCount + integrity.byteCount
             + MemoryLayout<ReceiverOffset>.stride * offsets.capacity
     }
 }

@@ -56,6 +56,8 @@ public struct PositioningEngine: Sendable {
     private(set) var reckonedWay = 0.0
     private var snapshot: Evidence?
     private var memoryless = SnapshotEstimate()
+    /// The tests of the beacons against each other.
+    var integrity = IntegrityMonitor()
     /// The test of the belief against the evidence of the last seconds.
     var check = ConsistencyTest()
     /// Index of the locked map; nil if the evidence decides.
@@ -221,7 +223,7 @@ public struct PositioningEngine: Sendable {
     public mutating func advance(to now: Instant) {
         let seconds = lastAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastAdvance = now
-        guard let evidence = collector.drain(at: now) else {
+        guard var evidence = collector.drain(at: now) else {
             predict(now, seconds, until: now)
             return reckon(after: seconds)
         }
@@ -233,6 +235,7 @@ public struct PositioningEngine: Sendable {
         snapshot = collector.snapshot(at: now) ?? snapshot
         guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
         let isFirst = lastLook == nil
+        integrity.weigh(&evidence)
         if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
         guard isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.globalUpdateInterval,
             hasNewEvidence || !effort.needsNewEvidence
@@ -270,7 +273,9 @@ public struct PositioningEngine: Sendable {
     /// Performs a global update with the evidence of the last seconds, which initializes the belief and recovers a lost
     /// position.
     private mutating func look(_ now: Instant) {
-        guard let snapshot, !snapshot.heard.isEmpty else { return }
+        guard var snapshot, !snapshot.heard.isEmpty else { return }
+        let isAstray = settings.testsBeacons && effort.testsBeacons && examine(&snapshot, at: now)
+        integrity.weigh(&snapshot)
         let isOther = isOtherDevice(than: snapshot)
         let likelihood = Likelihood(field: field, evidence: snapshot, receivers: filter.receivers)
         var posterior = GridPosterior(likelihood)
@@ -283,7 +288,7 @@ public struct PositioningEngine: Sendable {
         if floorFilter.isEmpty { floorFilter.observe(evidence: posterior.mapEvidence, height: nil, after: 0) }
         filter.redistribute(
             to: mapShares, posterior: posterior, likelihood: likelihood,
-            share: isOther ? 1 : settings.recoveryShare)
+            share: isOther || isAstray ? 1 : settings.recoveryShare)
     }
 
     /// Compares the belief with the evidence of the last seconds, on the most probable map.
@@ -366,7 +371,7 @@ public struct PositioningEngine: Sendable {
         }
         return filter.moments(mapIndex: mapIndex).map {
             let doubt = max(1, settings.radiusInflation * check.ratio)
-            let told = radius(variance: $0.variance * doubt)
+            let told = radius(variance: $0.variance * doubt + integrity.separation)
             let radius = hasHeard ? told : reckonedRadius(told, mapIndex: mapIndex)
             let point = filter.median(mapIndex: mapIndex, from: $0.mean)
             return Estimate(

@@ -41,6 +41,8 @@ public struct PositioningSettings: Hashable, Sendable {
     /// more than 1. As the belief includes the last seconds' evidence, a ratio of one half is already large. 0 disables
     /// the inflation.
     public var radiusInflation = 2.0
+    /// Whether the engine tests each beacon against the others, and reduces the weight of beacons that contradict them.
+    public var testsBeacons = true
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -83,5 +85,8 @@ extension PositioningSettings {
         .number(
             "radiusInflation", \.radiusInflation, in: 0...100,
             "How strongly the radius grows when the estimate disagrees with the latest evidence; 0 disables it."),
+        .flag(
+            "testsBeacons", \.testsBeacons,
+            "Whether each beacon is tested against the others, and weighs less if it contradicts them."),
     ]
 }

@@ -15,6 +15,10 @@ package struct Evidence: Sendable {
         package var share: Float
         /// The equivalent number of independent detections.
         var draws: Float
+        /// The number of readings in the mean.
+        var count: Float = 1
+        /// Variance in dB² of the readings about their mean; 0 for a single reading.
+        var spread: Float = 0
     }
 
     /// Length of the interval in seconds.

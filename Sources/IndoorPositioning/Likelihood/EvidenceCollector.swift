@@ -74,6 +74,7 @@ package struct EvidenceCollector: Sendable {
     /// The mean of a beacon's recent readings.
     private struct Mean {
         var mean: Double
+        var squares = 0.0
         var count: Int
         var window: Double
     }
@@ -206,10 +207,14 @@ package struct EvidenceCollector: Sendable {
         for reading in recent {
             var sum = sums[reading.beacon] ?? Mean(mean: 0, count: 0, window: reading.window)
             sum.mean += reading.rssi
+            sum.squares += reading.rssi * reading.rssi
             sum.count += 1
             sums[reading.beacon] = sum
         }
-        return sums.mapValues { Mean(mean: $0.mean / Double($0.count), count: $0.count, window: $0.window) }
+        return sums.mapValues { sum in
+            let (count, mean) = (Double(sum.count), sum.mean / Double(sum.count))
+            return Mean(mean: mean, squares: sum.squares / count, count: sum.count, window: sum.window)
+        }
     }
 
     /// Returns the RSSI in dBm of the weakest beacon within the beacon limit.
@@ -230,7 +235,8 @@ package struct EvidenceCollector: Sendable {
             evidence.heard.append(
                 Evidence.Heard(
                     beacon: beacon, rssi: Float(recent.mean), variance: fading(recent.count, window: recent.window),
-                    share: recent.mean >= threshold ? 1 : 0, draws: 1))
+                    share: recent.mean >= threshold ? 1 : 0, draws: 1, count: Float(recent.count),
+                    spread: Float(max(0, recent.squares - recent.mean * recent.mean))))
         }
         // The order of a dictionary is random, but that of the result isn't: it depends on RSSI and index only.
         evidence.order()

@@ -19,13 +19,15 @@ extension ParticleFilter {
         var evidence: [Double] = []
         var heardCells: [Int32] = []
         var cellSums: [Float] = []
+        /// The test of the beacons against each other.
+        var consensus = BeaconConsensus()
 
         /// Creates a workspace without memory.
         package init() {}
 
         /// The bytes of the arrays.
         package var byteCount: Int {
-            spare.byteCount
+            spare.byteCount + consensus.byteCount
                 + 4 * (picks.capacity + lookup.capacity + sums.capacity + heardCells.capacity + cellSums.capacity)
                 + 8 * evidence.capacity + MemoryLayout<cmath_stride>.stride * strides.capacity
                 + occupied.reduce(0) { $0 + 4 * ($1.cells.capacity + $1.slots.capacity) }

@@ -9,6 +9,8 @@ package struct PositioningEffort: Hashable, Sendable {
     /// Whether a global update needs a reading that no global update has used. Without one, the readings of the last
     /// seconds are those of the place where the device was then.
     package var needsNewEvidence = false
+    /// Whether the beacons are tested against each other, if the settings ask for it.
+    package var testsBeacons = true
 
     /// Creates the effort of a device.
     package init() {}

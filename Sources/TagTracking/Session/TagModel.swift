@@ -50,6 +50,7 @@ package final class TagModel: Sendable {
         effort.fewestParticles = max(fewest, Int((Double(effort.fewestParticles) * share).rounded()))
         effort.cellScale = max(1, tagClass.cellScale)
         effort.needsNewEvidence = true
+        effort.testsBeacons = tagClass.cellScale <= 1
         return effort
     }
 }

@@ -1,0 +1,331 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// The joint posterior of the position and of the faults of the beacons, from the readings of one look.
+///
+/// Each beacon is either healthy or faulty. The reading of a healthy beacon follows the signal field; that of a faulty
+/// one can have any level. The likelihood of a reading at a candidate position is therefore a mixture of both, weighted
+/// by the probability of a fault. The product over the beacons sums over all sets of faulty beacons, so that no set is
+/// searched: a few faulty beacons cannot outweigh the others that agree with each other.
+///
+/// Without one beacon, the posterior is the quotient by the beacon's own term. The beacon is tested against it, as a
+/// satellite is tested against the position from the other satellites.
+///
+/// Sources: B. W. Parkinson, P. Axelrad, *Autonomous GPS Integrity Monitoring Using the Pseudorange Residual*,
+/// Navigation 35(2), 1988: the test against the others. J. Blanch, T. Walter, P. Enge, *Protection Levels after Fault
+/// Exclusion for Advanced RAIM*, Navigation 64(4), 2017: solution separation. G. E. P. Box, G. C. Tiao, *A Bayesian
+/// Approach to Some Outlier Problems*, Biometrika 55(1), 1968: the mixture.
+struct BeaconConsensus: Sendable {
+    /// The result for one detected beacon.
+    struct Test: Sendable {
+        /// Index in the signal field.
+        var beacon: Int
+        /// Logarithm of the probability of the reading if the beacon is faulty, over that if it is healthy, given the
+        /// other beacons.
+        var logRatio: Double
+        /// Expected difference in dB between the reading and the field, given the other beacons.
+        var residual: Double
+        /// Variance in dB² of the difference if the beacon is healthy.
+        var variance: Double
+        /// Mean position on the most probable map from the other beacons.
+        var point: MapPoint
+        /// Whether the other beacons place the device on the most probable map.
+        var isOnMap: Bool
+        /// The probability of a fault from this look and the prior.
+        var fault: Double
+    }
+
+    /// The degrees of freedom of the t distribution; the density needs roots and products only.
+    private static let freedom: Float = 16
+    /// Γ(8.5) / (Γ(8) √(16 π)).
+    private static let density: Float = 0.392_779
+    /// The range of a faulty beacon's level in dB.
+    static let faultyRange: Float = 60
+    /// The share of a faulty beacon in the detections, relative to an equal share.
+    private static let faultyShare: Float = 0.1
+    /// Variance in dB² that the user's body adds, and the largest prior doubt of the receiver.
+    private static let bodyVariance: Float = 2
+    /// The share of the prior that is spread over the whole venue. The rest is the present belief.
+    static let gridShare: Float = 0.3
+    /// The number of candidates of the belief.
+    static let beliefCount = 160
+    /// The number of candidates of a map.
+    static let mapCount = 900
+
+    private var maps: [Int32] = []
+    private var columns: [Int32] = []
+    private var rows: [Int32] = []
+    private var xs: [Float] = []
+    private var ys: [Float] = []
+    private var priors: [Float] = []
+    private var beliefCount = 0
+    private var residuals: [Float] = []
+    private var variances: [Float] = []
+    private var rates: [Float] = []
+    private var healthy: [Float] = []
+    private var terms: [Float] = []
+    private var products: [Double] = []
+    private var posterior: [Float] = []
+    private var offsets: [Float] = []
+    private var sums: [Float] = []
+    private var moments: [Float] = []
+
+    /// The results, in the order of the evidence; only beacons with an RSSI of interest.
+    private(set) var tests: [Test] = []
+    /// The most probable map.
+    private(set) var mapIndex = 0
+    /// The probability of each map.
+    private(set) var mapShares: [Double] = []
+    /// The mean position on the most probable map and the sum of the variances along both axes in m².
+    private(set) var mean = MapPoint(x: 0, y: 0)
+    private(set) var variance = 0.0
+    /// The share of the posterior outside the belief's candidates.
+    private(set) var strayShare = 0.0
+    /// The receiver offset in dB.
+    private(set) var offset = 0.0
+
+    var byteCount: Int {
+        4
+            * (maps.capacity + columns.capacity + rows.capacity + xs.capacity + ys.capacity + priors.capacity
+                + residuals.capacity + variances.capacity + rates.capacity + healthy.capacity + terms.capacity
+                + posterior.capacity + offsets.capacity + sums.capacity + moments.capacity) + 8 * products.capacity
+            + MemoryLayout<Test>.stride * tests.capacity
+    }
+
+    // MARK: Candidates
+
+    /// Sets the candidate positions: particles of the belief, and cells of each possible map.
+    mutating func place(_ likelihood: Likelihood, filter: ParticleFilter, picks: inout [Int32]) {
+        let field = likelihood.field
+        maps.removeAll(keepingCapacity: true)
+        columns.removeAll(keepingCapacity: true)
+        rows.removeAll(keepingCapacity: true)
+        xs.removeAll(keepingCapacity: true)
+        ys.removeAll(keepingCapacity: true)
+        priors.removeAll(keepingCapacity: true)
+        let particles = filter.particles
+        if particles.count > 0 {
+            let count = min(Self.beliefCount, particles.count)
+            particles.pick(count, of: 0..<particles.count, start: 0.5, into: &picks)
+            let each = (1 - Self.gridShare) / Float(count)
+            for pick in picks.prefix(count) {
+                let index = Int(pick)
+                let map = Int(particles.mapIndex[index])
+                let point = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
+                guard let cell = field.maps[map].grid.cell(at: point) else { continue }
+                append(map: map, cell: cell, point: point, grid: field.maps[map].grid, prior: each)
+            }
+        }
+        beliefCount = priors.count
+        for (index, map) in field.maps.enumerated() where likelihood.isInQuestion(mapIndex: index) {
+            let grid = map.grid
+            let stride = max(1, Int((Double(grid.count) / Double(Self.mapCount)).squareRoot().rounded(.up)))
+            let prior = map.prior
+            let area = Float(grid.cellSize * grid.cellSize) * Float(stride * stride)
+            for row in Swift.stride(from: min(stride / 2, grid.rows - 1), to: grid.rows, by: stride) {
+                for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
+                    let cell = row * grid.columns + column
+                    let weight = max(prior[cell], 0.01) * area
+                    append(map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight)
+                }
+            }
+        }
+        var all: Float = 0
+        for index in beliefCount..<priors.count { all += priors[index] }
+        let scale = (beliefCount > 0 ? Self.gridShare : 1) / max(all, 1e-20)
+        for index in beliefCount..<priors.count { priors[index] *= scale }
+    }
+
+    private mutating func append(map: Int, cell: Int, point: MapPoint, grid: MapGrid, prior: Float) {
+        maps.append(Int32(map))
+        columns.append(Int32(cell % grid.columns))
+        rows.append(Int32(cell / grid.columns))
+        xs.append(Float(point.x))
+        ys.append(Float(point.y))
+        priors.append(prior)
+    }
+
+    // MARK: Posterior
+
+    /// Computes the posterior.
+    ///
+    /// - Parameters:
+    ///   - faults: the prior probability of a fault of each detected beacon, in the order of the evidence.
+    ///   - receiver: the receiver offset, and its variance in dB².
+    ///   - scale: the factor on the standard deviations of the readings.
+    mutating func weigh(
+        _ likelihood: Likelihood, faults: [Float], receiver: (value: Double, variance: Double), scale: Double
+    ) {
+        let field = likelihood.field
+        let (heard, count) = (likelihood.evidence.heard, priors.count)
+        guard count > 0, !heard.isEmpty else { return }
+        let doubt = Float(receiver.variance)
+        fill(heard, field, offset: Float(receiver.value), scale: Float(scale * scale))
+        offsets.resize(to: 0, with: 0)
+        offsets.resize(to: count, with: 0)
+        for pass in 0..<(doubt > 6 ? 4 : 2) {
+            estimateOffsets(heard.count, faults, doubt: doubt, breadth: pass == 0 ? doubt : 0)
+        }
+        products.resize(to: 0, with: 0)
+        products.resize(to: count, with: 1)
+        let faultyRate = Self.faultyShare / Float(heard.count)
+        let faultyLevel = 1 / Self.faultyRange
+        for index in heard.indices {
+            let (sound, broken) = (1 - faults[index], faults[index] * faultyLevel * faultyRate)
+            let first = index * count
+            for place in 0..<count {
+                let level = level(residuals[first + place] - offsets[place], variances[first + place] + sums[place])
+                healthy[first + place] = level
+                let term = sound * level * rates[first + place] + broken
+                terms[first + place] = broken / term
+                products[place] *= Double(term / broken)
+            }
+        }
+        var all = 0.0
+        for place in 0..<count {
+            let away = Double(offsets[place])
+            products[place] *= Double(priors[place]) * cmath_exp(-away * away / (2 * Double(doubt)))
+            all += products[place]
+        }
+        guard all > 0, all.isFinite else { return tests.removeAll(keepingCapacity: true) }
+        posterior.resize(to: count, with: 0)
+        for place in 0..<count { posterior[place] = Float(products[place] / all) }
+        summarize(field, receiver.value)
+        test(heard)
+    }
+
+    private func level(_ difference: Float, _ variance: Float) -> Float {
+        let y = 1 / (1 + difference * difference / (Self.freedom * variance))
+        let y2 = y * y
+        let y4 = y2 * y2
+        return Self.density * y4 * y4 * (y / variance).squareRoot()
+    }
+
+    /// Looks the expected values of each reading up at each candidate.
+    private mutating func fill(_ heard: [Evidence.Heard], _ field: SignalField, offset: Float, scale: Float) {
+        let count = priors.count
+        let size = heard.count * count
+        residuals.resize(to: size, with: 0)
+        variances.resize(to: size, with: 0)
+        rates.resize(to: size, with: 0)
+        healthy.resize(to: size, with: 0)
+        terms.resize(to: size, with: 0)
+        let noise = Float(field.readingDeviation * field.readingDeviation) + Self.bodyVariance
+        let shadowing = Float(field.model.shadowing * field.model.shadowing)
+        let unheard = field.isSurveyed ? Float(field.unheardRate) : 1
+        let power = Float(field.model.detectionWeight)
+        for (index, reading) in heard.enumerated() {
+            let first = index * count
+            var (map, table, total): (Int32, SignalField.Table?, [Float]) = (-1, nil, [])
+            var gridColumns = 0
+            for place in 0..<count {
+                if maps[place] != map {
+                    map = maps[place]
+                    table = field.maps[Int(map)].tables[reading.beacon]
+                    total = field.isSurveyed ? field.maps[Int(map)].logRate : []
+                    gridColumns = field.maps[Int(map)].grid.columns
+                }
+                var (mean, variance, rate) = (SignalField.inaudible, shadowing, unheard)
+                let (column, row) = (Int(columns[place]), Int(rows[place]))
+                if let table, let entry = table.index(column: column, row: row) {
+                    mean = table.mean[entry]
+                    variance = table.variance[entry]
+                    if field.isSurveyed { rate = cmath_expf(table.logRate[entry]) }
+                }
+                residuals[first + place] = reading.rssi - offset - mean
+                variances[first + place] = (variance + noise + reading.variance) * scale
+                if field.isSurveyed {
+                    let share = rate / cmath_expf(total[row * gridColumns + column])
+                    rates[first + place] = power == 1 ? share : cmath_expf(power * cmath_logf(share))
+                } else {
+                    rates[first + place] = 1
+                }
+            }
+        }
+    }
+
+    /// Estimates the receiver offset at each candidate from the beacons that agree there.
+    private mutating func estimateOffsets(_ readings: Int, _ faults: [Float], doubt: Float, breadth: Float) {
+        let count = priors.count
+        sums.resize(to: 0, with: 0)
+        sums.resize(to: count, with: 1 / max(doubt, 1e-3))
+        moments.resize(to: 0, with: 0)
+        moments.resize(to: count, with: 0)
+        for index in 0..<readings {
+            let (sound, broken) = (1 - faults[index], faults[index] / Self.faultyRange)
+            let first = index * count
+            for place in 0..<count {
+                let variance = variances[first + place] + breadth
+                let level = sound * level(residuals[first + place] - offsets[place], variance)
+                let weight = level / ((level + broken) * variance)
+                sums[place] += weight
+                moments[place] += weight * residuals[first + place]
+            }
+        }
+        for place in 0..<count {
+            offsets[place] = moments[place] / sums[place]
+            sums[place] = 1 / sums[place]
+        }
+    }
+
+    private mutating func summarize(_ field: SignalField, _ value: Double) {
+        mapShares.removeAll(keepingCapacity: true)
+        for _ in field.maps { mapShares.append(0) }
+        (strayShare, offset) = (0, value)
+        for place in posterior.indices {
+            let weight = Double(posterior[place])
+            mapShares[Int(maps[place])] += weight
+            offset += weight * Double(offsets[place])
+            if place >= beliefCount { strayShare += weight }
+        }
+        mapIndex = mapShares.indices.max { mapShares[$0] < mapShares[$1] } ?? 0
+        var (all, x, y, squares) = (0.0, 0.0, 0.0, 0.0)
+        for place in posterior.indices where maps[place] == Int32(mapIndex) {
+            let (weight, px, py) = (Double(posterior[place]), Double(xs[place]), Double(ys[place]))
+            all += weight
+            x += weight * px
+            y += weight * py
+            squares += weight * (px * px + py * py)
+        }
+        mean = MapPoint(x: x / all, y: y / all)
+        variance = max(0, squares / all - mean.x * mean.x - mean.y * mean.y)
+    }
+
+    /// Tests each beacon against the posterior without it.
+    private mutating func test(_ heard: [Evidence.Heard]) {
+        tests.removeAll(keepingCapacity: true)
+        let count = priors.count
+        for (index, reading) in heard.enumerated() {
+            let first = index * count
+            var (all, level, sum, squares, variance) = (0.0, 0.0, 0.0, 0.0, 0.0)
+            var (here, x, y, fault) = (0.0, 0.0, 0.0, 0.0)
+            for place in 0..<count {
+                let broken = Double(posterior[place]) * Double(terms[first + place])
+                // The factors of the posterior without this beacon, up to a constant: the term of the beacon is the
+                // ratio of its mixture to its faulty part.
+                fault += broken
+                let difference = Double(residuals[first + place] - offsets[place])
+                all += broken
+                level += broken * Double(healthy[first + place])
+                sum += broken * difference
+                squares += broken * difference * difference
+                variance += broken * Double(variances[first + place] + sums[place])
+                if maps[place] == Int32(mapIndex) {
+                    here += broken
+                    x += broken * Double(xs[place])
+                    y += broken * Double(ys[place])
+                }
+            }
+            guard all > 1e-30 else { continue }
+            let residual = sum / all
+            let faulty = 1 / Double(Self.faultyRange)
+            tests.append(
+                Test(
+                    beacon: reading.beacon, logRatio: cmath_log(faulty / max(level / all, 1e-12)), residual: residual,
+                    variance: variance / all + max(0, squares / all - residual * residual),
+                    point: here > 0 ? MapPoint(x: x / here, y: y / here) : mean, isOnMap: here > all / 2,
+                    fault: min(fault, 1)))
+        }
+    }
+}

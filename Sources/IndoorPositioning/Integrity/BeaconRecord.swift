@@ -1,0 +1,128 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// The evidence about one beacon that was detected, over time.
+struct BeaconRecord: Sendable {
+    /// A reading of a suspect beacon, at the position from the other beacons.
+    struct Sample: Sendable {
+        var mapIndex: Int32
+        var x: Float
+        var y: Float
+        /// The reading in dBm without the receiver offset, and its difference from the field in dB.
+        var level: Float
+        var residual: Float
+    }
+
+    /// The logarithm of the prior odds of a fault: one beacon in fifty.
+    static let prior = -4.0
+    /// The limits of the logarithm of the odds: a fault is forgiven as quickly as it is found.
+    private static let lowest = -6.0
+    static let highest = 6.0
+    /// The logarithm of the odds at which a beacon is named, and at which it is forgiven.
+    static let named = 3.5
+    static let forgiven = -1.0
+    /// The logarithm of the odds above which the readings are kept for a diagnosis.
+    private static let suspect = -2.0
+    /// The most that one look can add or subtract.
+    private static let most = 6.0
+    private static let least = -2.5
+    /// The seconds after which the odds return to the prior without evidence.
+    private static let memory = 300.0
+    /// The number of samples of a suspect beacon.
+    private static let sampleLimit = 24
+    /// The number of new samples after which the kind is found again.
+    private static let samplesOfKind = 4
+    /// The readings of a look have two levels if there are this many, with a variance in dB² above the one that a
+    /// walker's readings have.
+    private static let doubleCount: Float = 4
+    private static let doubleSpread: Float = 144
+    /// The weight of a look in the share of looks with two levels.
+    private static let doublePace = 0.15
+    /// The standard deviation in dB of the lasting error of a healthy beacon's power, and of a changed one's.
+    private static let usualShift = 2.0
+    private static let changedShift = 10.0
+
+    /// Index in the signal field.
+    let beacon: Int
+    /// The logarithm of the odds of a fault.
+    private(set) var odds = BeaconRecord.prior
+    /// The latest look with a reading.
+    private(set) var latest: Instant
+    /// The instant from which the fault is known; nil for a beacon that isn't named.
+    private(set) var since: Instant?
+    private(set) var samples: [Sample] = []
+    /// The most probable kind of the fault.
+    private(set) var kind = BeaconFault.Kind.contradictory
+    /// The number of samples since the kind was found.
+    private var newSamples = 0
+    /// The sums of 1/v and r/v over independent residuals r with the variance v.
+    private(set) var precision = 0.0
+    private(set) var shift = 0.0
+    /// The share of the recent looks whose readings have two levels.
+    private(set) var duplicity = 0.0
+    /// The logarithm of the probability ratio of a changed power so far.
+    private var shiftRatio = 0.0
+
+    init(beacon: Int, at instant: Instant) { (self.beacon, latest) = (beacon, instant) }
+
+    /// The probability of a fault.
+    var fault: Double { 1 / (1 + cmath_exp(-odds)) }
+
+    /// The weight of the beacon's evidence, in [0, 1]: full until a fault is more probable than not.
+    var weight: Double { min(1, 2 * (1 - fault)) }
+
+    /// Whether the kind of the fault is to be found again.
+    var needsKind: Bool { since != nil && newSamples >= Self.samplesOfKind }
+
+    mutating func setKind(_ kind: BeaconFault.Kind) { (self.kind, newSamples) = (kind, 0) }
+
+    /// Adds the result of a look.
+    ///
+    /// - Parameters:
+    ///   - independence: the share of the error that is independent of the look before, in (0, 1].
+    ///   - ceiling: the highest odds that the look can lead to.
+    mutating func observe(
+        _ test: BeaconConsensus.Test, reading: Evidence.Heard, independence: Double, ceiling: Double, mapIndex: Int,
+        offset: Double, at now: Instant
+    ) {
+        let seconds = max(0, latest.duration(to: now).seconds)
+        let keep = cmath_exp(-seconds / Self.memory)
+        odds = Self.prior + (odds - Self.prior) * keep
+        precision *= keep
+        shift *= keep
+        latest = now
+        let isDouble = reading.count >= Self.doubleCount && reading.spread > Self.doubleSpread
+        duplicity += (isDouble ? 1 - duplicity : -duplicity) * Self.doublePace
+        let before = odds
+        // A lasting difference of the power: the ratio of the probabilities of the residuals so far.
+        precision += independence / test.variance
+        shift += independence * test.residual / test.variance
+        let ratio = Self.shiftRatio(precision, shift)
+        let gain = min(max(test.logRatio, Self.least), Self.most) * independence
+        odds += max(gain, min(ratio - shiftRatio, Self.most))
+        shiftRatio = ratio
+        odds = min(max(odds, Self.lowest), Self.highest)
+        if odds > ceiling { odds = max(before, ceiling) }
+        if odds > Self.suspect {
+            if samples.count == Self.sampleLimit { samples.removeFirst() }
+            newSamples += 1
+            samples.append(
+                Sample(
+                    mapIndex: Int32(mapIndex), x: Float(test.point.x), y: Float(test.point.y),
+                    level: reading.rssi - Float(offset), residual: Float(test.residual)))
+        } else if since == nil, !samples.isEmpty {
+            samples.removeAll()
+        }
+        if since == nil, odds >= Self.named { (since, newSamples) = (now, Self.samplesOfKind) }
+        if since != nil, odds <= Self.forgiven { since = nil }
+    }
+
+    private static func shiftRatio(_ precision: Double, _ shift: Double) -> Double {
+        func evidence(_ deviation: Double) -> Double {
+            let variance = deviation * deviation
+            return shift * shift / (2 * (precision + 1 / variance)) - cmath_log(1 + variance * precision) / 2
+        }
+        return evidence(changedShift) - evidence(usualShift)
+    }
+}

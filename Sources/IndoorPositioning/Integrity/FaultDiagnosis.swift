@@ -1,0 +1,146 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// The most probable kind of a fault from the readings of a suspect beacon.
+///
+/// Each kind predicts the levels of the samples; the kind with the highest likelihood wins. More free parameters cost
+/// more, by Schwarz's criterion.
+///
+/// Source: G. Schwarz, *Estimating the Dimension of a Model*, Annals of Statistics 6(2), 1978.
+struct FaultDiagnosis {
+    private let field: SignalField
+    private let record: BeaconRecord
+    /// The number of independent samples.
+    private let count: Double
+
+    /// The distance in metres after which the errors of two samples are independent.
+    private static let errorLength = 3.0
+    /// The share of two-level looks above which two transmitters send the identity.
+    private static let doubleShare = 0.25
+    /// The least distance in metres of a beacon: nearer, no receiver is held.
+    private static let nearest = 0.3
+    /// The least excess in dB over the level at that distance.
+    private static let leastExcess = 6.0
+    /// The fewest independent samples that determine a place.
+    private static let fewestForPlace = 4.0
+    /// The number of grid places of a map that are tried.
+    private static let places = 1200.0
+    /// The least distance in metres of a moved beacon, and the least change of a power in dB.
+    private static let leastDistance = 3.0
+    private static let leastChange = 3.0
+
+    init(_ record: BeaconRecord, field: SignalField) {
+        (self.record, self.field) = (record, field)
+        var way = 0.0
+        for (one, next) in zip(record.samples, record.samples.dropFirst()) where one.mapIndex == next.mapIndex {
+            way += cmath_hypot(Double(next.x - one.x), Double(next.y - one.y))
+        }
+        count = min(Double(record.samples.count), 1 + way / Self.errorLength)
+    }
+
+    /// Returns the most probable kind.
+    ///
+    /// - Parameter others: the other beacons with a fault.
+    func kind(others: [Int]) -> BeaconFault.Kind {
+        let samples = record.samples
+        guard !samples.isEmpty else { return .contradictory }
+        if record.duplicity > Self.doubleShare { return .duplicated }
+        let sender = field.transmitters[record.beacon]
+        let limit = sender.power - 10 * sender.exponent * cmath_log10(Self.nearest)
+        let level = samples.reduce(0) { $0 + Double($1.level) } / Double(samples.count)
+        if level - limit > Self.leastExcess { return .tooStrong(excess: level - limit) }
+        var best = (kind: BeaconFault.Kind.contradictory, cost: unknownCost)
+        func consider(_ kind: BeaconFault.Kind, _ cost: Double) { if cost < best.cost { best = (kind, cost) } }
+        for other in others where other != record.beacon {
+            consider(
+                .exchanged(with: field.beacons[other]),
+                cost(parameters: 0) { expected(of: other, $0) }
+                    + cmath_log(Double(max(1, others.count - 1))))
+        }
+        let change = samples.reduce(0) { $0 + Double($1.residual) } / Double(samples.count)
+        if abs(change) > Self.leastChange {
+            consider(
+                .powerChanged(difference: change),
+                cost(parameters: 1) { sample in Double(sample.level - sample.residual) + change })
+        }
+        if let moved = place() { consider(moved.kind, moved.cost) }
+        return best.kind
+    }
+
+    /// Variance in dB² of a sample about a table's value.
+    private var noise: Double { field.readingDeviation * field.readingDeviation + 4 }
+
+    private var unknownCost: Double {
+        let density = cmath_log(Double(BeaconConsensus.faultyRange)) - cmath_log(2 * .pi * noise) / 2
+        return count * density
+    }
+
+    /// Returns the negative logarithm of the likelihood of the samples, relative to that of perfect agreement.
+    private func cost(parameters: Int, _ expected: (BeaconRecord.Sample) -> Double?) -> Double {
+        var sum = 0.0
+        for sample in record.samples {
+            guard let level = expected(sample) else { return .infinity }
+            let difference = Double(sample.level) - level
+            sum += difference * difference
+        }
+        return sum / Double(record.samples.count) * count / (2 * noise)
+            + Double(parameters) * cmath_log(max(count, 1)) / 2
+    }
+
+    /// Returns the expected level of a beacon at a sample's position.
+    private func expected(of beacon: Int, _ sample: BeaconRecord.Sample) -> Double? {
+        let map = field.maps[Int(sample.mapIndex)]
+        let point = MapPoint(x: Double(sample.x), y: Double(sample.y))
+        guard let table = map.tables[beacon], let cell = map.grid.cell(at: point),
+            let entry = table.index(column: cell % map.grid.columns, row: cell / map.grid.columns)
+        else { return nil }
+        return Double(table.mean[entry])
+    }
+
+    /// Returns the place that explains the samples best by path loss.
+    private func place() -> (kind: BeaconFault.Kind, cost: Double)? {
+        guard count >= Self.fewestForPlace, let last = record.samples.last else { return nil }
+        let mapIndex = Int(last.mapIndex)
+        let samples = record.samples.filter { Int($0.mapIndex) == mapIndex }
+        let (map, sender) = (field.maps[mapIndex], field.transmitters[record.beacon])
+        let grid = map.grid
+        let stride = max(1, Int((Double(grid.count) / Self.places).squareRoot().rounded(.up)))
+        let variance = field.pathLossDeviation * field.pathLossDeviation
+        let height = field.model.heightDifference * field.model.heightDifference
+        let slope = 5 * sender.exponent
+        let share = count / Double(record.samples.count)
+        var (all, x, y, squares, best) = (0.0, 0.0, 0.0, 0.0, Double.infinity)
+        for row in Swift.stride(from: stride / 2, to: grid.rows, by: stride) {
+            for column in Swift.stride(from: stride / 2, to: grid.columns, by: stride) {
+                let center = grid.center(of: row * grid.columns + column)
+                var sum = 0.0
+                for sample in samples {
+                    let (dx, dy) = (Double(sample.x) - center.x, Double(sample.y) - center.y)
+                    let expected = sender.power - slope * cmath_log10(dx * dx + dy * dy + height)
+                    let difference = Double(sample.level) - expected
+                    sum += difference * difference
+                }
+                let cost = sum * share / (2 * variance)
+                best = min(best, cost)
+                let weight = cmath_exp(-min(cost, 500))
+                all += weight
+                x += weight * center.x
+                y += weight * center.y
+                squares += weight * (center.x * center.x + center.y * center.y)
+            }
+        }
+        guard all > 0 else { return nil }
+        let point = MapPoint(x: x / all, y: y / all)
+        let spread = max(0, squares / all - point.x * point.x - point.y * point.y) / 2
+        let isHome = sender.mapID == map.mapID
+        let distance = isHome ? sender.point.distance(to: point) : nil
+        let deviation = (spread + grid.cellSize * grid.cellSize).squareRoot()
+        guard distance.map({ $0 >= max(Self.leastDistance, deviation) }) ?? true else { return nil }
+        let kind = BeaconFault.Kind.moved(
+            place: BeaconFault.Place(mapID: map.mapID, point: point, deviation: deviation), distance: distance)
+        // The law explains a sample with a larger variance than a table.
+        let width = cmath_log(variance / noise) / 2 * count
+        return (kind, best + width + cmath_log(max(count, 1)))
+    }
+}

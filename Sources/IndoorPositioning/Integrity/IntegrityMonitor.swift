@@ -1,0 +1,162 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// The test of each beacon against the others, over time.
+struct IntegrityMonitor: Sendable {
+    /// The fewest detected beacons of which one can be excluded: any three determine a position and the receiver.
+    private static let fewest = 5
+    /// The time in seconds and the distance in metres after which the errors of a beacon's readings are independent.
+    private static let errorTime = 4.0
+    private static let errorLength = 2.0
+
+    /// The time constant in seconds with which the separation decreases.
+    private static let separationTime = 10.0
+    /// The share of the posterior outside the belief from which the belief restarts.
+    private static let decisiveShare = 0.8
+    /// The squared distance of the belief from the posterior, relative to the sum of their variances, from which the
+    /// belief restarts: three standard deviations along an axis. And the least distance in metres.
+    private static let decisiveRatio = 4.5
+    private static let decisiveDistance = 2.0
+
+    /// The records of the beacons that were detected, ordered by beacon.
+    private(set) var records: [BeaconRecord] = []
+    /// The position of the latest look.
+    private var place: (mapIndex: Int, point: MapPoint)?
+    private var latest: Instant?
+    /// Whether the beacons contradict each other and no majority of them agrees.
+    private(set) var isContradictory = false
+    /// The variance in m² that faulty beacons may add to the error of the position.
+    private(set) var separation = 0.0
+    /// Whether faulty beacons led the belief astray.
+    private(set) var isAstray = false
+
+    var byteCount: Int {
+        records.reduce(MemoryLayout<BeaconRecord>.stride * records.capacity) {
+            $0 + MemoryLayout<BeaconRecord.Sample>.stride * $1.samples.capacity
+        } + MemoryLayout<SilenceRecord>.stride * silences.capacity
+    }
+
+    /// The beacons that are expected and missing, ordered by beacon.
+    var silences: [SilenceRecord] = []
+    /// The numbers of readings that were received and expected lately.
+    var reception = (heard: 0.0, expected: 0.0)
+    /// The ratio of the errors to the expected ones.
+    private(set) var scale = InnovationScale()
+
+    /// Returns the position of a beacon's record.
+    private func index(of beacon: Int) -> (index: Int, isKnown: Bool) {
+        var (low, high) = (0, records.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if records[middle].beacon < beacon { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < records.count && records[low].beacon == beacon)
+    }
+
+    /// Returns the record of a beacon; nil if the beacon wasn't detected.
+    func record(of beacon: Int) -> BeaconRecord? {
+        let (index, isKnown) = index(of: beacon)
+        return isKnown ? records[index] : nil
+    }
+
+    /// Returns the probability of a fault of a beacon.
+    func fault(of beacon: Int) -> Double {
+        record(of: beacon)?.fault ?? 1 / (1 + cmath_exp(-BeaconRecord.prior))
+    }
+
+    /// Reduces the weight of the readings of faulty beacons.
+    func weigh(_ evidence: inout Evidence) {
+        guard records.contains(where: { $0.odds > 0 }) else { return }
+        for place in evidence.heard.indices {
+            guard let record = record(of: evidence.heard[place].beacon), record.odds > 0 else { continue }
+            evidence.heard[place].share *= Float(record.weight)
+            evidence.heard[place].draws *= Float(record.weight)
+        }
+    }
+
+    /// Adds a look.
+    ///
+    /// - Parameters:
+    ///   - consensus: the posterior of the look.
+    ///   - evidence: the readings of the look, including those that the posterior doesn't use.
+    ///   - belief: the most probable map of the belief with the mean position and the sum of its variances.
+    mutating func observe(
+        _ consensus: BeaconConsensus, _ evidence: Evidence, belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
+        field: SignalField, at now: Instant
+    ) {
+        let seconds = latest.map { max(0, $0.duration(to: now).seconds) } ?? .infinity
+        latest = now
+        var way = Double.infinity
+        if let place, place.mapIndex == consensus.mapIndex { way = place.point.distance(to: consensus.mean) }
+        place = (consensus.mapIndex, consensus.mean)
+        let fresh = 1 - cmath_exp(-seconds / Self.errorTime - way / Self.errorLength)
+        let count = consensus.tests.count
+        let ceiling = count >= Self.fewest ? Double.infinity : 0
+        for test in consensus.tests {
+            guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
+            let (index, isKnown) = index(of: test.beacon)
+            if !isKnown { records.insert(BeaconRecord(beacon: test.beacon, at: now), at: index) }
+            records[index].observe(
+                test, reading: reading, independence: isKnown ? fresh : 1, ceiling: ceiling,
+                mapIndex: consensus.mapIndex, offset: consensus.offset, at: now)
+        }
+        if count >= Self.fewest - 1 {
+            let scale = scale.value
+            for test in consensus.tests {
+                self.scale.observe(test.residual.magnitude / test.variance.squareRoot(), scale: scale)
+            }
+        }
+        assess(consensus, belief, after: seconds)
+        listen(consensus, evidence, field: field, seconds: min(seconds, 4), fresh: fresh, at: now)
+        diagnose(field)
+    }
+
+    private mutating func diagnose(_ field: SignalField) {
+        guard records.contains(where: { $0.needsKind }) else { return }
+        let others = records.filter { $0.odds > 0 }.map(\.beacon)
+        for index in records.indices where records[index].needsKind {
+            let kind = FaultDiagnosis(records[index], field: field).kind(others: others)
+            records[index].setKind(kind)
+        }
+    }
+
+    /// Computes the separation of the solutions without each of the beacons.
+    private mutating func assess(
+        _ consensus: BeaconConsensus, _ belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
+        after seconds: Double
+    ) {
+        var (faulty, worst, sum) = (0.0, 0.0, 0.0)
+        let center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
+        for test in consensus.tests {
+            let fault = max(fault(of: test.beacon), test.fault)
+            faulty += fault
+            worst = max(worst, fault)
+            let distance = test.point.distance(to: center)
+            sum += fault * distance * distance
+        }
+        let stray = consensus.mean.distance(to: center)
+        sum += worst * (stray * stray + consensus.variance)
+        separation = max(sum, separation * cmath_exp(-seconds / Self.separationTime))
+        isContradictory =
+            faulty > 0.5 * Double(consensus.tests.count)
+            || consensus.tests.count < Self.fewest && worst > 0.5
+        isAstray = false
+        guard worst > 0.5, let belief, consensus.strayShare > Self.decisiveShare else { return }
+        isAstray =
+            belief.mapIndex != consensus.mapIndex
+            || stray * stray > Self.decisiveRatio * (consensus.variance + belief.variance)
+                + Self.decisiveDistance * Self.decisiveDistance
+    }
+
+    /// The faults, in the order of the beacons' indexes.
+    func faults(of field: SignalField) -> [BeaconFault] {
+        let contradictory = records.compactMap { record in
+            record.since.map { BeaconFault(beacon: field.beacons[record.beacon], kind: record.kind, since: $0) }
+        }
+        let silent = silences.compactMap { record in
+            record.since.map { BeaconFault(beacon: field.beacons[record.beacon], kind: .silent, since: $0) }
+        }
+        return contradictory + silent
+    }
+}

@@ -1,0 +1,59 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+extension PositioningEngine {
+    /// Standard deviation in dB of the receiver offset after a restart.
+    private static let restartDeviation = 3.0
+    /// The least probability of a map after a restart.
+    private static let leastMapShare = 1e-3
+
+    /// Tests the detected beacons against each other.
+    ///
+    /// - Returns: whether the belief must restart, because faulty beacons led it astray.
+    mutating func examine(_ snapshot: inout Evidence, at now: Instant) -> Bool {
+        var evidence = snapshot
+        evidence.heard.removeAll { $0.share <= 0 }
+        let likelihood = Likelihood(field: field, evidence: evidence, receivers: filter.receivers)
+        let faults = evidence.heard.map { Float(integrity.fault(of: $0.beacon)) }
+        let receiver = filter.receivers.first.map { ($0.value, $0.variance) } ?? (0, 0)
+        let scale = integrity.scale.value
+        filter.workspace.consensus.place(likelihood, filter: filter, picks: &filter.workspace.picks)
+        filter.workspace.consensus.weigh(likelihood, faults: faults, receiver: receiver, scale: scale)
+        var belief: (mapIndex: Int, point: MapPoint, variance: Double)?
+        if let mapIndex = learnedMapIndex, let moments = filter.moments(mapIndex: mapIndex) {
+            belief = (mapIndex, moments.mean, moments.variance)
+        }
+        guard !filter.workspace.consensus.tests.isEmpty else { return false }
+        integrity.observe(
+            filter.workspace.consensus, snapshot, belief: belief, field: field, at: now)
+        if integrity.isAstray { leave(&snapshot) }
+        return integrity.isAstray
+    }
+
+    /// Prepares the restart of a belief that faulty beacons led astray: without them, from their last seconds.
+    private mutating func leave(_ snapshot: inout Evidence) {
+        let consensus = filter.workspace.consensus
+        for test in consensus.tests where test.fault > 0.5 {
+            for place in snapshot.heard.indices where snapshot.heard[place].beacon == test.beacon {
+                snapshot.heard[place].share *= Float(2 * (1 - test.fault))
+                snapshot.heard[place].draws *= Float(2 * (1 - test.fault))
+            }
+        }
+        floorFilter.observe(
+            evidence: consensus.mapShares.map { cmath_log($0 + Self.leastMapShare) }, height: nil, after: 0)
+        for mapIndex in offsets.indices {
+            filter.receivers[mapIndex] = firstReceiver
+            filter.receivers[mapIndex].begin(value: consensus.offset, deviation: Self.restartDeviation)
+            offsets[mapIndex] = filter.receivers[mapIndex]
+        }
+    }
+
+    /// The beacons whose readings contradict the belief or that are missing, in the order of their identities.
+    public var beaconFaults: [BeaconFault] {
+        integrity.faults(of: field).sorted { $0.beacon < $1.beacon }
+    }
+
+    /// Whether the beacons contradict each other and no majority of them agrees.
+    public var isContradictory: Bool { integrity.isContradictory }
+}

@@ -1,0 +1,149 @@
+import XCTest
+
+import IndoorLocalization
+@testable import IndoorPositioning
+
+final class BeaconIntegrityTests: XCTestCase {
+    /// The settings without the test of the beacons.
+    private static let trusting: PositioningSettings = {
+        var settings = PositioningSettings()
+        settings.testsBeacons = false
+        return settings
+    }()
+
+    /// Adds a clone of a beacon: ten strong readings a second.
+    private static func clone(of clones: Set<Int>) -> IntegrityWalk.Disturbance {
+        { beacon, rssi, _, _ in
+            guard clones.contains(beacon) else { return [(beacon, rssi)] }
+            return [(beacon, rssi)] + Array(repeating: (beacon, -50), count: 10)
+        }
+    }
+
+    func testNoFaultOnACleanWalk() {
+        for seed in 0..<3 {
+            var walk = IntegrityWalk(seed: UInt64(seed))
+            walk.walk(120)
+            XCTAssertEqual(walk.named, [], "seed \(seed)")
+            XCTAssertFalse(walk.engine.isContradictory)
+        }
+    }
+
+    func testACloneIsNamedAndLosesItsInfluence() throws {
+        var (clean, tested, trusting) = (
+            IntegrityWalk(), IntegrityWalk(), IntegrityWalk(settings: Self.trusting)
+        )
+        clean.walk(60)
+        tested.walk(60, disturbance: Self.clone(of: [2]))
+        trusting.walk(60, disturbance: Self.clone(of: [2]))
+        XCTAssertEqual(tested.named, [PositioningStage.identity(2)])
+        XCTAssertNotNil(tested.kind(of: 2))
+        XCTAssertLessThan(tested.meanError, 1.3 * clean.meanError + 0.2)
+        XCTAssertGreaterThan(trusting.meanError, tested.meanError, "the clone must matter without the test")
+    }
+
+    func testTwoClonesDontOutweighTheOthers() {
+        var walk = IntegrityWalk()
+        walk.walk(60, disturbance: Self.clone(of: [2, 5]))
+        XCTAssertEqual(walk.named, [PositioningStage.identity(2), PositioningStage.identity(5)])
+        XCTAssertLessThan(walk.meanError, 2)
+    }
+
+    func testExchangedBeaconsAreNamed() {
+        var walk = IntegrityWalk()
+        walk.walk(60) { beacon, rssi, _, _ in [([0: 7, 7: 0][beacon] ?? beacon, rssi)] }
+        XCTAssertEqual(walk.named, [PositioningStage.identity(0), PositioningStage.identity(7)])
+        XCTAssertEqual(walk.kind(of: 0), .exchanged(with: PositioningStage.identity(7)))
+        XCTAssertEqual(walk.kind(of: 7), .exchanged(with: PositioningStage.identity(0)))
+    }
+
+    func testAMovedBeaconGetsItsNewPlace() throws {
+        let target = MapPoint(x: 18, y: 17)
+        var walk = IntegrityWalk()
+        var generator = SeededGenerator(seed: 5)
+        walk.walk(90) { beacon, rssi, place, _ in
+            guard beacon == 0 else { return [(beacon, rssi)] }
+            return [(0, PositioningStage.rssi(from: target, to: place) + 2.5 * generator.normal())]
+        }
+        guard case .moved(let place, let distance) = try XCTUnwrap(walk.kind(of: 0)) else {
+            return XCTFail("\(String(describing: walk.kind(of: 0)))")
+        }
+        XCTAssertLessThan(place.point.distance(to: target), 5)
+        XCTAssertGreaterThan(try XCTUnwrap(distance), 10)
+    }
+
+    func testAStrongPowerIsAChangedPower() throws {
+        var walk = IntegrityWalk()
+        walk.walk(90) { beacon, rssi, _, _ in [(beacon, beacon == 4 ? rssi + 12 : rssi)] }
+        guard case .powerChanged(let difference) = try XCTUnwrap(walk.kind(of: 4)) else {
+            return XCTFail("\(String(describing: walk.kind(of: 4)))")
+        }
+        XCTAssertEqual(difference, 12, accuracy: 4)
+    }
+
+    func testAnImpossibleLevelIsTooStrong() throws {
+        var walk = IntegrityWalk()
+        walk.walk(40) { beacon, rssi, _, _ in [(beacon, beacon == 6 ? -20 : rssi)] }
+        guard case .tooStrong(let excess) = try XCTUnwrap(walk.kind(of: 6)) else {
+            return XCTFail("\(String(describing: walk.kind(of: 6)))")
+        }
+        XCTAssertGreaterThan(excess, 6)
+    }
+
+    func testABeaconIsForgiven() {
+        var walk = IntegrityWalk()
+        walk.walk(40, disturbance: Self.clone(of: [2]))
+        XCTAssertNotNil(walk.kind(of: 2))
+        walk.walk(90)
+        XCTAssertNil(walk.kind(of: 2))
+    }
+
+    func testAMissingBeaconIsSilentAndComesBack() {
+        var walk = IntegrityWalk()
+        walk.walk(90) { beacon, rssi, _, _ in beacon == 3 ? [] : [(beacon, rssi)] }
+        XCTAssertEqual(walk.kind(of: 3), .silent)
+        walk.walk(5)
+        XCTAssertNil(walk.kind(of: 3))
+    }
+
+    func testADeafDeviceAccusesNoBeacon() {
+        var walk = IntegrityWalk()
+        walk.walk(20)
+        walk.walk(120, deaf: true)
+        walk.walk(10)
+        XCTAssertEqual(walk.named, [])
+    }
+
+    func testTwoBeaconsThatDisagreeAreContradictoryAndTheRadiusGrows() throws {
+        func radius(strange: Bool) throws -> (radius: Double, isContradictory: Bool) {
+            var walk = IntegrityWalk()
+            walk.walk(30) { beacon, rssi, _, _ in
+                // Only two beacons are received; both seem to be near.
+                guard beacon == 0 || beacon == 7 else { return [] }
+                return [(beacon, strange ? -48 : rssi)]
+            }
+            let estimate = try XCTUnwrap(walk.engine.estimate(on: PositioningStage.hall))
+            return (estimate.radius, walk.engine.isContradictory)
+        }
+        let (honest, strange) = (try radius(strange: false), try radius(strange: true))
+        XCTAssertFalse(honest.isContradictory)
+        XCTAssertGreaterThan(strange.radius, honest.radius)
+    }
+
+    func testTheSameSeedGivesTheSameOutput() throws {
+        func run() throws -> (PositioningEngine.Estimate, [BeaconFault]) {
+            var walk = IntegrityWalk(seed: 9)
+            walk.walk(40, disturbance: Self.clone(of: [1]))
+            return (try XCTUnwrap(walk.engine.estimate(on: PositioningStage.hall)), walk.engine.beaconFaults)
+        }
+        let (first, second) = (try run(), try run())
+        XCTAssertEqual(first.0, second.0)
+        XCTAssertEqual(first.1, second.1)
+        XCTAssertFalse(first.1.isEmpty)
+    }
+
+    func testTheTestCanBeSwitchedOff() {
+        var walk = IntegrityWalk(settings: Self.trusting)
+        walk.walk(40, disturbance: Self.clone(of: [2]))
+        XCTAssertEqual(walk.named, [])
+    }
+}
