@@ -139,6 +139,39 @@ static void numbers(int level) {
     tell("exp");
 }
 
+static double wide(double low, double high) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+/// Hashes a function's results for many numbers, some of them very small, very large or infinite.
+#define FUNCTION(name, low, high, call)                                                                               \
+    for (int index = 0; index < 20000; index++) {                                                                     \
+        double a = wide(low, high), b = wide(low, high);                                                              \
+        if (index % 100 == 0) a *= wide(0, 1) < 0.5 ? 0x1p-1000 : 0x1p1000;                                           \
+        (void)b;                                                                                                      \
+        double result = call;                                                                                         \
+        if (result != result) result = -1.25;                                                                         \
+        hash_bytes(&result, sizeof result);                                                                           \
+    }                                                                                                                 \
+    tell(name)
+
+static void functions(void) {
+    FUNCTION("function-exp", -750, 750, cmath_exp(a));
+    FUNCTION("function-log", 0, 20, cmath_log(a));
+    FUNCTION("function-log10", 0, 20, cmath_log10(a));
+    FUNCTION("function-pow", -30, 60, cmath_pow(a < 0 ? 10 : a, b));
+    FUNCTION("function-sin", -400, 400, cmath_sin(a));
+    FUNCTION("function-cos", -400, 400, cmath_cos(a));
+    FUNCTION("function-asin", -1, 1, cmath_asin(a));
+    FUNCTION("function-atan2", -9, 9, cmath_atan2(a, b));
+    FUNCTION("function-hypot", -9, 9, cmath_hypot(a, b));
+    FUNCTION("function-fmod", -900, 900, cmath_fmod(a, b));
+    FUNCTION("function-expf", -90, 90, cmath_expf((float)a));
+    FUNCTION("function-logf", 0, 20, cmath_logf((float)a));
+    FUNCTION("function-log1pf", -1, 20, cmath_log1pf((float)a));
+}
+
 static void particles(int level) {
     // Four walls around every cell of 4 m.
     for (int32_t cell = 0; cell < 100; cell++) {
@@ -217,6 +250,7 @@ static void run(int level) {
     posterior(level);
     numbers(level);
     particles(level);
+    functions();
 }
 
 #if defined(__aarch64__)

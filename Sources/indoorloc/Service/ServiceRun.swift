@@ -205,15 +205,10 @@ enum ServiceEvent: Sendable {
 
 /// The signal that requests a reload of the settings: SIGHUP.
 final class ReloadSignal {
-    private let source: any DispatchSourceProtocol
+    private let source: SignalSources
 
-    init(_ body: @escaping @Sendable () -> Void) {
-        // The dispatch source receives the signal; its default action must not happen.
-        signal(SIGHUP, SIG_IGN)
-        source = DispatchSource.makeSignalSource(signal: SIGHUP)
-        source.setEventHandler(handler: body)
-        source.activate()
-    }
+    /// Handles the signal from now on: none is lost after the initializer returns.
+    init(_ body: @escaping @Sendable () -> Void) { source = SignalSources([SIGHUP]) { _ in body() } }
 
     deinit { source.cancel() }
 }
