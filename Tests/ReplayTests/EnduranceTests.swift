@@ -1,0 +1,75 @@
+import Foundation
+import IndoorLocalizationTesting
+import LoopbackServers
+import XCTest
+
+/// Work that is repeated many times in a separate process, whose memory, threads and descriptors no other test changes.
+///
+/// `.ci/soak` runs longer forms.
+final class EnduranceTests: XCTestCase {
+    private struct Usage: Decodable {
+        var heapBytes, residentKilobytes, threads, descriptors: Int
+    }
+
+    private struct Cycles: Decodable {
+        var cycles, survivors: Int
+        var before, after: Usage
+    }
+
+    private struct Day: Decodable {
+        var hours, heapBytesPerHour, firstError, lastError: Double
+        var rounds, readings, positions, droppedElements, errors: Int
+        var before, after: Usage
+    }
+
+    /// Runs the program, which is in the folder of the test program, and returns its report.
+    private func report<Report: Decodable>(_ arguments: String...) throws -> Report {
+        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        let process = Process()
+        process.executableURL = tests.resolvingSymlinksInPath().deletingLastPathComponent().appending(
+            path: "EnduranceRunner")
+        process.currentDirectoryURL = URL(filePath: try FixtureFolder("office").path)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try ProcessSignals.withAll { try process.run() }
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        XCTAssertEqual(process.terminationStatus, 0)
+        return try JSONDecoder().decode(Report.self, from: data)
+    }
+
+    private func assertNothingRemains(of subject: String, _ cycles: Int, line: UInt = #line) throws {
+        let report: Cycles = try report("cycles", subject, "\(cycles)")
+        XCTAssertEqual(report.cycles, cycles, line: line)
+        XCTAssertEqual(report.survivors, 0, "objects of \(subject)", line: line)
+        // The smallest object has 32 bytes. One that is left by each cycle exceeds the limit.
+        let limit = max(64 * 1024, 16 * cycles)
+        XCTAssertLessThan(report.after.heapBytes - report.before.heapBytes, limit, subject, line: line)
+        XCTAssertLessThanOrEqual(report.after.threads, report.before.threads + 2, subject, line: line)
+        XCTAssertLessThanOrEqual(report.after.descriptors, report.before.descriptors, subject, line: line)
+    }
+
+    func testTenThousandSessionsLeaveNothingBehind() throws { try assertNothingRemains(of: "localizer", 10_000) }
+
+    func testAThousandScansLeaveNothingBehind() throws { try assertNothingRemains(of: "scanner", 4_000) }
+
+    func testAThousandHostsOfPluginsLeaveNothingBehind() throws { try assertNothingRemains(of: "plugins", 4_000) }
+
+    func testAThousandLiveMapsLeaveNothingBehind() throws { try assertNothingRemains(of: "liveMap", 1_000) }
+
+    func testTwoHundredConnectionsToABrokerLeaveNothingBehind() throws { try assertNothingRemains(of: "sharing", 200) }
+
+    func testAnHourOfWalkingNeedsNoMoreMemoryAndGivesTheSameAnswers() throws {
+        let report: Day = try report("day", "1")
+        XCTAssertGreaterThan(report.rounds, 4)
+        XCTAssertGreaterThan(report.positions, 3000)
+        XCTAssertEqual(report.droppedElements, 0)
+        XCTAssertEqual(report.errors, 0)
+        XCTAssertLessThan(report.firstError, 3)
+        XCTAssertEqual(report.lastError, report.firstError, accuracy: 0.5)
+        XCTAssertLessThan(report.after.heapBytes - report.before.heapBytes, 256 * 1024)
+        XCTAssertEqual(report.after.threads, report.before.threads, accuracy: 2)
+        XCTAssertEqual(report.after.descriptors, report.before.descriptors)
+    }
+}
