@@ -133,8 +133,7 @@ struct CycleStage {
         let scans = source.scanCount
         await host.localizer.start()
         try await source.waitForScans(scans + 1)
-        await host.localizer.stop()
-        await host.stop()
+        guard await host.stopAll() else { throw CycleError("the host did not stop") }
         await reader.value
         try await settle()
     }

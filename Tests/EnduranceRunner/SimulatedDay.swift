@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import ScanRecording
 import VenuePackets
 
-/// A live session in accelerated time: a walker repeats a walk of about ten minutes in the office.
+/// A live session in accelerated time: a walker repeats a walk of about four minutes in the office.
 struct SimulatedDay {
     /// The results.
     struct Report: Codable {
@@ -42,7 +42,7 @@ struct SimulatedDay {
         var script = try WalkScript(json: Data(contentsOf: URL(filePath: try office.file("paths/track-upper.json"))))
         let there = script.path.points
         let circle = there + there.dropFirst().dropLast().reversed()
-        script.path.points = (0..<6).flatMap { _ in circle } + circle.prefix(1)
+        script.path.points = (0..<2).flatMap { _ in circle } + circle.prefix(1)
         let walk = try WalkSimulator(venue: venue, script: script, seed: 3)
         round = walk.duration.seconds.rounded(.up)
         var (readings, truths): ([SensorReading], [Truth]) = ([], [])
