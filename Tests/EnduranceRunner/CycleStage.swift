@@ -124,7 +124,7 @@ struct CycleStage {
     }
 
     private func runPlugins(_ remains: Remains) async throws {
-        let host = PluginHost(localizer: localizer())
+        let host = PluginHost(localizer: localizer(), clock: clock)
         remains.watch(host)
         guard let map = await host.add(MapFeed(), arguments: .init()) else { throw CycleError("the plugin refused") }
         remains.watch(map)
