@@ -186,7 +186,16 @@ let package = Package(
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests",
-            dependencies: ["GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+            dependencies: [
+                "GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "EnduranceRunner",
+            ]),
+        // A process that repeats work, and measures what remains of it.
+        .executableTarget(
+            name: "EnduranceRunner",
+            dependencies: [
+                "IndoorLocalization", "LiveMap", "MQTTSharing", "ScanRecording", "VenuePackets",
+                "IndoorLocalizationTesting", "LoopbackServers", "CBench",
+            ], path: "Tests/EnduranceRunner"),
         .testTarget(
             name: "IndoorLocalizationTestingTests",
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),

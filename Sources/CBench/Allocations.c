@@ -1,5 +1,9 @@
 #include "CBench.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 static _Thread_local uint64_t allocations;
 static _Thread_local int64_t bytes;
 static _Thread_local int64_t most_bytes;
@@ -7,6 +11,15 @@ static _Thread_local int64_t most_bytes;
 uint64_t cbench_allocations(void) { return allocations; }
 
 int64_t cbench_bytes(void) { return bytes; }
+
+int64_t cbench_heap_bytes(void) {
+#if defined(__GLIBC__)
+    struct mallinfo2 info = mallinfo2();
+    return (int64_t)(info.uordblks + info.hblkhd);
+#else
+    return 0;
+#endif
+}
 
 int64_t cbench_most_bytes(void) { return most_bytes; }
 

@@ -17,7 +17,7 @@ extension BeaconScanner {
                     continue
                 }
                 latest = estimate.instant
-                continuation.yield(estimate)
+                if case .dropped = continuation.yield(estimate) { self?.lostEstimates.withLock { $0 += 1 } }
             }
             continuation.finish()
         }

@@ -22,18 +22,20 @@ public actor BeaconScanner {
     private var scan = CurrentTask()
     private var alarm = SessionAlarm()
 
-    private nonisolated let eventBroadcast: Broadcast<ScannerEvent>
-    private nonisolated let scanBroadcast: Broadcast<ScanEvent>
-    private nonisolated let advertisementBroadcast: Broadcast<Advertisement>
-    private nonisolated let beaconBroadcast: Broadcast<BeaconRecord>
-    private nonisolated let regionBroadcast: Broadcast<RegionEvent>
-    private nonisolated let rangingBroadcast: Broadcast<RegionRanging>
-    private nonisolated let everyRangingBroadcast: Broadcast<RegionRanging>
-    private nonisolated let roomBroadcast: Broadcast<RoomEvent>
-    private nonisolated let radioBroadcast: Broadcast<RadioEvent>
-    private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
-    private nonisolated let trackingBroadcast = Broadcast<TrackingState>(.bufferingNewest(256), replaysLatest: true)
+    nonisolated let eventBroadcast: Broadcast<ScannerEvent>
+    nonisolated let scanBroadcast: Broadcast<ScanEvent>
+    nonisolated let advertisementBroadcast: Broadcast<Advertisement>
+    nonisolated let beaconBroadcast: Broadcast<BeaconRecord>
+    nonisolated let regionBroadcast: Broadcast<RegionEvent>
+    nonisolated let rangingBroadcast: Broadcast<RegionRanging>
+    nonisolated let everyRangingBroadcast: Broadcast<RegionRanging>
+    nonisolated let roomBroadcast: Broadcast<RoomEvent>
+    nonisolated let radioBroadcast: Broadcast<RadioEvent>
+    nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+    nonisolated let trackingBroadcast = Broadcast<TrackingState>(.bufferingNewest(256), replaysLatest: true)
     nonisolated let trainingBroadcast: Broadcast<TrainingProgress>
+    /// The number of room estimates that slow subscribers lost.
+    nonisolated let lostEstimates = Guarded(0)
     private var toldTracking = TrackingState(isMonitoring: false, isRanging: false, insideRegions: [])
 
     /// Creates a scanner that is not started.
@@ -99,11 +101,13 @@ public actor BeaconScanner {
     public nonisolated var trainingProgress: AsyncStream<TrainingProgress> { trainingBroadcast.subscribe() }
     /// Errors. After one that is not critical, the scanner continues after a pause. The stream stores the newest 256.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// The number of records, rangings and events that slow subscribers lost.
+    /// The number of elements of all streams that slow subscribers lost.
     public nonisolated var droppedElements: Int {
-        eventBroadcast.dropped + advertisementBroadcast.dropped + beaconBroadcast.dropped + regionBroadcast.dropped
-            + rangingBroadcast.dropped
-            + everyRangingBroadcast.dropped + roomBroadcast.dropped
+        let receptions = eventBroadcast.dropped + advertisementBroadcast.dropped + beaconBroadcast.dropped
+        let regions = regionBroadcast.dropped + rangingBroadcast.dropped + everyRangingBroadcast.dropped
+        let rooms = roomBroadcast.dropped + trainingBroadcast.dropped + trackingBroadcast.dropped
+        let reports = scanBroadcast.dropped + radioBroadcast.dropped + errorBroadcast.dropped
+        return receptions + regions + rooms + reports + lostEstimates.withLock(\.self)
     }
 
     // MARK: - Scanning

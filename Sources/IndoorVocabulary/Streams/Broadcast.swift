@@ -35,8 +35,12 @@ package final class Broadcast<Element: Sendable>: Sendable {
     ///
     /// For a recording, it buffers all elements, because a recording can play faster than a subscriber reads and no
     /// element may be lost.
-    package convenience init(of pace: ScanPace, newest: Int = 1024, keepsLatest: Bool = false) {
-        self.init(pace == .recorded ? .unbounded : .bufferingNewest(newest), keepsLatest: keepsLatest)
+    package convenience init(
+        of pace: ScanPace, newest: Int = 1024, replaysLatest: Bool = false, keepsLatest: Bool = false
+    ) {
+        self.init(
+            pace == .recorded ? .unbounded : .bufferingNewest(newest), replaysLatest: replaysLatest,
+            keepsLatest: keepsLatest)
     }
 
     deinit {

@@ -20,11 +20,13 @@ public actor FloorPlanLocalizer {
 
     package var runtime: SessionRuntime<FloorPlanLocalizerMachine<PositioningEngine>>
 
-    private nonisolated let stateBroadcast = Broadcast<FloorPlanLocalizerState>(.unbounded, replaysLatest: true)
-    private nonisolated let progressBroadcast = Broadcast<Double>(.bufferingNewest(64))
-    private nonisolated let positionBroadcast: Broadcast<Position>
-    private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
-    private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+    nonisolated let stateBroadcast: Broadcast<FloorPlanLocalizerState>
+    nonisolated let progressBroadcast = Broadcast<Double>(.bufferingNewest(64))
+    nonisolated let positionBroadcast: Broadcast<Position>
+    nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
+    nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+    /// The elements of streams that are derived from others.
+    nonisolated let derivedElements = DerivedElements()
 
     /// Creates a stopped floor plan localizer.
     ///
@@ -43,6 +45,7 @@ public actor FloorPlanLocalizer {
         seed: UInt64 = 0, tables: SharedTables = SharedTables()
     ) {
         floorPlan = plan
+        stateBroadcast = Broadcast(of: source.pace, replaysLatest: true)
         positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         eventBroadcast = Broadcast(of: source.pace)
         let machine = FloorPlanLocalizerMachine(
@@ -83,6 +86,11 @@ public actor FloorPlanLocalizer {
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
     /// A stream of errors, including those that don't end the session.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
+    /// The number of elements of all streams that slow subscribers have lost.
+    public nonisolated var droppedElements: Int {
+        stateBroadcast.dropped + progressBroadcast.dropped + positionBroadcast.dropped + eventBroadcast.dropped
+            + errorBroadcast.dropped + derivedElements.dropped
+    }
 
     /// Connects to the venue source and checks that it has the venue. Does nothing if that is done or in progress.
     public func connect() async { await begin(with: .connect) }

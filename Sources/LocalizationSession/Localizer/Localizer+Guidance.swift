@@ -68,13 +68,13 @@ extension Localizer {
         settings: RouteMonitorSettings = RouteMonitorSettings()
     ) throws(RouteError) -> AsyncStream<RouteUpdate> {
         let monitor = try RouteMonitor(planner: planner, goal: goal, options: options, settings: settings)
-        let positions = positions
+        let (positions, elements) = (positions, derivedElements)
         let (stream, continuation) = AsyncStream.makeStream(
             of: RouteUpdate.self, bufferingPolicy: .bufferingNewest(1024))
         let watch = Task {
             var monitor = monitor
             for await position in positions {
-                for update in monitor.handle(position) { continuation.yield(update) }
+                for update in monitor.handle(position) { elements.send(update, to: continuation) }
                 if monitor.isOver { break }
             }
             continuation.finish()

@@ -86,11 +86,13 @@ extension Localizer {
     public func forgetEvents() { eventHistory.removeAll() }
     /// A stream of errors, including those that don't end the session.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// The number of outputs dropped for slow subscribers: positions, events, motion estimates, and elements of
-    /// ``outputs``.
+    /// The number of elements of all streams that slow subscribers have lost.
     public nonisolated var droppedElements: Int {
-        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
-            + motionBroadcast.dropped + outputBroadcast.dropped
+        let states = stateBroadcast.dropped + evaluationBroadcast.dropped + statusBroadcast.dropped
+        let places = positionBroadcast.dropped + outdoorBroadcast.dropped + motionBroadcast.dropped
+        let events = eventBroadcast.dropped + interactionBroadcast.dropped + venueBroadcast.dropped
+        let reports = diagnosisBroadcast.dropped + errorBroadcast.dropped + outputBroadcast.dropped
+        return states + places + events + reports + derivedElements.dropped
     }
 
     /// Finishes the streams of all current subscribers, after the elements already emitted.

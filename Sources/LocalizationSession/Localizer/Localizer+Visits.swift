@@ -6,13 +6,13 @@ extension Localizer {
     ///
     /// The localizer derives the visits from ``states``. The stream buffers the newest 1024 visits.
     public nonisolated var visits: AsyncStream<VisitEvent> {
-        let states = states
+        let (states, elements) = (states, derivedElements)
         let (stream, continuation) = AsyncStream.makeStream(
             of: VisitEvent.self, bufferingPolicy: .bufferingNewest(1024))
         let watch = Task {
             var machine = VisitMachine()
             for await state in states {
-                for event in machine.handle(state) { continuation.yield(event) }
+                for event in machine.handle(state) { elements.send(event, to: continuation) }
             }
             continuation.finish()
         }
@@ -22,20 +22,20 @@ extension Localizer {
 
     /// A stream of the calibration's quality, beginning with the current one. It emits each change.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
-        qualities(positions, of: self) { await $0.calibration.quality }
+        qualities(positions, of: self, derivedElements) { await $0.calibration.quality }
     }
 }
 
 extension FloorPlanLocalizer {
     /// A stream of the calibration's quality, beginning with the current one. It emits each change.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
-        qualities(positions, of: self) { await $0.calibration.quality }
+        qualities(positions, of: self, derivedElements) { await $0.calibration.quality }
     }
 }
 
 /// Returns a stream of the quality. It reads the quality at once and after each position, which may change it.
 private func qualities<Source: AnyObject & Sendable>(
-    _ positions: AsyncStream<Position>, of source: Source,
+    _ positions: AsyncStream<Position>, of source: Source, _ elements: DerivedElements,
     _ quality: @escaping @Sendable (Source) async -> Calibration.Quality
 ) -> AsyncStream<Calibration.Quality> {
     let (stream, continuation) = AsyncStream.makeStream(
@@ -45,7 +45,7 @@ private func qualities<Source: AnyObject & Sendable>(
         func publish() async {
             guard let source else { return }
             let present = await quality(source)
-            if present != published { continuation.yield(present) }
+            if present != published { elements.send(present, to: continuation) }
             published = present
         }
         await publish()

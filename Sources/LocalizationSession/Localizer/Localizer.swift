@@ -34,10 +34,10 @@ public actor Localizer {
     /// The activity counters over all sessions of this localizer.
     public private(set) var activityCounts = ActivityCounts()
 
-    nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
-    nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
+    nonisolated let stateBroadcast: Broadcast<LocalizationState>
+    nonisolated let evaluationBroadcast: Broadcast<VenueEvaluation>
     private var publishedEvaluation = VenueEvaluation(state: .idle)
-    nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
+    nonisolated let statusBroadcast: Broadcast<ServiceStatus>
     private var publishedStatus = ServiceStatus.stopped
     nonisolated let diagnosisBroadcast = Broadcast<SessionDiagnosis>(.bufferingNewest(256), replaysLatest: true)
     private var publishedReason = SessionDiagnosis.Reason.notRunning
@@ -51,6 +51,8 @@ public actor Localizer {
     nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
     nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
     nonisolated let outputBroadcast: Broadcast<SessionOutput>
+    /// The elements of streams that are derived from others, such as the visits.
+    nonisolated let derivedElements = DerivedElements()
 
     /// Creates an idle localizer.
     ///
@@ -84,6 +86,9 @@ public actor Localizer {
     ) {
         self.traceIDs = traceIDs
         self.eventHistory = eventHistory
+        stateBroadcast = Broadcast(of: source.pace, replaysLatest: true)
+        evaluationBroadcast = Broadcast(of: source.pace, replaysLatest: true)
+        statusBroadcast = Broadcast(of: source.pace, replaysLatest: true)
         positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         outdoorBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         eventBroadcast = Broadcast(of: source.pace)

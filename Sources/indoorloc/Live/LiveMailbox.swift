@@ -1,4 +1,4 @@
-import Synchronization
+import IndoorLocalization
 
 /// An occurrence during live work, which a person, the system or a time limit ends.
 package enum LiveOccurrence<Element: Sendable>: Sendable {
@@ -17,7 +17,7 @@ package enum LiveOccurrence<Element: Sendable>: Sendable {
 ///
 /// Elements that don't fit are lost and counted. An end is never lost. At most one tick is queued.
 package final class LiveMailbox<Element: Sendable>: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var occurrences: [LiveOccurrence<Element>] = []
         /// The number of popped occurrences at the start of `occurrences`.
         var start = 0
@@ -29,7 +29,7 @@ package final class LiveMailbox<Element: Sendable>: Sendable {
     /// The capacity in elements: seconds of a hall full of beacons.
     static var room: Int { 16_384 }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let wakes: AsyncStream<Void>
     private let waker: AsyncStream<Void>.Continuation
 

@@ -1,6 +1,5 @@
 import Foundation
 import IndoorLocalization
-import Synchronization
 
 /// Live work whose elements are merged with ticks, signals and a time limit, in order of arrival.
 package final class LiveWork<Element: Sendable> {
@@ -114,7 +113,7 @@ private final class Interruptions: Sendable {
 
     /// A signal within this time is an echo, as no person repeats a request so fast.
     private static let echoTime = Duration.milliseconds(500)
-    private let first = Mutex<ContinuousClock.Instant?>(nil)
+    private let first = Guarded<ContinuousClock.Instant?>(nil)
 
     func register(at now: ContinuousClock.Instant) -> Request {
         first.withLock { first in

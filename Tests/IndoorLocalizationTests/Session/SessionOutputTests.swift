@@ -2,6 +2,8 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
+@testable import LocalizationSession
+
 /// All outputs of a session as one stream.
 final class SessionOutputTests: XCTestCase {
     /// The office, all of it one room.
@@ -83,7 +85,7 @@ final class SessionOutputTests: XCTestCase {
         XCTAssertEqual(seen.count, 1024)
         XCTAssertEqual(seen.first, "error 78")
         XCTAssertEqual(seen.suffix(2), ["error 1100", "idle"])
-        XCTAssertEqual(localizer.droppedElements, 2 + 1100 + 1 - 1024)
+        XCTAssertEqual(localizer.outputBroadcast.dropped, 2 + 1100 + 1 - 1024)
     }
 
     func testTheOutputsContinueAfterARestartAndEndWithTheStreams() async throws {

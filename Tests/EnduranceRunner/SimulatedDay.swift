@@ -1,0 +1,158 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
+
+/// A live session in accelerated time: a walker repeats a walk of about four minutes in the office.
+struct SimulatedDay {
+    /// The results.
+    struct Report: Codable {
+        var hours: Double
+        var seconds: Double
+        var rounds: Int
+        var readings: Int
+        var positions: Int
+        /// After a tenth of the rounds.
+        var before: Usage
+        var after: Usage
+        /// The slope of the allocated bytes from there on, in bytes per hour of the walk.
+        var heapBytesPerHour: Double
+        var droppedElements: Int
+        /// The median error of the positions in metres in the first rounds and in the last ones.
+        var firstError: Double
+        var lastError: Double
+        var firstPercentile90: Double
+        var lastPercentile90: Double
+        /// The errors that the session emitted.
+        var errors: Int
+    }
+
+    private let hours: Double
+    private let venue: Venue
+    private let readings: [SensorReading]
+    private let truths: [Truth]
+    /// The duration of a round in seconds.
+    private let round: Double
+
+    init(hours: Double) throws {
+        self.hours = hours
+        let office = try FixtureFolder("office")
+        venue = try VenuePacketReader().read(office.path).venue
+        var script = try WalkScript(json: Data(contentsOf: URL(filePath: try office.file("paths/track-upper.json"))))
+        let there = script.path.points
+        let circle = there + there.dropFirst().dropLast().reversed()
+        script.path.points = (0..<2).flatMap { _ in circle } + circle.prefix(1)
+        let walk = try WalkSimulator(venue: venue, script: script, seed: 3)
+        round = walk.duration.seconds.rounded(.up)
+        var (readings, truths): ([SensorReading], [Truth]) = ([], [])
+        for entry in walk.entries() {
+            switch entry {
+            case .measurement(let reading): readings.append(reading)
+            case .truth(let truth): truths.append(truth)
+            default: break
+            }
+        }
+        (self.readings, self.truths) = (readings, truths)
+    }
+
+    func run() async throws -> Report {
+        let begin = ContinuousClock.now
+        let (clock, source) = (ManualClock(), ScriptedSource())
+        let localizer = Localizer(source: source, venues: VenueLibrary([venue]), clock: clock, seed: 1)
+        let (positions, outputs, errors) = (localizer.positions, localizer.outputs, localizer.errors)
+        let score = Guarded<[Int: [Double]]>([:])
+        let scorer = Task { [truths, round] in
+            for await position in positions {
+                let seconds = position.instant.seconds - 1
+                let error = Self.error(of: position, at: seconds.truncatingRemainder(dividingBy: round), truths)
+                score.withLock { $0[Int(seconds / round), default: []].append(error) }
+            }
+        }
+        let reader = Task {
+            var count = 0; for await _ in outputs { count += 1 }; return count
+        }
+        let failures = Task {
+            var count = 0; for await _ in errors { count += 1 }; return count
+        }
+        await localizer.start()
+        try await source.waitForScans()
+
+        let rounds = max(2, Int((hours * 3600 / round).rounded()))
+        let warm = max(1, rounds / 10)
+        var samples: [Usage] = []
+        var quantiles: [(median: Double, percentile90: Double)] = []
+        var sent = 0
+        for index in 0..<rounds {
+            try await play(index, to: localizer, source, clock, &sent)
+            // Only two numbers of each round stay, so that the measurement itself needs no memory.
+            let errors = score.withLock { score in (score.removeValue(forKey: index) ?? []).sorted() }
+            guard !errors.isEmpty else { throw CycleError("round \(index) has no position") }
+            quantiles.append((errors[errors.count / 2], errors[errors.count * 9 / 10]))
+            if index >= warm - 1 { samples.append(try Usage()) }
+        }
+        let counts = await localizer.activityCounts
+        await localizer.stop()
+        localizer.finishStreams()
+        let dropped = localizer.droppedElements
+        _ = await (scorer.value, reader.value)
+        func middle(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+        let (first, last) = (quantiles.prefix(min(6, rounds / 2)), quantiles.suffix(min(6, rounds / 2)))
+        return Report(
+            hours: Double(rounds) * round / 3600, seconds: begin.duration(to: .now).seconds, rounds: rounds,
+            readings: counts.readings, positions: counts.positions, before: samples[0],
+            after: samples[samples.count - 1], heapBytesPerHour: Self.slope(samples.map(\.heapBytes)) * 3600 / round,
+            droppedElements: dropped, firstError: middle(first.map(\.median)), lastError: middle(last.map(\.median)),
+            firstPercentile90: middle(first.map(\.percentile90)), lastPercentile90: middle(last.map(\.percentile90)),
+            errors: await failures.value)
+    }
+
+    /// Delivers the readings of a round second by second. After each second, the session has handled all of them.
+    private func play(
+        _ index: Int, to localizer: Localizer, _ source: ScriptedSource, _ clock: ManualClock, _ sent: inout Int
+    ) async throws {
+        // The first instant is 1 s, as in a recording.
+        let offset = Duration.seconds(Double(index) * round + 1)
+        var next = readings.startIndex
+        for second in 1...Int(round) {
+            while next < readings.endIndex, readings[next].instant < Instant(seconds: Double(second)) {
+                source.send(shifted(readings[next], by: offset))
+                sent += 1
+                next += 1
+            }
+            var patience = 1_000_000
+            while await localizer.activityCounts.readings < sent {
+                patience -= 1
+                guard patience > 0 else { throw CycleError("the session does not handle its readings") }
+                await Task.yield()
+            }
+            clock.advance(to: Instant(seconds: Double(second)).advanced(by: offset))
+        }
+    }
+
+    private func shifted(_ reading: SensorReading, by offset: Duration) -> SensorReading {
+        var shifted = reading
+        shifted.instant = reading.instant.advanced(by: offset)
+        return shifted
+    }
+
+    /// Returns the distance in metres from a position to the truth at an instant of the round.
+    private static func error(of position: Position, at seconds: Double, _ truths: [Truth]) -> Double {
+        let after = truths.firstIndex { $0.instant.seconds > seconds } ?? truths.count - 1
+        let (first, second) = (truths[max(0, after - 1)], truths[after])
+        guard let from = first.point, let to = second.point, second.mapID == position.mapID else { return 50 }
+        let span = second.instant.seconds - first.instant.seconds
+        let share = span > 0 ? min(1, max(0, (seconds - first.instant.seconds) / span)) : 0
+        let (x, y) = (from.x + share * (to.x - from.x), from.y + share * (to.y - from.y))
+        return hypot(position.x - x, position.y - y)
+    }
+
+    /// Returns the least-squares slope of values over their indices.
+    private static func slope(_ values: [Int]) -> Double {
+        guard values.count > 1 else { return 0 }
+        let mean = Double(values.reduce(0, +)) / Double(values.count)
+        let middle = Double(values.count - 1) / 2
+        let deviations = values.enumerated().map { (Double($0) - middle, Double($1) - mean) }
+        return deviations.reduce(0) { $0 + $1.0 * $1.1 } / deviations.reduce(0) { $0 + $1.0 * $1.0 }
+    }
+}

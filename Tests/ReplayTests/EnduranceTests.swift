@@ -1,0 +1,78 @@
+import Foundation
+import IndoorLocalizationTesting
+import LoopbackServers
+import XCTest
+
+/// Work that is repeated many times in a separate process, whose memory, threads and descriptors no other test changes.
+///
+/// `.ci/soak` runs longer forms.
+final class EnduranceTests: XCTestCase {
+    private struct Usage: Decodable {
+        var heapBytes, residentKilobytes, threads, descriptors: Int
+    }
+
+    private struct Cycles: Decodable {
+        var cycles, survivors: Int
+        var before, after: Usage
+    }
+
+    private struct Day: Decodable {
+        var hours, heapBytesPerHour, firstError, lastError: Double
+        var rounds, readings, positions, droppedElements, errors: Int
+        var before, after: Usage
+    }
+
+    /// Runs the program, which is in the folder of the test program, and returns its report.
+    private func report<Report: Decodable>(_ arguments: String...) throws -> Report {
+        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        let process = Process()
+        process.executableURL = tests.resolvingSymlinksInPath().deletingLastPathComponent().appending(
+            path: "EnduranceRunner")
+        process.currentDirectoryURL = URL(filePath: try FixtureFolder("office").path)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try ProcessSignals.withAll { try process.run() }
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        XCTAssertEqual(process.terminationStatus, 0)
+        return try JSONDecoder().decode(Report.self, from: data)
+    }
+
+    /// - Parameter sleeps: the bytes of cancelled sleeps per cycle, which the runtime keeps until their deadlines.
+    private func assertNothingRemains(of subject: String, _ cycles: Int, sleeps: Int = 0, line: UInt = #line) throws {
+        let report: Cycles = try report("cycles", subject, "\(cycles)")
+        XCTAssertEqual(report.cycles, cycles, line: line)
+        XCTAssertEqual(report.survivors, 0, "objects of \(subject)", line: line)
+        // The smallest object has 32 bytes. One that is left by each cycle exceeds the limit.
+        let limit = max(128 * 1024, 16 * cycles) + sleeps * cycles
+        XCTAssertLessThan(report.after.heapBytes - report.before.heapBytes, limit, subject, line: line)
+        XCTAssertLessThanOrEqual(report.after.threads, report.before.threads + 2, subject, line: line)
+        XCTAssertLessThanOrEqual(report.after.descriptors, report.before.descriptors, subject, line: line)
+    }
+
+    func testAThousandSessionsLeaveNothingBehind() throws { try assertNothingRemains(of: "localizer", 1_000) }
+
+    func testTwoThousandScansLeaveNothingBehind() throws { try assertNothingRemains(of: "scanner", 2_000) }
+
+    func testFiveHundredHostsOfPluginsLeaveNothingBehind() throws { try assertNothingRemains(of: "plugins", 500) }
+
+    func testFiveHundredLiveMapsLeaveNothingBehind() throws { try assertNothingRemains(of: "liveMap", 500) }
+
+    func testThirtyConnectionsToABrokerLeaveNothingBehind() throws {
+        try assertNothingRemains(of: "sharing", 30, sleeps: 4096)
+    }
+
+    func testAQuarterOfAnHourOfWalkingNeedsNoMoreMemoryAndGivesTheSameAnswers() throws {
+        let report: Day = try report("day", "0.25")
+        XCTAssertGreaterThanOrEqual(report.rounds, 4)
+        XCTAssertGreaterThan(report.positions, 800)
+        XCTAssertEqual(report.droppedElements, 0)
+        XCTAssertEqual(report.errors, 0)
+        XCTAssertLessThan(report.firstError, 3)
+        XCTAssertEqual(report.lastError, report.firstError, accuracy: 0.5)
+        XCTAssertLessThan(report.after.heapBytes - report.before.heapBytes, 256 * 1024)
+        XCTAssertEqual(report.after.threads, report.before.threads, accuracy: 2)
+        XCTAssertEqual(report.after.descriptors, report.before.descriptors)
+    }
+}
