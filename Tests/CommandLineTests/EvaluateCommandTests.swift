@@ -6,6 +6,7 @@ final class EvaluateCommandTests: XCTestCase {
     private typealias Figures = [String: Any]
     private static let keys = [
         "dataset", "method", "n", "answered", "floor", "mean", "median", "p75", "p90", "p95", "ipin", "insideRadius",
+        "radius",
     ]
 
     private func figures(_ text: String) throws -> Figures {

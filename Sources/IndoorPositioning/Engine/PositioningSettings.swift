@@ -42,7 +42,9 @@ public struct PositioningSettings: Hashable, Sendable {
     /// the inflation.
     public var radiusInflation = 2.0
     /// Whether the engine tests each beacon against the others, and reduces the weight of beacons that contradict them.
-    public var testsBeacons = true
+    ///
+    /// False by default: in some venues without faults, the test names healthy beacons and enlarges the radius.
+    public var testsBeacons = false
 
     /// Creates the settings with their defaults.
     public init() {}

@@ -14,8 +14,8 @@ struct EvaluateCommand: Command {
             points from 5 s on, at most one per second, and the end of each stay. The estimate is the session's position
             at that instant; if the session has none, its last position is used if it is at most 10 s old. Errors are in
             metres, on the right floor. IPIN is the third quartile of the error plus 15 m for each level of difference. With --json,
-            prints one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin, insideRadius.
-            Shares are from 0 to 1; a figure without data is null.
+            prints one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin, insideRadius,
+            radius (the median of the 68 % radius). Shares are from 0 to 1; a figure without data is null.
 
             With --offline, the same instants are also scored with positions estimated from the whole recording,
             including later readings. They are printed as a second line, or with --json as the member 'offline' with n
@@ -41,7 +41,9 @@ struct EvaluateCommand: Command {
             beacons of other floors. moved=SHARE,DISTANCEm moves beacons in the packet. exchanged=SHARE exchanges beacons in
             pairs after the survey. dead=SHARE removes the readings of beacons. power=DIFFERENCE changes the power of a fifth of
             the beacons. replay plays the readings of the radio backwards in time. flood=RATE/s adds foreign beacons. A second
-            line has the disturbed beacons that the session named on its error stream, and the false alarms.
+            line has the disturbed beacons that the session named on its error stream, and the false alarms; --json has
+            them as disturbedBeacons, namedInMinute, receivedDisturbedBeacons, named, falseAlarms and hours. Sessions name
+            beacons with --set positioning.testsBeacons=true, which also adds the line for undisturbed tracks.
 
             With --gateways, the roles are exchanged: the beacons stand for gateways that receive the device as a tag.
             Their messages pass the decoder, the intake and the machine of 'track'. raw messages have each reading with
@@ -245,20 +247,20 @@ struct EvaluateCommand: Command {
         under conditions: EvaluationConditions, method: PositioningMethod
     ) throws {
         let isShifted = self.conditions.count > 1 || conditions.shift != 0
+        let reportsFaults = !conditions.disturbances.isEmpty || settings.isGiven("positioning.testsBeacons")
         guard isJSON else {
             let shift = isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : ""
             let lines = [(name + shift, scores.causal), ("\(name)\(shift) offline", isOffline ? scores.offline : nil)]
             let texts = lines.compactMap { name, score in score.map { $0.figureLine(of: name) } }
             return try StandardOutput.write(
-                texts.map { $0 + "\n" }.joined() + (conditions.disturbances.isEmpty ? "" : faults.line(of: name) + "\n")
-            )
+                texts.map { $0 + "\n" }.joined() + (reportsFaults ? faults.line(of: name) + "\n" : ""))
         }
         var json = JSONText()
         json.add("dataset", name)
         json.add("method", method.rawValue)
         if isShifted { json.add("shift", conditions.shift, decimals: 1) }
         scores.causal.addFigures(to: &json)
-        faults.addFigures(to: &json)
+        if reportsFaults { faults.addFigures(to: &json) }
         if isOffline {
             var after = JSONText()
             scores.offline.addFigures(to: &after)

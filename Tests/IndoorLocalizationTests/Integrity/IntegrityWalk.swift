@@ -19,8 +19,16 @@ struct IntegrityWalk {
     /// The names that were given to faults so far.
     private(set) var named: Set<BeaconIdentity> = []
 
+    /// The settings with the test of the beacons.
+    static let testing: PositioningSettings = {
+        var settings = PositioningSettings()
+        settings.testsBeacons = true
+        return settings
+    }()
+
     /// Creates a walk.
-    init(venue: Venue = PositioningStage.surveyedVenue, settings: PositioningSettings = .init(), seed: UInt64 = 1) {
+    init(venue: Venue = PositioningStage.surveyedVenue, settings: PositioningSettings = Self.testing, seed: UInt64 = 1)
+    {
         engine = PositioningEngine(venue: venue, settings: settings, seed: seed)
         noise = SeededGenerator(seed: seed &+ 1000)
     }
