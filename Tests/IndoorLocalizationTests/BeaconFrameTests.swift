@@ -41,7 +41,7 @@ final class BeaconFrameTests: XCTestCase {
 
     func testTheFoldersHoldNothingButFixtures() throws {
         let all = try FixtureFolder("advertisements").files()
-        let read = try fixtures("accepted").map(\.path) + fixtures("rejected").map(\.path)
+        let read = try ["accepted", "rejected", "published"].flatMap { try fixtures($0).map(\.path) }
         XCTAssertEqual(all, read.sorted())
     }
 
