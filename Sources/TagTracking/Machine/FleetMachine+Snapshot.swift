@@ -113,7 +113,9 @@ extension FleetMachine {
     ) throws(BinaryReader.Failure) -> Int? {
         let start = reader.offset
         guard let key = TagKey(try reader.text()) else { throw BinaryReader.Failure(offset: start) }
-        let slot = slot(of: key)
+        // Two keys can have the same text. Of the second record, only the number of its latest output counts.
+        let first = table.slots[key]
+        let slot = first == nil ? slot(of: key) : nil
         let (sequence, readings) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
         guard max(sequence, readings) <= Self.greatestCount else { throw BinaryReader.Failure(offset: start) }
         let (latest, away) = (try reader.number(Int64.self), try reader.number(Int64.self))
@@ -123,10 +125,15 @@ extension FleetMachine {
             table.records[slot]?.latest = latest
             table.records[slot]?.awaySince = Self.time(away)
         }
-        guard try reader.number(UInt8.self) == 1 else { return slot }
+        if let first, let earlier = table.records[first]?.sequence {
+            table.records[first]?.sequence = max(earlier, sequence)
+        }
+        guard try reader.number(UInt8.self) == 1 else { return first ?? slot }
+        // A tag with a session isn't away.
+        guard Self.time(away) == nil else { throw BinaryReader.Failure(offset: start) }
         let (next, oldest) = (try reader.number(Int64.self), try reader.number(Int64.self))
         var state = BinaryReader(try reader.counted())
-        guard let slot, let hash = table.records[slot]?.hash else { return nil }
+        guard let slot, let hash = table.records[slot]?.hash else { return first }
         let known = register.entries[key]
         let tagClass = model.classIndex(of: known?.tagClass)
         let classModel = model.classes[tagClass]
@@ -158,7 +165,9 @@ extension FleetMachine {
         let receiver = Int(try reader.number(UInt32.self))
         let (rssi, window) = (try reader.double(), try reader.number(Int64.self))
         let power = try reader.double()
-        guard slots.indices.contains(tag), receivers.indices.contains(receiver) else {
+        guard slots.indices.contains(tag), receivers.indices.contains(receiver), Sighting.isMeasurement(rssi: rssi),
+            window >= 0, power.isNaN || power.isFinite
+        else {
             throw BinaryReader.Failure(offset: start)
         }
         guard let slot = slots[tag], let receiver = receivers[receiver], let hash = table.records[slot]?.hash else {

@@ -121,8 +121,8 @@ public struct FleetMachine: Sendable {
         }
         let entry = PendingReading(
             nanoseconds: reading.instant.nanoseconds, hash: table.records[slot]?.hash ?? 0, slot: slot,
-            receiver: receiver, rssi: reading.rssi, window: reading.window.nanoseconds,
-            measuredPower: reading.measuredPower ?? .nan)
+            receiver: receiver, rssi: reading.rssi, window: max(0, reading.window.nanoseconds),
+            measuredPower: reading.measuredPower.flatMap { $0.isFinite ? $0 : nil } ?? .nan)
         table.records[slot]?.pending += 1
         if age > 0 { return handle(entry) }
         pending.insert(entry)

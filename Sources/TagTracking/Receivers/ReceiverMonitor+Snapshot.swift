@@ -39,8 +39,12 @@ extension ReceiverMonitor {
         guard Int(try reader.number(UInt16.self)) == shares.trials.count else {
             throw BinaryReader.Failure(offset: reader.offset)
         }
-        for bin in shares.trials.indices { shares.trials[bin] = try reader.finite() }
-        for bin in shares.hits.indices { shares.hits[bin] = try reader.finite() }
+        for bin in shares.trials.indices { shares.trials[bin] = try reader.count() }
+        for bin in shares.hits.indices {
+            let start = reader.offset
+            shares.hits[bin] = try reader.count()
+            guard shares.hits[bin] <= shares.trials[bin] else { throw BinaryReader.Failure(offset: start) }
+        }
         for _ in 0..<(try reader.number(UInt32.self)) {
             let index = directory.index(of: try reader.text())
             let state = try State(from: &reader)
@@ -52,6 +56,9 @@ extension ReceiverMonitor {
 }
 
 extension ReceiverMonitor.State {
+    /// A difference in dB that no pair of RSSIs has.
+    private static let greatestDifference = 1000.0
+
     fileprivate func write(to writer: inout BinaryWriter) {
         let index = ReceiverEvent.Health.allCases.firstIndex(of: health) ?? 0
         writer.write(UInt8(truncatingIfNeeded: index))
@@ -84,9 +91,9 @@ extension ReceiverMonitor.State {
         let (first, latest) = (try reader.number(Int64.self), try reader.number(Int64.self))
         detection.first = first == .min ? nil : Instant(nanoseconds: first)
         detection.latest = latest == .min ? nil : Instant(nanoseconds: latest)
-        detection.longestGap = try reader.finite()
-        detection.expected = try reader.finite()
-        detection.received = try reader.finite()
+        detection.longestGap = try reader.count()
+        detection.expected = try reader.count()
+        detection.received = try reader.count()
         estimate.tags = try Self.sources(&reader)
         estimate.nodes = try Self.sources(&reader)
     }
@@ -95,11 +102,17 @@ extension ReceiverMonitor.State {
         _ reader: inout BinaryReader
     ) throws(BinaryReader.Failure) -> [ReceiverOffsetEstimate.Source] {
         var sources: [ReceiverOffsetEstimate.Source] = []
-        for _ in 0..<(try reader.number(UInt16.self)) {
+        let first = reader.offset
+        let number = Int(try reader.number(UInt16.self))
+        guard number <= ReceiverOffsetEstimate.sourceLimit else { throw BinaryReader.Failure(offset: first) }
+        for _ in 0..<number {
             let id = try reader.number(UInt64.self)
             let start = reader.offset
             let (mean, count) = (Double(try reader.float()), Double(try reader.float()))
-            guard mean.isFinite, count.isFinite else { throw BinaryReader.Failure(offset: start) }
+            // A negative count would make the next mean infinite.
+            guard abs(mean) <= greatestDifference, (0...ReceiverOffsetEstimate.countLimit).contains(count) else {
+                throw BinaryReader.Failure(offset: start)
+            }
             let readings = Int(try reader.number(UInt32.self))
             sources.append(
                 ReceiverOffsetEstimate.Source(
@@ -111,11 +124,11 @@ extension ReceiverMonitor.State {
 }
 
 extension BinaryReader {
-    /// Reads a finite floating-point number.
-    fileprivate mutating func finite() throws(Failure) -> Double {
+    /// Reads a finite floating-point number of at least 0.
+    fileprivate mutating func count() throws(Failure) -> Double {
         let start = offset
         let value = try double()
-        guard value.isFinite else { throw Failure(offset: start) }
+        guard value.isFinite, value >= 0 else { throw Failure(offset: start) }
         return value
     }
 }

@@ -28,9 +28,9 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
     /// The same for a receiver that transmits. The shadowing between two fixed places never changes.
     private static let nodeDeviation = 5.0
     /// The number of comparisons that older ones count at most: ten minutes of a tag that is compared every 10 s.
-    private static let countLimit = 60.0
+    static let countLimit = 60.0
     /// The limit on the number of tags and of receivers; the one without readings for the longest time is replaced.
-    private static let sourceLimit = 64
+    static let sourceLimit = 64
     /// The time after which a tag without readings is discarded.
     private static let lifetime = Duration.seconds(3600)
     /// The numbers of tags and readings below which tags don't affect the offset.

@@ -17,8 +17,8 @@ struct TagRegisterBuilder {
     /// The known classes; nil to accept each name.
     let classes: Set<String>?
     private var entries: [TagRegister.Entry] = []
-    /// The line of each key and alias.
-    private var lines: [TagKey: Int] = [:]
+    /// The line and the index of the entry with each key and alias.
+    private var owners: [TagKey: (line: Int, entry: Int)] = [:]
 
     init(classes: Set<String>?) { self.classes = classes }
 
@@ -57,11 +57,12 @@ struct TagRegisterBuilder {
                 : "'\(text.prefix(40))' isn't a name; use at most \(TagNaming.longestName) bytes without control characters"
             throw TagRegisterError(line: line, field: field, message: reason)
         }
-        if let earlier = lines[key], earlier != line {
+        // A JSON document can have several entries on a line.
+        if let owner = owners[key], owner.entry != entries.count {
             throw TagRegisterError(
-                line: line, field: field, message: "\(key) is already a name of the tag on line \(earlier)")
+                line: line, field: field, message: "\(key) is already a name of the tag on line \(owner.line)")
         }
-        lines[key] = line
+        owners[key] = (line, entries.count)
         return key
     }
 }

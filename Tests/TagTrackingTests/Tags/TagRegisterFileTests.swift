@@ -134,6 +134,9 @@ final class TagRegisterFileTests: XCTestCase {
             try json("[{\"key\":\"a\"},\n{\"key\":\"b\",\"aliases\":[\"a\"]}]"),
             "line 2, aliases: a is already a name of the tag on line 1")
         assertFails(
+            try json("[{\"key\":\"a\",\"power\":-60},{\"key\":\"a\",\"power\":-70}]"),
+            "line 1, key: a is already a name of the tag on line 1")
+        assertFails(
             try json("[{\"key\":\"a\",\"class\":\"heavy\"}]"),
             "line 1, class: the class 'heavy' is unknown; use one of: light, standard")
     }
