@@ -1,5 +1,6 @@
 // Treats any bytes as a line with a format and a topic, and a gateway's message: decoding must not trap, its readings must
-// be measurements of a named tag by a named receiver, and the same bytes must give the same result.
+// be measurements of a named tag by a named receiver, and the same bytes must give the same result. The message then goes
+// through an intake several times, whose tables must obey their limits. The topic is also read as a filter.
 import IndoorVocabulary
 import TagTracking
 
@@ -14,6 +15,8 @@ public func fuzzGateway(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let format = words.first.flatMap { GatewayFormat(rawValue: String(decoding: $0, as: UTF8.self)) }
     let result = decode(topic, payload, format)
     guard decode(topic, payload, format) == result else { fatalError("\(result) differs from a second result") }
+    check(topic)
+    check(topic, payload)
     switch result {
     case .success(let readings):
         for reading in readings {
@@ -44,4 +47,36 @@ private func decode(
     } catch {
         return .failure(error)
     }
+}
+
+/// Checks a topic as the filter of a setting.
+private func check(_ text: String) {
+    do throws(GatewayFilterError) {
+        let filter = try GatewayFilter(text: text)
+        guard !filter.filter.isEmpty, !filter.filter.utf8.contains(0) else { fatalError("\(filter) is not a filter") }
+    } catch {
+        if error.description.isEmpty { fatalError("an error does not describe its problem") }
+    }
+}
+
+/// Passes a message through an intake, with the clock of its receiver, repetitions, and arrivals at any time.
+private func check(_ topic: String, _ payload: [UInt8]) {
+    var limits = TagIntake.Limits()
+    (limits.receivers, limits.links, limits.pairs, limits.problems, limits.events) = (2, 2, 4, 2, 2)
+    var intake = TagIntake(limits: limits)
+    for seconds in [1_700_000_000.0, 1_700_000_000, 1_700_000_003, 0, -9.3e9, 9.3e9, 1_700_000_090] {
+        let message = GatewayMessage(topic: topic, payload: payload, arrival: Instant(seconds: seconds))
+        for reading in intake.readings(of: message) {
+            guard Sighting.isMeasurement(rssi: reading.rssi), reading.window >= .zero,
+                (1...TagIntake.longestReceiver).contains(reading.receiver.utf8.count)
+            else { fatalError("\(reading) is not a reading of a tag") }
+            guard (try? TagReading(decoding: reading.encoded())) == reading else {
+                fatalError("\(reading) does not read back equal")
+            }
+        }
+    }
+    let counts = intake.counts
+    guard counts.receivers <= 2, counts.links <= 2, counts.pairs <= 4, counts.problems <= 2,
+        intake.drainEvents().count <= 2
+    else { fatalError("\(counts) does not obey the limits") }
 }

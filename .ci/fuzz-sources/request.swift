@@ -1,11 +1,12 @@
-// Treats any bytes as the target of an HTTP request: decoding must not trap, an accepted target must have a safe path,
-// and its encoding must read back equal.
+// Treats any bytes as the target of an HTTP request and its headers, a line each: decoding must not trap, an accepted
+// target must have a safe path, its encoding must read back equal, and no header must replace a token.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRequest(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-    // The server receives the target as a C string.
-    let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    // The server receives the target and the headers as C strings.
+    let text = String(decoding: lines[0].prefix { $0 != 0 }, as: UTF8.self)
     guard let target = try? HTTPTarget(text) else { return 0 }
     let parts = target.path.utf8.split(separator: UInt8(ascii: "/"))
     guard target.path.utf8.first == UInt8(ascii: "/"),
@@ -17,13 +18,55 @@ public func fuzzRequest(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if again.utf8.count <= HTTPTarget.longest, (try? HTTPTarget(again)) != target {
         fatalError("\(target) does not read back equal")
     }
-    let request = HTTPRequest(method: "GET", target: target, headers: ["cookie": text])
-    for name in target.query.keys {
+    let headers = headers(of: lines.dropFirst())
+    for method in ["GET", "POST"] { check(HTTPRequest(method: method, target: target, headers: headers)) }
+    return 0
+}
+
+/// Returns the headers of a request by their lowercase names, as the server joins them.
+private func headers(of lines: ArraySlice<ArraySlice<UInt8>>) -> [String: String] {
+    var headers: [String: String] = [:]
+    for line in lines {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+        let value = String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }.prefix { $0 != 0 }, as: UTF8.self)
+        let separator = name == "cookie" ? "; " : ", "
+        headers[name] = headers[name].map { $0 + separator + value } ?? value
+    }
+    return headers
+}
+
+private let token = "0123456789abcdef"
+private let address = try? LiveMapAddress("127.0.0.1:8080")
+
+private func check(_ request: HTTPRequest) {
+    for name in request.target.query.keys {
         _ = try? request.integer(name, in: 0...1000)
         if let seconds = try? request.seconds(name), !seconds.isFinite { fatalError("\(seconds) is not finite") }
         _ = request.cookie(name)
     }
-    return 0
+    if let id = try? request.lastEventID(), id < 0 { fatalError("\(id) is not the number of an event") }
+    let change = request.headers["last-event-id"] ?? request.target.query["after"] ?? ""
+    let number = ChangeID.number(of: change, in: "run")
+    guard number == 0 || ChangeID.number(of: ChangeID.text(run: "run", number: number), in: "run") == number else {
+        fatalError("\(change) does not read back equal")
+    }
+    guard let address else { fatalError("there is no address") }
+    if (try? LiveMapAccess(address, token: nil).check(request)) != nil {
+        let host = request.headers["host"]?.lowercased() ?? ""
+        guard ["127.0.0.1:8080", "[::1]:8080", "localhost" + ":8080"].contains(host) else {
+            fatalError("the host '\(host)' is not this server's")
+        }
+    }
+    if let headers = try? LiveMapAccess(address, token: token).check(request) {
+        let given = [request.headers["authorization"], request.headers["cookie"], request.target.query["token"]]
+        guard given.contains(where: { $0?.contains(token) == true }) else {
+            fatalError("\(request.headers) does not contain the token")
+        }
+        for header in headers where header.value.utf8.contains(where: { $0 < 0x20 }) {
+            fatalError("\(header) does not fit into a line")
+        }
+    }
 }
 
 /// Returns a text with each byte in percent-encoding.

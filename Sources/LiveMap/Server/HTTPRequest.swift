@@ -45,6 +45,15 @@ package struct HTTPRequest: Sendable {
         return number
     }
 
+    /// Returns the number of the last event that a reader received before it connected again; nil without one.
+    func lastEventID() throws(HTTPProblem) -> Int? {
+        guard let text = headers["last-event-id"], !text.isEmpty else { return nil }
+        guard let number = Int(text), number >= 0 else {
+            throw HTTPProblem(400, "The header Last-Event-ID must be the number of a frame or an event.")
+        }
+        return number
+    }
+
     /// Throws if the request has a parameter that isn't one of these.
     package func allowOnly(_ names: [String]) throws(HTTPProblem) {
         guard let unknown = target.query.keys.sorted().first(where: { !names.contains($0) }) else { return }

@@ -120,13 +120,7 @@ package struct LiveMapRoutes: HTTPRoutes {
     }
 
     private func updates(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
-        var last: Int?
-        if let text = request.headers["last-event-id"], !text.isEmpty {
-            guard let number = Int(text), number >= 0 else {
-                throw HTTPProblem(400, "The header Last-Event-ID must be the number of a frame or an event.")
-            }
-            last = number
-        }
+        let last = try request.lastEventID()
         // nginx forwards each event at once.
         let headers = [
             HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),

@@ -55,18 +55,14 @@ struct TagStream: HTTPStream {
         }
         var text: [UInt8] = []
         for (index, event) in events.enumerated() {
-            if index == events.count - 1 { text += Array("id: \(board.run)-\(changes.last)\n".utf8) }
+            if index == events.count - 1 {
+                text += Array("id: \(ChangeID.text(run: board.run, number: changes.last))\n".utf8)
+            }
             text += Array("event: \(event.name)\ndata: ".utf8)
             // The JSON has no line break, so one line of data is enough.
             text += event.data
             text += Array("\n\n".utf8)
         }
         return text
-    }
-
-    /// Returns the number of the change that an id names; 0, for all states, if it is of another run.
-    static func number(of id: String, in run: String) -> UInt64 {
-        guard let dash = id.lastIndex(of: "-"), id[..<dash] == run else { return 0 }
-        return UInt64(id[id.index(after: dash)...]) ?? 0
     }
 }

@@ -43,6 +43,9 @@ struct IMDFArchive {
         }
     }
 
+    /// Creates an archive from its files, whose names are in alphabetical order.
+    init(_ files: any PacketFiles, names: [String]) { (self.files, self.names) = (files, names) }
+
     private static func list(_ folder: String) throws(PacketFileError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()

@@ -33,6 +33,13 @@ public struct IMDFImporter: Sendable {
         } catch {
             throw IMDFError(archive: path, problems: [IMDFProblem(file: "", path: "$", message: error.message)])
         }
+        return try read(archive, named: path)
+    }
+
+    /// Reads the files of an archive.
+    ///
+    /// - Parameter path: the name of the archive in errors.
+    func read(_ archive: IMDFArchive, named path: String) throws(IMDFError) -> IMDFImport {
         var reader = IMDFReader(archive: archive)
         let contents = reader.contents()
         guard reader.problems.isEmpty, let venue = contents[.venue].first else {

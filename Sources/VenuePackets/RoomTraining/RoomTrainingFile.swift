@@ -66,7 +66,11 @@ public enum RoomTrainingFile: Sendable {
         }
         let file = URL(filePath: absolute)
         let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-        let bytes = try folder.read(file.lastPathComponent, limit: InputLimits.standard.training)
+        return try set(of: folder.read(file.lastPathComponent, limit: InputLimits.standard.training))
+    }
+
+    /// Returns the training data of a file's bytes.
+    static func set(of bytes: [UInt8]) throws(PacketFileError) -> RoomTrainingSet {
         let document = try TrainingDocument.decode(Document.self, from: bytes)
         guard document.format == format else {
             throw PacketFileError(

@@ -128,7 +128,8 @@ public struct SessionMemoryStore: Sendable {
         return bytes
     }
 
-    private static func decode(_ bytes: [UInt8]) throws(StoredMemoryError) -> (SessionMemory, MachineTime) {
+    /// Returns the memory of a file's bytes, and the moment at which it was written.
+    static func decode(_ bytes: [UInt8]) throws(StoredMemoryError) -> (SessionMemory, MachineTime) {
         guard !bytes.isEmpty else { throw StoredMemoryError(message: "is empty") }
         let tree: JSONTree
         do throws(JSONSyntaxError) { tree = try JSONTree(bytes) } catch {

@@ -1,0 +1,73 @@
+// Treats the bytes behind the first one, which selects the format, as a zip, as data in the gzip format, or as the files
+// of an IMDF archive: decoding must not trap, and what it returns must be within its limits.
+import Glibc
+import IndoorVocabulary
+import VenueModel
+@testable import VenuePackets
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let first = input.first else { return 0 }
+    let bytes = Array(input.dropFirst())
+    switch first {
+    case UInt8(ascii: "z"): checkZip(bytes)
+    case UInt8(ascii: "g"):
+        let result = try? GzipData.decompressed(bytes, limit: 100_000)
+        if let result, result.count > 100_000 { fatalError("\(result.count) bytes does not obey the limit") }
+    default: checkIMDF(bytes)
+    }
+    return 0
+}
+
+/// A file without a name; the system provides a path for its descriptor.
+private let file = fileno(tmpfile())
+
+private func checkZip(_ bytes: [UInt8]) {
+    guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count else { fatalError("no file") }
+    let path = "/proc/self/fd/\(file)"
+    guard let archive = try? PacketArchive(path: path) else { return }
+    for name in archive.files.sorted().prefix(8) {
+        guard PacketPath.isInside(name) else { fatalError("'\(name)' does not stay inside the packet") }
+        if let content = try? archive.read(name, limit: 100_000), content.count > 100_000 {
+            fatalError("'\(name)' does not obey the limit")
+        }
+    }
+}
+
+/// The files of an archive: the text between two lines that begin with `@` and the name of a file.
+private struct TextFiles: PacketFiles {
+    var files: [String: [UInt8]] = [:]
+
+    init(_ bytes: [UInt8]) {
+        for part in bytes.split(separator: UInt8(ascii: "@")) {
+            let name = String(decoding: part.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            files[name == "manifest" ? "manifest.json" : name + ".geojson"] = Array(part.dropFirst(name.utf8.count))
+        }
+    }
+
+    func contains(_ file: String) -> Bool { files[file] != nil }
+
+    func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
+        guard let content = files[file], content.count <= limit else { throw PacketFileError(message: "too long") }
+        return content
+    }
+}
+
+private func checkIMDF(_ bytes: [UInt8]) {
+    let files = TextFiles(bytes)
+    do throws(IMDFError) {
+        let result = try IMDFImporter(language: "en").read(
+            IMDFArchive(files, names: files.files.keys.sorted()), named: "fuzz")
+        if "\(result.report)".isEmpty { fatalError("a report does not say anything") }
+        let document = VenueDocument.tree(result.venue, radioMapPath: nil).lines()
+        let (venue, problems) = VenuePacketReader.parse(document)
+        guard venue != nil, !problems.contains(where: { $0.severity == .error }) else {
+            fatalError("an imported venue does not satisfy the rules of a packet: \(problems)")
+        }
+    } catch {
+        guard !error.problems.isEmpty, error.problems.allSatisfy({ !$0.message.isEmpty && !$0.path.isEmpty }) else {
+            fatalError("\(error) does not state its place")
+        }
+    }
+}
