@@ -13,7 +13,7 @@ public func fuzzDocument(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let first = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
     // Dictionaries have an order that differs between two equal results, so the descriptions of values are not compared.
-    switch first &- UInt8(ascii: "0") & 15 {
+    switch (first &- UInt8(ascii: "0")) & 15 {
     case 0: check("geofences", bytes, geofences)
     case 1: check("settings", bytes, settings)
     case 2: check("route", bytes, route)

@@ -53,6 +53,8 @@ private struct Stage {
     let settings: MQTTSharingSettings
     let own: DeviceID
     var session = ""
+    /// The filters that the device has asked for.
+    var filters: [String] = []
     // The numbers of signed messages are microseconds since 1970.
     var now = SharingMachine.Moment(instant: Instant(seconds: 1000), date: 1_800_000_000)
 
@@ -64,13 +66,12 @@ private struct Stage {
     mutating func connect() {
         handle(.connect(1))
         handle(.link(.accepted))
-        for filter in [machine.topics.presenceFilter, machine.topics.name(.limits)] {
-            handle(.link(.subscribed(filter: filter, isGranted: true)))
-        }
+        for filter in filters { handle(.link(.subscribed(filter: filter, isGranted: true))) }
         echo([])
         handle(.join("atrium", 2))
         handle(.link(.subscribed(filter: machine.topics.filter(ofRoom: "atrium"), isGranted: true)))
         echo(["atrium"])
+        guard machine.isIn("atrium") else { fatalError("the device does not enter the room") }
     }
 
     /// Delivers this device's own presence.
@@ -92,6 +93,7 @@ private struct Stage {
         for directive in machine.handle(event, at: now) {
             switch directive {
             case .open(let session): self.session = session
+            case .subscribe(let filter, _): filters.append(filter)
             case .emit(.position(let position)):
                 guard position.problem == nil else { fatalError("\(position) does not satisfy its rules") }
                 check(position.device, isSigned)

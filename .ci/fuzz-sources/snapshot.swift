@@ -15,7 +15,7 @@ public func fuzzSnapshot(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
     guard let first = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
-    switch first &- UInt8(ascii: "0") & 15 {
+    switch (first &- UInt8(ascii: "0")) & 15 {
     case 0: checkMachine(bytes)
     case 1: checkMonitor(bytes)
     case 2: checkReading(bytes)
@@ -112,7 +112,9 @@ private func restore(_ snapshot: [UInt8]) {
         TagReading(tag: .name("tag-1"), receiver: "gateway-0", instant: Instant(nanoseconds: now), rssi: -60))
     for seconds: Int64 in [1, 40, 2000] {
         for output in machine.advance(to: Instant(nanoseconds: now + seconds * 1_000_000_000)) {
-            guard let again = try? FleetOutput(json: output.jsonBytes), again.sequence == output.sequence else {
+            // The text of a time has a year from 1970 to 2199.
+            let hasText = (0...7_200_000_000_000_000_000).contains(output.instant.nanoseconds)
+            if hasText, (try? FleetOutput(json: output.jsonBytes))?.sequence != output.sequence {
                 fatalError("\(output) does not read back")
             }
             guard case .position(let position) = output.content else { continue }

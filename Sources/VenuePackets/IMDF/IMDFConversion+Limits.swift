@@ -23,6 +23,17 @@ extension IMDFConversion {
         }
     }
 
+    /// Reports a venue with a radius in metres that no packet can have.
+    mutating func checkRadius(_ radius: Double) {
+        let limit = NumberRule.length.range.upperBound
+        guard radius > limit else { return }
+        problems.append(
+            IMDFProblem(
+                file: IMDFFeatureType.venue.file, path: "$",
+                message: "its features are up to \(Int(radius / 1000)) km from its center, more than the limit of "
+                    + "\(Int(limit / 1000)) km; correct the coordinates: longitude comes first"))
+    }
+
     private mutating func refuse(_ plan: Plan, _ message: String) {
         problems.append(
             IMDFProblem(

@@ -73,6 +73,7 @@ struct IMDFConversion {
         let center = feature.displayPoint ?? levels.first?.frame.center
         let reach = outline(of: feature) + contents[.level].flatMap(outline)
         let radius = center.map { center in reach.map { center.distance(to: $0) }.max() ?? 0 }
+        checkRadius(radius ?? 0)
         return Venue(
             id: VenueID(rawValue: number), name: title ?? feature.id, version: version, coordinate: center,
             radius: radius.map { max(1, $0.rounded(.up)) }, maps: maps, rooms: rooms, pointsOfInterest: points,

@@ -52,6 +52,16 @@ final class IMDFProblemTests: XCTestCase {
         assertOne(try problems(of: archive), "level.geojson", "$", "overlap more than 20000 times")
     }
 
+    /// Otherwise the import would write a packet that no reader accepts.
+    func testAVenueWithACornerOnAnotherContinentIsRefused() throws {
+        var archive = room()
+        let venue = try XCTUnwrap(archive.files["venue.geojson"])
+        // Exchanges longitude and latitude of a corner.
+        archive.files["venue.geojson"] = venue.replacing(
+            Archive.position((30, 0)), with: "[48.1,11.5]")
+        assertOne(try problems(of: archive), "venue.geojson", "$", "longitude comes first")
+    }
+
     func testUnitsWithTooManyCornersAreRefused() throws {
         var archive = room()
         for number in 0..<12_501 {
