@@ -112,9 +112,7 @@ private func restore(_ snapshot: [UInt8]) {
         TagReading(tag: .name("tag-1"), receiver: "gateway-0", instant: Instant(nanoseconds: now), rssi: -60))
     for seconds: Int64 in [1, 40, 2000] {
         for output in machine.advance(to: Instant(nanoseconds: now + seconds * 1_000_000_000)) {
-            // The text of a time has a year from 1970 to 2199.
-            let hasText = (0...7_200_000_000_000_000_000).contains(output.instant.nanoseconds)
-            if hasText, (try? FleetOutput(json: output.jsonBytes))?.sequence != output.sequence {
+            if isWritten(output), (try? FleetOutput(json: output.jsonBytes))?.sequence != output.sequence {
                 fatalError("\(output) does not read back")
             }
             guard case .position(let position) = output.content else { continue }
@@ -128,6 +126,16 @@ private func restore(_ snapshot: [UInt8]) {
     guard (try? FleetMachine(model: model, epoch: 3, restoring: machine.snapshot())) != nil else {
         fatalError("the snapshot of a restored machine does not restore")
     }
+}
+
+/// Whether JSON has the time and the numbers of an output: a year from 1970 to 2199, and fixed decimals.
+private func isWritten(_ output: FleetOutput) -> Bool {
+    guard (0...7_200_000_000_000_000_000).contains(output.instant.nanoseconds) else { return false }
+    guard case .position(let position) = output.content else { return true }
+    let numbers = [
+        position.point.x, position.point.y, position.radius, position.covariance?.xx ?? 0, position.covariance?.yy ?? 0,
+    ]
+    return numbers.allSatisfy { abs($0) <= 1e12 }
 }
 
 private func checkMonitor(_ bytes: [UInt8]) {

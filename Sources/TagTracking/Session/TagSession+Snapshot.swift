@@ -48,7 +48,8 @@ extension TagSession {
 // The belief.
 extension TagSession {
     private func write(_ summary: BeliefSummary?, to writer: inout BinaryWriter) {
-        guard let summary, !summary.places.isEmpty else { return writer.write(UInt16(0)) }
+        // A belief that is far outside of its maps isn't worth the refusal of the whole snapshot.
+        guard let summary, summary.isValid else { return writer.write(UInt16(0)) }
         writer.write(UInt16(clamping: summary.places.count))
         writer.write(summary.instant.nanoseconds)
         for number in [

@@ -49,7 +49,23 @@ public struct IMDFImporter: Sendable {
             contents: contents, labels: IMDFLabels(language: language, archiveLanguage: contents.language))
         let result = conversion.venue(venue, id: venueID, version: version)
         guard conversion.problems.isEmpty else { throw IMDFError(archive: path, problems: conversion.problems) }
+        let problems = Self.problems(of: result)
+        guard problems.isEmpty else { throw IMDFError(archive: path, problems: problems) }
         return IMDFImport(venue: result, report: conversion.report)
+    }
+}
+
+extension IMDFImporter {
+    /// Returns the rules of a packet that a venue breaks, such as a point that is too far from its level.
+    private static func problems(of venue: Venue) -> [IMDFProblem] {
+        var rules = VenueParser()
+        _ = rules.venue(VenueDocument.tree(venue, radioMapPath: nil))
+        return rules.problems.filter { $0.severity == .error }.map { problem in
+            IMDFProblem(
+                file: "", path: problem.path,
+                message: "the venue of the archive breaks a rule of packets: \(problem.path) \(problem.message); "
+                    + "correct the feature in the archive")
+        }
     }
 }
 

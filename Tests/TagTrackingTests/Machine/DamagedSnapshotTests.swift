@@ -1,4 +1,5 @@
 import IndoorLocalization
+import IndoorPositioning
 import XCTest
 
 @testable import TagTracking
@@ -74,6 +75,20 @@ final class DamagedSnapshotTests: XCTestCase {
         var machine = machine()
         machine.table.records[0]?.awaySince = FleetHall.at(1).nanoseconds
         assertRefused(machine)
+    }
+
+    func testABeliefFarOutsideOfTheVenueDoesNotSpoilASnapshot() throws {
+        var machine = machine()
+        var summary = try XCTUnwrap(machine.table.records[0]?.session?.engine.summary)
+        for index in summary.places.indices {
+            summary.places[index].mean = MapPoint(x: 1e6, y: 1e6)
+            summary.places[index].covariance = PositionCovariance(xx: 1e12, xy: 0, yy: 1e12)
+        }
+        machine.table.records[0]?.session?.engine.begin(with: summary)
+        let drawn = try XCTUnwrap(machine.table.records[0]?.session?.engine.summary)
+        XCTAssertFalse(drawn.isValid, "the particles are farther than 1,000 km")
+        let restored = try FleetMachine(model: model, epoch: 2, restoring: machine.snapshot())
+        XCTAssertEqual(restored.statistics.presentTags, 1)
     }
 
     func testTheStateOfAReceiverMustBePossible() throws {

@@ -62,6 +62,14 @@ final class IMDFProblemTests: XCTestCase {
         assertOne(try problems(of: archive), "venue.geojson", "$", "longitude comes first")
     }
 
+    func testAPointOnAnotherContinentIsRefused() throws {
+        var archive = room()
+        archive.add("amenity", "a", "Point", "[48.1,11.5]", #""category": "information", "unit_ids": ["r"]"#)
+        let problems = try problems(of: archive)
+        XCTAssertFalse(problems.isEmpty)
+        XCTAssertTrue(problems.allSatisfy { $0.contains("$.pois[0]") && $0.contains("1,000,000") }, "\(problems)")
+    }
+
     func testUnitsWithTooManyCornersAreRefused() throws {
         var archive = room()
         for number in 0..<12_501 {
