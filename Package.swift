@@ -188,6 +188,7 @@ let package = Package(
             name: "ReplayTests",
             dependencies: [
                 "GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "EnduranceRunner",
+                "CBench",
             ]),
         // A process that repeats work, and measures what remains of it.
         .executableTarget(
