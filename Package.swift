@@ -188,6 +188,7 @@ let package = Package(
             name: "ReplayTests",
             dependencies: [
                 "GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "EnduranceRunner",
+                "CBench",
             ]),
         // A process that repeats work, and measures what remains of it.
         .executableTarget(
@@ -229,7 +230,7 @@ let package = Package(
                 "indoorloc", "indoorloc-tool", "TagTracking", "TagTrackingService", "GPSDReceiving", "IIOReceiving",
                 "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
                 "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
-                "LoopbackServers", "FilteredProgram",
+                "LoopbackServers", "FilteredProgram", "GeofenceLogging", "FenceLogWriter",
             ]),
         // Runs a program under the system calls that a systemd unit permits.
         .executableTarget(

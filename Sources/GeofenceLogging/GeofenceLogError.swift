@@ -57,7 +57,7 @@ public struct GeofenceLogError: Error, Hashable, Sendable, CustomStringConvertib
         case .damaged: "the log is damaged; move it away, and the package creates a new one"
         case .readOnly: "the log is not writable; check the permissions of the file and its folder"
         case .closed: "the log was closed"
-        case .failed: "the log could not be written or read"
+        case .failed: "the log could not be written or read; check the disk"
         }
     }
 }

@@ -57,7 +57,7 @@ public struct UploadQueueError: Error, Hashable, Sendable, CustomStringConvertib
         case .damaged: "the upload queue is damaged; move it away, and the package creates a new one"
         case .readOnly: "the upload queue is not writable; check the permissions of the file and its folder"
         case .closed: "the upload queue was closed"
-        case .failed: "the upload queue could not be written or read"
+        case .failed: "the upload queue could not be written or read; check the disk"
         }
     }
 }

@@ -147,7 +147,8 @@ final class OutputFileTests: XCTestCase {
         XCTAssertEqual(try bytes(folder + "/out.geojson"), Data(result.output.utf8))
         let full = try Tool.run(export + ["/dev/full"])
         XCTAssertEqual(full.status, 1)
-        XCTAssertEqual(full.errors, "indoorloc: /dev/full cannot be written: No space left on device\n")
+        XCTAssertEqual(
+            full.errors, "indoorloc: /dev/full cannot be written: No space left on device; free some space\n")
     }
 
     private func mode(_ path: String) throws -> Int {

@@ -1,5 +1,7 @@
 // Appends records to a geofence log until it is killed, and prints the number of each record once it is written:
 // FenceLogWriter PATH LIMIT
+//
+// It prints an error of a write to standard error, and then tries again.
 
 import GeofenceLogging
 import Glibc
@@ -21,7 +23,12 @@ while true {
             time: time, instant: Instant(seconds: time), venueID: 1, kind: .fence, areaID: "7", name: "door",
             isEntry: isEntry)
     }
-    for number in try await log.append(records) {
+    var numbers: [Int64] = []
+    do { numbers = try await log.append(records) } catch {
+        let line = Array("\(error)\n".utf8)
+        guard write(STDERR_FILENO, line, line.count) == line.count else { exit(1) }
+    }
+    for number in numbers {
         // One write for each line, so that the reader never receives half a line.
         let line = Array("\(number)\n".utf8)
         guard write(STDOUT_FILENO, line, line.count) == line.count else { exit(1) }

@@ -9,6 +9,8 @@ package struct SessionTimeline: Sendable {
     private var hasReading = false
     /// The shift of each sender's instants.
     private var shifts: [Sender: Duration] = [:]
+    /// The latest readings of each sender, in a row, whose instants are long past.
+    private var past: [Sender: Int] = [:]
 
     /// A sender of readings.
     package enum Sender: Hashable, Sendable {
@@ -19,6 +21,10 @@ package struct SessionTimeline: Sendable {
 
     /// The longest delay of delivery: two senders whose presents differ by less have the same timeline.
     static let longestDelay = Duration.seconds(5)
+    /// The number of readings in a row, all long past, after which the clock of a sender was set back.
+    ///
+    /// Fewer of them are late, or one before them had a wrong instant.
+    static let pastReadings = 30
 
     /// Creates a timeline for a source with a pace.
     package init(_ clock: some Clock<Duration>, pace: ScanPace) {
@@ -35,11 +41,27 @@ package struct SessionTimeline: Sendable {
         anchor = (.zero, elapsed ?? .zero)
         hasReading = false
         shifts = [:]
+        past = [:]
     }
 
     /// Returns an instant of a sender on this timeline; the second sender may have a timeline of its own.
+    ///
+    /// A sender whose clock was set back continues at the present. Otherwise its readings would be past, and the session
+    /// would stand still, until its clock reaches the earlier instants again.
     package mutating func place(_ instant: Instant, of sender: Sender) -> Instant {
-        if let shift = shifts[sender] { return instant.advanced(by: shift) }
+        if let shift = shifts[sender] {
+            let placed = instant.advanced(by: shift)
+            guard clock != nil, placed.duration(to: anchor.instant) > Self.longestDelay else {
+                past[sender] = nil
+                return placed
+            }
+            past[sender, default: 0] += 1
+            guard past[sender] == Self.pastReadings else { return placed }
+            past[sender] = nil
+            let present = now
+            shifts[sender] = instant.duration(to: present)
+            return present
+        }
         let apart = instant.duration(to: now)
         let isApart = apart > Self.longestDelay || apart < .zero - Self.longestDelay
         let shift = hasReading && isApart ? apart : .zero
@@ -51,7 +73,10 @@ package struct SessionTimeline: Sendable {
     package func ofSource(_ instant: Instant) -> Instant { instant.advanced(by: .zero - (shifts[.source] ?? .zero)) }
 
     /// Forgets the shift of a sender that restarts, perhaps with another timeline.
-    package mutating func restart(_ sender: Sender) { shifts[sender] = nil }
+    package mutating func restart(_ sender: Sender) {
+        shifts[sender] = nil
+        past[sender] = nil
+    }
 
     /// Aligns the timeline with a reading's instant; returns the shift that the first reading causes.
     package mutating func align(to instant: Instant) -> Duration {

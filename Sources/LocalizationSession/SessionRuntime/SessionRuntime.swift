@@ -81,9 +81,9 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     mutating func receive(
         _ reading: SensorReading, of sender: SessionTimeline.Sender
     ) -> (reading: DecodedReading, delay: Duration) {
-        let late = timeline.elapsed.map { delay.observe(reading.instant, at: $0) }
         var reading = reading
         reading.instant = timeline.place(reading.instant, of: sender)
+        let late = timeline.elapsed.map { delay.observe(reading.instant, at: $0) }
         driver.shift(by: timeline.align(to: reading.instant))
         return (decoder.decode(reading), late ?? .zero)
     }

@@ -1,5 +1,6 @@
 import CLibArchive
 import FoundationEssentials
+import Glibc
 
 /// Writes a zip without times, owners or other data that differs between runs.
 ///
@@ -49,16 +50,21 @@ final class ZipWriter {
     /// Writes the zip's directory and renames the file to its final name.
     func finish() throws(PacketFileError) {
         guard archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
-        do {
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-            try FileManager.default.moveItem(atPath: unfinishedPath, toPath: path)
+        do throws(FileSystemError) {
+            try OpenFile(unfinishedPath, O_RDONLY).synchronize()
+            guard try DiskFolder.place(unfinishedPath, at: path) else { throw .system(path) }
         } catch {
-            throw PacketFileError(message: "\(path) cannot be written: \(error.systemReason)")
+            throw unwritable(error.reason)
         }
     }
 
+    private func unwritable(_ reason: String) -> PacketFileError {
+        PacketFileError(
+            message: "\(path) cannot be written: \(reason); check the folder, its permissions and the free space",
+            storage: FileSystemError(path: path, reason: reason))
+    }
+
     private func failure() -> PacketFileError {
-        let reason = clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown reason"
-        return PacketFileError(message: "\(path) cannot be written: \(reason)")
+        unwritable(clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown reason")
     }
 }

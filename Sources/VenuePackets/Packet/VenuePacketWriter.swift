@@ -48,11 +48,13 @@ public struct VenuePacketWriter: Sendable {
             }
         }
         for (name, bytes) in files {
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                try Data(bytes).write(to: URL(filePath: folder + "/" + name), options: .atomic)
+            do throws(FileSystemError) {
+                try DiskFolder.create(folder, mode: 0o777)
+                try DiskFile.replace(folder + "/" + name, with: bytes)
             } catch {
-                throw VenuePacketError(file: folder + "/" + name, message: "cannot be written: \(error.systemReason)")
+                throw VenuePacketError(
+                    file: error.path,
+                    message: "cannot be written: \(error.reason); check the folder, its permissions and the free space")
             }
         }
     }

@@ -36,8 +36,17 @@ struct WorkFolder: Sendable {
                 guard let base = buffer.baseAddress else { return }
                 made = try create(base)
             }
-            guard let file = try? OpenFile(made.path, made.flags) else { continue }
-            if file.lock(), file.isInPlace { return file }
+            do throws(FileSystemError) {
+                let file = try OpenFile(made.path, made.flags)
+                if file.lock(), file.isInPlace { return file }
+            } catch {
+                // Only a missing file was removed.
+                var status = stat()
+                if lstat(made.path, &status) == 0 {
+                    DiskFolder.remove(made.path)
+                    throw error
+                }
+            }
         }
         throw FileSystemError(path: path, reason: "another process keeps removing new files")
     }

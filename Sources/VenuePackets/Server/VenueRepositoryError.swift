@@ -111,7 +111,10 @@ extension VenueRepositoryError {
     }
 
     /// Creates the error for a failed operation on a file or folder.
-    init(_ error: FileSystemError) { self = .storage(path: error.path, reason: error.reason) }
+    init(_ error: FileSystemError) {
+        let reason = "\(error.reason); check the folder, its permissions and the free space"
+        self = .storage(path: error.path, reason: reason)
+    }
 
     /// Runs an operation on files and throws its failure as `.storage`.
     static func storing<Success>(

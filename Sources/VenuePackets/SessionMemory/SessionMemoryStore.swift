@@ -104,10 +104,16 @@ public struct SessionMemoryStore: Sendable {
             // A leftover of a killed process, or a foreign file or link, is removed, not followed or overwritten.
             let temporary = path + ".new"
             unlink(temporary)
-            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-            try file.write(document.lines())
-            try file.synchronize()
-            try DiskFolder.place(temporary, at: path)
+            do throws(FileSystemError) {
+                let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+                try file.write(document.lines())
+                try file.synchronize()
+                try DiskFolder.place(temporary, at: path)
+            } catch {
+                // On a full disk, the beginning of the new memory would only take space.
+                unlink(temporary)
+                throw error
+            }
         }
     }
 

@@ -91,7 +91,9 @@ package final class OpenFile: Sendable {
 
     /// Returns when the whole file is on disk.
     package func synchronize() throws(FileSystemError) {
-        guard fsync(descriptor) == 0 else { throw .system(path) }
+        while fsync(descriptor) != 0 {
+            guard errno == EINTR else { throw .system(path) }
+        }
     }
 
     /// Sets the access permissions.

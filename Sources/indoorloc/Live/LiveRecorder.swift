@@ -15,6 +15,8 @@ struct LiveRecorder: ~Copyable {
     private var prologue: [SensorReading] = []
     /// The most radio events kept; the latest ones matter.
     private static let longestPrologue = 100
+    /// Whether a sensor reading was received, for which the file may not have been created.
+    private var hasReceived = false
     /// The ground truth from the first reading on; nil without one.
     private let stay: Stay?
     /// The entries of the last seconds, for marks; nil without marks.
@@ -76,6 +78,7 @@ struct LiveRecorder: ~Copyable {
             if prologue.count > Self.longestPrologue { prologue.removeFirst() }
             return
         }
+        hasReceived = true
         // A beacon that can't be written to a capture must not end the scan.
         var file =
             if let earlier {
@@ -115,7 +118,8 @@ struct LiveRecorder: ~Copyable {
     /// Completes the file, and reports what it could not store.
     mutating func close() throws {
         guard file != nil else {
-            StandardError.line("\(target.path): not written, as nothing was received")
+            // If the file couldn't be created, the error says so.
+            if !hasReceived { StandardError.line("\(target.path): not written, as nothing was received") }
             return
         }
         for entry in marks?.drain() ?? [] { try file?.write(entry) }

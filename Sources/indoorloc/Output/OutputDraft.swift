@@ -60,6 +60,10 @@ final class OutputDraft {
     /// - Throws: `OutputFile.Failure` if the system can't rename it, or if a file was created at that path in the meantime.
     func commit() throws(OutputFile.Failure) {
         guard !isCommitted, let names else { return }
+        // Some disks report an error of an earlier write only here. The earlier file must not be replaced then.
+        while fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP {
+            guard errno == EINTR else { throw OutputFile.Failure(path: output.path) }
+        }
         if output.existing != .replaced {
             // Unlike rename, link never replaces an existing file.
             if link(names.temporary, names.final) == 0 {

@@ -30,7 +30,18 @@ struct OutputFile: Sendable {
 
         /// Describes an error of the system; by default, the last one.
         init(path: String, error: Int32 = errno) {
-            self.init(path: path, reason: "cannot be written: \(String(cString: strerror(error)))")
+            let advice = Self.advice(on: error).map { "; \($0)" } ?? ""
+            self.init(path: path, reason: "cannot be written: \(String(cString: strerror(error)))\(advice)")
+        }
+
+        /// What the user can do about an error of the disk; nil for errors that say it themselves.
+        private static func advice(on error: Int32) -> String? {
+            switch error {
+            case ENOSPC, EDQUOT: "free some space"
+            case EROFS: "give a path on a disk that is writable"
+            case EIO: "check the disk"
+            default: nil
+            }
         }
     }
 

@@ -37,6 +37,7 @@ struct ServiceMemory {
         lastWrite = .now
         do throws(SessionMemoryStoreError) {
             try store.write(memory)
+            if trouble != nil { StandardError.line("the memory is saved again", .notice) }
             trouble = nil
         } catch {
             if trouble != error { StandardError.line("the memory can't be saved: \(error)", .warning) }
