@@ -95,8 +95,12 @@ struct BeaconConsensus: Sendable {
 
     // MARK: Candidates
 
-    /// Sets the candidate positions: particles of the belief, and cells of each possible map.
-    mutating func place(_ likelihood: Likelihood, filter: ParticleFilter, picks: inout [Int32]) {
+    /// Sets the candidate positions: points of the belief, and cells of each possible map.
+    ///
+    /// - Parameters:
+    ///   - count: the number of points of the belief.
+    ///   - belief: returns a point of the belief.
+    mutating func place(_ likelihood: Likelihood, count: Int, belief: (Int) -> (map: Int, point: MapPoint)) {
         let field = likelihood.field
         maps.removeAll(keepingCapacity: true)
         columns.removeAll(keepingCapacity: true)
@@ -104,37 +108,34 @@ struct BeaconConsensus: Sendable {
         xs.removeAll(keepingCapacity: true)
         ys.removeAll(keepingCapacity: true)
         priors.removeAll(keepingCapacity: true)
-        let particles = filter.particles
-        if particles.count > 0 {
-            let count = min(Self.beliefCount, particles.count)
-            particles.pick(count, of: 0..<particles.count, start: 0.5, into: &picks)
-            let each = (1 - Self.gridShare) / Float(count)
-            for pick in picks.prefix(count) {
-                let index = Int(pick)
-                let map = Int(particles.mapIndex[index])
-                let point = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
-                guard let cell = field.maps[map].grid.cell(at: point) else { continue }
-                append(map: map, cell: cell, point: point, grid: field.maps[map].grid, prior: each)
-            }
+        let each = (1 - Self.gridShare) / Float(max(count, 1))
+        for index in 0..<count {
+            let (map, point) = belief(index)
+            let grid = field.maps[map].grid
+            guard let cell = grid.cell(at: point) else { continue }
+            append(map: map, cell: cell, point: point, grid: grid, prior: each)
         }
         beliefCount = priors.count
         for (index, map) in field.maps.enumerated() where likelihood.isInQuestion(mapIndex: index) {
-            let grid = map.grid
-            let stride = max(1, Int((Double(grid.count) / Double(Self.mapCount)).squareRoot().rounded(.up)))
-            let prior = map.prior
-            let area = Float(grid.cellSize * grid.cellSize) * Float(stride * stride)
-            for row in Swift.stride(from: min(stride / 2, grid.rows - 1), to: grid.rows, by: stride) {
-                for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
-                    let cell = row * grid.columns + column
-                    let weight = max(prior[cell], 0.01) * area
-                    append(map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight)
-                }
-            }
+            placeCells(of: map, index: index)
         }
         var all: Float = 0
         for index in beliefCount..<priors.count { all += priors[index] }
         let scale = (beliefCount > 0 ? Self.gridShare : 1) / max(all, 1e-20)
         for index in beliefCount..<priors.count { priors[index] *= scale }
+    }
+
+    private mutating func placeCells(of map: SignalField.MapField, index: Int) {
+        let grid = map.grid
+        let stride = max(1, Int((Double(grid.count) / Double(Self.mapCount)).squareRoot().rounded(.up)))
+        let area = Float(grid.cellSize * grid.cellSize) * Float(stride * stride)
+        for row in Swift.stride(from: min(stride / 2, grid.rows - 1), to: grid.rows, by: stride) {
+            for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
+                let cell = row * grid.columns + column
+                let weight = max(map.prior[cell], 0.01) * area
+                append(map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight)
+            }
+        }
     }
 
     private mutating func append(map: Int, cell: Int, point: MapPoint, grid: MapGrid, prior: Float) {

@@ -18,7 +18,7 @@ extension PositioningEngine {
         let faults = evidence.heard.map { Float(integrity.fault(of: $0.beacon)) }
         let receiver = filter.receivers.first.map { ($0.value, $0.variance) } ?? (0, 0)
         let scale = integrity.scale.value
-        filter.workspace.consensus.place(likelihood, filter: filter, picks: &filter.workspace.picks)
+        placeCandidates(likelihood)
         filter.workspace.consensus.weigh(likelihood, faults: faults, receiver: receiver, scale: scale)
         var belief: (mapIndex: Int, point: MapPoint, variance: Double)?
         if let mapIndex = learnedMapIndex, let moments = filter.moments(mapIndex: mapIndex) {
@@ -29,6 +29,24 @@ extension PositioningEngine {
             filter.workspace.consensus, snapshot, belief: belief, field: field, at: now)
         if integrity.isAstray { leave(&snapshot) }
         return integrity.isAstray
+    }
+
+    /// Sets the candidate positions of the test: particles of the belief, and cells of each possible map.
+    private mutating func placeCandidates(_ likelihood: Likelihood) {
+        let particles = filter.particles
+        let count = min(BeaconConsensus.beliefCount, particles.count)
+        if count > 0 {
+            particles.pick(count, of: 0..<particles.count, start: 0.5, into: &filter.workspace.picks)
+        }
+        // The closure reads the picks while the workspace's consensus is modified.
+        let picks = filter.workspace.picks
+        filter.workspace.consensus.place(likelihood, count: count) { place in
+            let index = Int(picks[place])
+            return (
+                Int(particles.mapIndex[index]),
+                MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
+            )
+        }
     }
 
     /// Prepares the restart of a belief that faulty beacons led astray: without them, from their last seconds.
