@@ -37,18 +37,15 @@ final class UnitRestrictionTests: XCTestCase {
         let socket = try NotifySocket(in: folder)
         let service = try service(
             ServiceProcess.walk("one-floor", from: 5) + [
-                "--state-directory", folder, "--settings", settings, "--http", "127.0.0.1:0", "--output",
-                folder + "/positions.jsonl",
+                "--state-directory", folder, "--settings", settings, "--http", "127.0.0.1:0",
             ], environment: ["NOTIFY_SOCKET": socket.path])
-        try socket.wait(for: "STATUS=in ")
+        try service.wait(for: "\"type\":\"position\"")
         service.send(SIGHUP)
         try socket.wait(for: "RELOADING=1")
         try socket.wait(for: "READY=1")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
         XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/memory.json"))
-        let positions = try String(contentsOfFile: folder + "/positions.jsonl", encoding: .utf8)
-        XCTAssertTrue(positions.contains("\"type\":\"position\""))
     }
 
     func testServeSharesPositionsOverABroker() throws {
