@@ -72,6 +72,12 @@ extension PositioningEngine {
         integrity.faults(of: field).sorted { $0.beacon < $1.beacon }
     }
 
+    /// Collects the residuals of the beacons from now on.
+    mutating func collectResiduals() { integrity.atlas = ResidualAtlas() }
+
+    /// The residuals of the beacons; nil unless they are collected.
+    var residuals: ResidualAtlas? { integrity.atlas }
+
     /// Whether the beacons contradict each other and no majority of them agrees.
     public var isContradictory: Bool { integrity.isContradictory }
 }

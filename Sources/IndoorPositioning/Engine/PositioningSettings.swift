@@ -43,7 +43,8 @@ public struct PositioningSettings: Hashable, Sendable {
     public var radiusInflation = 2.0
     /// Whether the engine tests each beacon against the others, and reduces the weight of beacons that contradict them.
     ///
-    /// False by default: in some venues without faults, the test names healthy beacons and enlarges the radius.
+    /// False by default: on long walks, the test names healthy beacons. It needs five received beacons; with fewer, the
+    /// radius grows if they contradict each other.
     public var testsBeacons = false
 
     /// Creates the settings with their defaults.

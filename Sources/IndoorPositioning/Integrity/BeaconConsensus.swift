@@ -34,6 +34,9 @@ struct BeaconConsensus: Sendable {
         var isOnMap: Bool
         /// The probability of a fault from this look and the prior.
         var fault: Double
+        /// The expected weight of the position in the venue's prior, in (0, 1], given the other beacons: low where nobody
+        /// surveyed.
+        var support: Double
     }
 
     /// The degrees of freedom of the t distribution; the density needs roots and products only.
@@ -49,9 +52,9 @@ struct BeaconConsensus: Sendable {
     /// The share of the prior that is spread over the whole venue. The rest is the present belief.
     static let gridShare: Float = 0.3
     /// The number of candidates of the belief.
-    static let beliefCount = 160
+    static let beliefCount = 120
     /// The number of candidates of a map.
-    static let mapCount = 900
+    static let mapCount = 400
 
     private var maps: [Int32] = []
     private var columns: [Int32] = []
@@ -59,6 +62,7 @@ struct BeaconConsensus: Sendable {
     private var xs: [Float] = []
     private var ys: [Float] = []
     private var priors: [Float] = []
+    private var supports: [Float] = []
     private var beliefCount = 0
     private var residuals: [Float] = []
     private var variances: [Float] = []
@@ -88,6 +92,7 @@ struct BeaconConsensus: Sendable {
     var byteCount: Int {
         4
             * (maps.capacity + columns.capacity + rows.capacity + xs.capacity + ys.capacity + priors.capacity
+                + supports.capacity
                 + residuals.capacity + variances.capacity + rates.capacity + healthy.capacity + terms.capacity
                 + posterior.capacity + offsets.capacity + sums.capacity + moments.capacity) + 8 * products.capacity
             + MemoryLayout<Test>.stride * tests.capacity
@@ -108,12 +113,13 @@ struct BeaconConsensus: Sendable {
         xs.removeAll(keepingCapacity: true)
         ys.removeAll(keepingCapacity: true)
         priors.removeAll(keepingCapacity: true)
+        supports.removeAll(keepingCapacity: true)
         let each = (1 - Self.gridShare) / Float(max(count, 1))
         for index in 0..<count {
             let (map, point) = belief(index)
             let grid = field.maps[map].grid
             guard let cell = grid.cell(at: point) else { continue }
-            append(map: map, cell: cell, point: point, grid: grid, prior: each)
+            append(map: map, cell: cell, point: point, grid: grid, prior: each, support: field.maps[map].prior[cell])
         }
         beliefCount = priors.count
         for (index, map) in field.maps.enumerated() where likelihood.isInQuestion(mapIndex: index) {
@@ -133,18 +139,23 @@ struct BeaconConsensus: Sendable {
             for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
                 let cell = row * grid.columns + column
                 let weight = max(map.prior[cell], 0.01) * area
-                append(map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight)
+                append(
+                    map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight,
+                    support: map.prior[cell])
             }
         }
     }
 
-    private mutating func append(map: Int, cell: Int, point: MapPoint, grid: MapGrid, prior: Float) {
+    private mutating func append(
+        map: Int, cell: Int, point: MapPoint, grid: MapGrid, prior: Float, support: Float
+    ) {
         maps.append(Int32(map))
         columns.append(Int32(cell % grid.columns))
         rows.append(Int32(cell / grid.columns))
         xs.append(Float(point.x))
         ys.append(Float(point.y))
         priors.append(prior)
+        supports.append(support)
     }
 
     // MARK: Posterior
@@ -300,7 +311,7 @@ struct BeaconConsensus: Sendable {
         for (index, reading) in heard.enumerated() {
             let first = index * count
             var (all, level, sum, squares, variance) = (0.0, 0.0, 0.0, 0.0, 0.0)
-            var (here, x, y, fault) = (0.0, 0.0, 0.0, 0.0)
+            var (here, x, y, fault, support) = (0.0, 0.0, 0.0, 0.0, 0.0)
             for place in 0..<count {
                 let broken = Double(posterior[place]) * Double(terms[first + place])
                 // The factors of the posterior without this beacon, up to a constant: the term of the beacon is the
@@ -308,6 +319,7 @@ struct BeaconConsensus: Sendable {
                 fault += broken
                 let difference = Double(residuals[first + place] - offsets[place])
                 all += broken
+                support += broken * Double(supports[place])
                 level += broken * Double(healthy[first + place])
                 sum += broken * difference
                 squares += broken * difference * difference
@@ -326,7 +338,7 @@ struct BeaconConsensus: Sendable {
                     beacon: reading.beacon, logRatio: cmath_log(faulty / max(level / all, 1e-12)), residual: residual,
                     variance: variance / all + max(0, squares / all - residual * residual),
                     point: here > 0 ? MapPoint(x: x / here, y: y / here) : mean, isOnMap: here > all / 2,
-                    fault: min(fault, 1)))
+                    fault: min(fault, 1), support: support / all))
         }
     }
 }

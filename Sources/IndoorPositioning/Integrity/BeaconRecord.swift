@@ -14,14 +14,18 @@ struct BeaconRecord: Sendable {
         var residual: Float
     }
 
-    /// The logarithm of the prior odds of a fault: one beacon in fifty.
-    static let prior = -4.0
+    /// The logarithm of the prior odds of a fault: one beacon in 150.
+    static let prior = -5.0
     /// The limits of the logarithm of the odds: a fault is forgiven as quickly as it is found.
     private static let lowest = -6.0
-    static let highest = 6.0
+    static let highest = 6.5
     /// The logarithm of the odds at which a beacon is named, and at which it is forgiven.
-    static let named = 3.5
+    static let named = 4.0
     static let forgiven = -1.0
+    /// The number of independent looks before which a beacon isn't named: the errors of one place last.
+    private static let fewestLooks = 2.0
+    /// The most looks that are remembered.
+    private static let mostLooks = 100.0
     /// The logarithm of the odds above which the readings are kept for a diagnosis.
     private static let suspect = -2.0
     /// The most that one look can add or subtract.
@@ -39,14 +43,15 @@ struct BeaconRecord: Sendable {
     private static let doubleSpread: Float = 144
     /// The weight of a look in the share of looks with two levels.
     private static let doublePace = 0.15
-    /// The standard deviation in dB of the lasting error of a healthy beacon's power, and of a changed one's.
-    private static let usualShift = 2.0
+    /// The standard deviation in dB of the lasting error of a changed power.
     private static let changedShift = 10.0
 
     /// Index in the signal field.
     let beacon: Int
     /// The logarithm of the odds of a fault.
     private(set) var odds = BeaconRecord.prior
+    /// The number of independent looks.
+    private var looks = 0.0
     /// The latest look with a reading.
     private(set) var latest: Instant
     /// The instant from which the fault is known; nil for a beacon that isn't named.
@@ -82,9 +87,10 @@ struct BeaconRecord: Sendable {
     /// - Parameters:
     ///   - independence: the share of the error that is independent of the look before, in (0, 1].
     ///   - ceiling: the highest odds that the look can lead to.
+    ///   - powerDoubt: the standard deviation in dB of the lasting error of a healthy beacon's power.
     mutating func observe(
         _ test: BeaconConsensus.Test, reading: Evidence.Heard, independence: Double, ceiling: Double, mapIndex: Int,
-        offset: Double, at now: Instant
+        offset: Double, powerDoubt: Double, at now: Instant
     ) {
         let seconds = max(0, latest.duration(to: now).seconds)
         let keep = cmath_exp(-seconds / Self.memory)
@@ -92,14 +98,14 @@ struct BeaconRecord: Sendable {
         precision *= keep
         shift *= keep
         latest = now
-        let isDouble = reading.count >= Self.doubleCount && reading.spread > Self.doubleSpread
-        duplicity += (isDouble ? 1 - duplicity : -duplicity) * Self.doublePace
+        duplicity += (Self.hasTwoLevels(reading) ? 1 - duplicity : -duplicity) * Self.doublePace
         let before = odds
         // A lasting difference of the power: the ratio of the probabilities of the residuals so far.
         precision += independence / test.variance
         shift += independence * test.residual / test.variance
-        let ratio = Self.shiftRatio(precision, shift)
+        let ratio = Self.shiftRatio(precision, shift, usual: powerDoubt)
         let gain = min(max(test.logRatio, Self.least), Self.most) * independence
+        looks = min(looks * keep + independence, Self.mostLooks)
         odds += max(gain, min(ratio - shiftRatio, Self.most))
         shiftRatio = ratio
         odds = min(max(odds, Self.lowest), Self.highest)
@@ -114,15 +120,22 @@ struct BeaconRecord: Sendable {
         } else if since == nil, !samples.isEmpty {
             samples.removeAll()
         }
-        if since == nil, odds >= Self.named { (since, newSamples) = (now, Self.samplesOfKind) }
+        if since == nil, odds >= Self.named, looks >= Self.fewestLooks {
+            (since, newSamples) = (now, Self.samplesOfKind)
+        }
         if since != nil, odds <= Self.forgiven { since = nil }
     }
 
-    private static func shiftRatio(_ precision: Double, _ shift: Double) -> Double {
+    /// Returns whether the readings of a look have two levels.
+    static func hasTwoLevels(_ reading: Evidence.Heard) -> Bool {
+        reading.count >= doubleCount && reading.spread > doubleSpread
+    }
+
+    private static func shiftRatio(_ precision: Double, _ shift: Double, usual: Double) -> Double {
         func evidence(_ deviation: Double) -> Double {
             let variance = deviation * deviation
             return shift * shift / (2 * (precision + 1 / variance)) - cmath_log(1 + variance * precision) / 2
         }
-        return evidence(changedShift) - evidence(usualShift)
+        return evidence(changedShift) - evidence(usual)
     }
 }

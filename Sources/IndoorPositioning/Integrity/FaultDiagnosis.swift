@@ -10,9 +10,16 @@ import VenueModel
 /// Source: G. Schwarz, *Estimating the Dimension of a Model*, Annals of Statistics 6(2), 1978.
 struct FaultDiagnosis {
     private let field: SignalField
-    private let record: BeaconRecord
+    /// Index of the beacon in the signal field.
+    private let beacon: Int
+    private let samples: [BeaconRecord.Sample]
     /// The number of independent samples.
     private let count: Double
+    /// Variance in dB² of a sample about a table's value, and about path loss.
+    private let noise: Double
+    private let pathLossVariance: Double
+    /// The share of the looks whose readings have two levels.
+    private let duplicity: Double
 
     /// The distance in metres after which the errors of two samples are independent.
     private static let errorLength = 3.0
@@ -31,28 +38,49 @@ struct FaultDiagnosis {
     private static let leastChange = 3.0
 
     init(_ record: BeaconRecord, field: SignalField) {
-        (self.record, self.field) = (record, field)
+        (self.field, beacon, samples, duplicity) = (field, record.beacon, record.samples, record.duplicity)
         var way = 0.0
         for (one, next) in zip(record.samples, record.samples.dropFirst()) where one.mapIndex == next.mapIndex {
             way += cmath_hypot(Double(next.x - one.x), Double(next.y - one.y))
         }
         count = min(Double(record.samples.count), 1 + way / Self.errorLength)
+        noise = field.readingDeviation * field.readingDeviation + 4
+        pathLossVariance = field.pathLossDeviation * field.pathLossDeviation
+    }
+
+    /// Creates a diagnosis from independent samples.
+    ///
+    /// - Parameters:
+    ///   - noise: the variance in dB² of a sample about a table's value.
+    ///   - pathLossVariance: the variance in dB² of a sample about path loss.
+    init(
+        of beacon: Int, _ samples: [BeaconRecord.Sample], duplicity: Double, field: SignalField, noise: Double,
+        pathLossVariance: Double
+    ) {
+        (self.field, self.beacon, self.samples, self.duplicity) = (field, beacon, samples, duplicity)
+        (self.noise, self.pathLossVariance) = (noise, pathLossVariance)
+        count = Double(samples.count)
     }
 
     /// Returns the most probable kind.
     ///
     /// - Parameter others: the other beacons with a fault.
     func kind(others: [Int]) -> BeaconFault.Kind {
-        let samples = record.samples
         guard !samples.isEmpty else { return .contradictory }
-        if record.duplicity > Self.doubleShare { return .duplicated }
-        let sender = field.transmitters[record.beacon]
+        if duplicity > Self.doubleShare { return .duplicated }
+        let sender = field.transmitters[beacon]
         let limit = sender.power - 10 * sender.exponent * cmath_log10(Self.nearest)
         let level = samples.reduce(0) { $0 + Double($1.level) } / Double(samples.count)
         if level - limit > Self.leastExcess { return .tooStrong(excess: level - limit) }
+        return explanation(others: others).kind
+    }
+
+    /// Returns the kind that explains the samples best, and the negative logarithm of their likelihood, relative to that
+    /// of perfect agreement with the field.
+    func explanation(others: [Int]) -> (kind: BeaconFault.Kind, cost: Double) {
         var best = (kind: BeaconFault.Kind.contradictory, cost: unknownCost)
         func consider(_ kind: BeaconFault.Kind, _ cost: Double) { if cost < best.cost { best = (kind, cost) } }
-        for other in others where other != record.beacon {
+        for other in others where other != beacon {
             consider(
                 .exchanged(with: field.beacons[other]),
                 cost(parameters: 0) { expected(of: other, $0) }
@@ -65,11 +93,8 @@ struct FaultDiagnosis {
                 cost(parameters: 1) { sample in Double(sample.level - sample.residual) + change })
         }
         if let moved = place() { consider(moved.kind, moved.cost) }
-        return best.kind
+        return best
     }
-
-    /// Variance in dB² of a sample about a table's value.
-    private var noise: Double { field.readingDeviation * field.readingDeviation + 4 }
 
     private var unknownCost: Double {
         let density = cmath_log(Double(BeaconConsensus.faultyRange)) - cmath_log(2 * .pi * noise) / 2
@@ -79,12 +104,12 @@ struct FaultDiagnosis {
     /// Returns the negative logarithm of the likelihood of the samples, relative to that of perfect agreement.
     private func cost(parameters: Int, _ expected: (BeaconRecord.Sample) -> Double?) -> Double {
         var sum = 0.0
-        for sample in record.samples {
+        for sample in samples {
             guard let level = expected(sample) else { return .infinity }
             let difference = Double(sample.level) - level
             sum += difference * difference
         }
-        return sum / Double(record.samples.count) * count / (2 * noise)
+        return sum / Double(samples.count) * count / (2 * noise)
             + Double(parameters) * cmath_log(max(count, 1)) / 2
     }
 
@@ -100,22 +125,27 @@ struct FaultDiagnosis {
 
     /// Returns the place that explains the samples best by path loss.
     private func place() -> (kind: BeaconFault.Kind, cost: Double)? {
-        guard count >= Self.fewestForPlace, let last = record.samples.last else { return nil }
-        let mapIndex = Int(last.mapIndex)
-        let samples = record.samples.filter { Int($0.mapIndex) == mapIndex }
-        let (map, sender) = (field.maps[mapIndex], field.transmitters[record.beacon])
+        // Readings through a ceiling are many at stairs, so that the beacon's own map counts twice.
+        let home = field.maps.firstIndex { $0.mapID == field.transmitters[beacon].mapID }
+        let counts = Dictionary(
+            samples.map { (Int($0.mapIndex), Int($0.mapIndex) == home ? 2 : 1) }, uniquingKeysWith: +)
+        guard count >= Self.fewestForPlace,
+            let mapIndex = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
+        else { return nil }
+        let here = samples.filter { Int($0.mapIndex) == mapIndex }
+        let (map, sender) = (field.maps[mapIndex], field.transmitters[beacon])
         let grid = map.grid
         let stride = max(1, Int((Double(grid.count) / Self.places).squareRoot().rounded(.up)))
-        let variance = field.pathLossDeviation * field.pathLossDeviation
+        let variance = pathLossVariance
         let height = field.model.heightDifference * field.model.heightDifference
         let slope = 5 * sender.exponent
-        let share = count / Double(record.samples.count)
+        let share = count / Double(samples.count)
         var (all, x, y, squares, best) = (0.0, 0.0, 0.0, 0.0, Double.infinity)
         for row in Swift.stride(from: stride / 2, to: grid.rows, by: stride) {
             for column in Swift.stride(from: stride / 2, to: grid.columns, by: stride) {
                 let center = grid.center(of: row * grid.columns + column)
                 var sum = 0.0
-                for sample in samples {
+                for sample in here {
                     let (dx, dy) = (Double(sample.x) - center.x, Double(sample.y) - center.y)
                     let expected = sender.power - slope * cmath_log10(dx * dx + dy * dy + height)
                     let difference = Double(sample.level) - expected

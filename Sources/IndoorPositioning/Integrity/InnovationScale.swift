@@ -8,10 +8,10 @@ struct InnovationScale: Sendable {
     private var ratio = InnovationScale.first
     private var count = InnovationScale.firstCount
 
-    /// The ratio before any reading: between the smallest and the largest of the public data sets.
-    private static let first = 0.5
+    /// The ratio before any reading: the largest of the public data sets. A smaller one accuses healthy beacons.
+    private static let first = 0.8
     /// The number of readings whose weight the first ratio has, and the number after which old readings count less.
-    private static let firstCount = 60.0
+    private static let firstCount = 30.0
     private static let memory = 300.0
     /// The largest error that counts, in standard deviations, and the mean of a normal distribution so limited.
     private static let limit = 1.5

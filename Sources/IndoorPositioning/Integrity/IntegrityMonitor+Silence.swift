@@ -52,6 +52,7 @@ extension IntegrityMonitor {
         for (beacon, rate) in missing {
             let gain = min(share * rate * seconds, Self.mostGain) * independent
             guard gain > 0.02 else { continue }
+            atlas?.addMissed(gain, of: beacon)
             let index = silences.firstIndex { $0.beacon >= beacon } ?? silences.count
             if index == silences.count || silences[index].beacon != beacon {
                 silences.insert(SilenceRecord(beacon: beacon), at: index)

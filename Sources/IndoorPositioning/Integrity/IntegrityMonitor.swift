@@ -6,10 +6,14 @@ import VenueModel
 struct IntegrityMonitor: Sendable {
     /// The fewest detected beacons of which one can be excluded: any three determine a position and the receiver.
     private static let fewest = 5
+    /// The least weight of the position in the prior of a surveyed venue.
+    private static let leastSupport = 0.7
     /// The time in seconds and the distance in metres after which the errors of a beacon's readings are independent.
     private static let errorTime = 4.0
     private static let errorLength = 2.0
 
+    /// The largest variance in m² of a position that an audit uses.
+    private static let auditVariance = 30.0
     /// The time constant in seconds with which the separation decreases.
     private static let separationTime = 10.0
     /// The share of the posterior outside the belief from which the belief restarts.
@@ -41,6 +45,8 @@ struct IntegrityMonitor: Sendable {
     var silences: [SilenceRecord] = []
     /// The numbers of readings that were received and expected lately.
     var reception = (heard: 0.0, expected: 0.0)
+    /// The residuals of all beacons by place; nil unless an audit collects them.
+    var atlas: ResidualAtlas?
     /// The ratio of the errors to the expected ones.
     private(set) var scale = InnovationScale()
 
@@ -92,14 +98,15 @@ struct IntegrityMonitor: Sendable {
         place = (consensus.mapIndex, consensus.mean)
         let fresh = 1 - cmath_exp(-seconds / Self.errorTime - way / Self.errorLength)
         let count = consensus.tests.count
-        let ceiling = count >= Self.fewest ? Double.infinity : 0
         for test in consensus.tests {
             guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
             let (index, isKnown) = index(of: test.beacon)
             if !isKnown { records.insert(BeaconRecord(beacon: test.beacon, at: now), at: index) }
             records[index].observe(
-                test, reading: reading, independence: isKnown ? fresh : 1, ceiling: ceiling,
-                mapIndex: consensus.mapIndex, offset: consensus.offset, at: now)
+                test, reading: reading, independence: isKnown ? fresh : 1,
+                ceiling: !isTestable(test, field) ? BeaconRecord.prior : count >= Self.fewest ? .infinity : 0,
+                mapIndex: consensus.mapIndex, offset: consensus.offset, powerDoubt: field.powerDoubt(of: test.beacon),
+                at: now)
         }
         if count >= Self.fewest - 1 {
             let scale = scale.value
@@ -107,9 +114,29 @@ struct IntegrityMonitor: Sendable {
                 self.scale.observe(test.residual.magnitude / test.variance.squareRoot(), scale: scale)
             }
         }
-        assess(consensus, belief, after: seconds)
+        collect(consensus, evidence, field)
+        assess(consensus, belief, field, after: seconds)
         listen(consensus, evidence, field: field, seconds: min(seconds, 4), fresh: fresh, at: now)
         diagnose(field)
+    }
+
+    /// Returns whether a beacon can be accused: the field knows its level at the position. Away from the survey's places
+    /// the field extrapolates, and is wrong by more than it expects.
+    private func isTestable(_ test: BeaconConsensus.Test, _ field: SignalField) -> Bool {
+        field.isEstablished(test.beacon) && (!field.isSurveyed || test.support >= Self.leastSupport)
+    }
+
+    /// Collects the residuals of a look whose position is certain, for an audit.
+    private mutating func collect(_ consensus: BeaconConsensus, _ evidence: Evidence, _ field: SignalField) {
+        guard atlas != nil, consensus.tests.count >= Self.fewest, consensus.variance < Self.auditVariance else {
+            return
+        }
+        for test in consensus.tests where test.isOnMap && isTestable(test, field) {
+            guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
+            atlas?.add(
+                test, level: Double(reading.rssi) - consensus.offset, isDouble: BeaconRecord.hasTwoLevels(reading),
+                mapIndex: consensus.mapIndex)
+        }
     }
 
     private mutating func diagnose(_ field: SignalField) {
@@ -124,12 +151,13 @@ struct IntegrityMonitor: Sendable {
     /// Computes the separation of the solutions without each of the beacons.
     private mutating func assess(
         _ consensus: BeaconConsensus, _ belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
-        after seconds: Double
+        _ field: SignalField, after seconds: Double
     ) {
         var (faulty, worst, sum) = (0.0, 0.0, 0.0)
         let center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
         for test in consensus.tests {
-            let fault = max(fault(of: test.beacon), test.fault)
+            let known = fault(of: test.beacon)
+            let fault = isTestable(test, field) ? max(known, test.fault) : known
             faulty += fault
             worst = max(worst, fault)
             let distance = test.point.distance(to: center)

@@ -42,6 +42,15 @@ package struct SignalField: Sendable {
         package var outsideRate: Float
     }
 
+    /// What the expected level of a beacon is based on.
+    private struct Foundation: Sendable {
+        /// Whether the venue gives the beacon's place, and its power.
+        var isPlaced: Bool
+        var isPowerKnown: Bool
+        /// The number of surveyed places that received the beacon.
+        var surveyedPlaces = 0
+    }
+
     /// The path-loss parameters of a beacon.
     struct Transmitter: Hashable, Sendable {
         var mapID: MapID
@@ -57,6 +66,7 @@ package struct SignalField: Sendable {
     package let beacons: [BeaconIdentity]
     /// The positions and powers of the same beacons.
     let transmitters: [Transmitter]
+    private let foundations: Once<[Foundation]>
     /// The index of each beacon.
     package let indexes: [BeaconIdentity: Int]
     /// The maps, in the venue's order.
@@ -73,6 +83,10 @@ package struct SignalField: Sendable {
     /// Detections per second assumed for a beacon where it is not expected.
     var unheardRate: Double { model.unheardRate(of: beacons.count) }
 
+    /// Standard deviation in dB of the lasting error of a power that the venue gives or a survey measured.
+    private static let knownPowerDoubt = 2.0
+    /// The fewest surveyed places that establish a beacon whose place the venue doesn't give.
+    private static let fewestPlaces = 10
     /// Expected RSSI in dBm where a beacon has no table: below the sensitivity of receivers.
     static let inaudible: Float = -103
 
@@ -101,6 +115,37 @@ package struct SignalField: Sendable {
             SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts, cellScale: cellScale)
             .maps()
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
+        let identities = beacons
+        foundations = Once { Self.foundations(of: identities, in: venue) }
+    }
+
+    private static func foundations(of beacons: [BeaconIdentity], in venue: Venue) -> [Foundation] {
+        let placed = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        var foundations = beacons.map { beacon in
+            Foundation(isPlaced: placed[beacon] != nil, isPowerKnown: placed[beacon]?.measuredPower != nil)
+        }
+        // The radio map's beacons are the first ones of the field.
+        for place in venue.radioMap?.fingerprints ?? [] {
+            for reading in place.readings where foundations.indices.contains(reading.beacon) {
+                foundations[reading.beacon].surveyedPlaces += 1
+            }
+        }
+        return foundations
+    }
+
+    /// Returns whether the field knows the level of a beacon well enough to accuse it: the venue gives its place, or the
+    /// survey received it at several places.
+    func isEstablished(_ beacon: Int) -> Bool {
+        foundations.value[beacon].isPlaced || foundations.value[beacon].surveyedPlaces >= Self.fewestPlaces
+    }
+
+    /// Returns whether the survey measured the power of a beacon.
+    func isPowerSurveyed(_ beacon: Int) -> Bool { foundations.value[beacon].surveyedPlaces > 0 }
+
+    /// Returns the standard deviation in dB of the lasting error of a beacon's power.
+    func powerDoubt(of beacon: Int) -> Double {
+        let foundation = foundations.value[beacon]
+        return foundation.isPowerKnown || foundation.surveyedPlaces > 0 ? Self.knownPowerDoubt : model.powerDeviation
     }
 }
 

@@ -24,11 +24,20 @@ struct SurveyCommand: Command {
             to measure the error of positions, which takes 4 to 15 times as long as the survey itself. Standard error has
             a summary.
 
+            With --audit, the command learns no radio map but examines the beacons of the venue. The recordings are those of
+            any sessions and need no ground truth: each is located, and each beacon is tested against the position that the
+            others support. The command lists the beacons that need a technician: moved ones with the estimated place,
+            exchanged, duplicated and silent ones, and changes of power. A RECORDING may be a folder here. --json prints
+            one JSON object instead.
+
             example: indoorloc survey --venue Fixtures/office \\
                          --output map.json.gz Fixtures/office/survey/*.jsonl
+                     indoorloc survey --audit --venue Fixtures/office walks
             """,
         options: [
             .venue, .output, .overwrite, .lenient,
+            CommandOption(name: "audit", help: "examine the venue's beacons instead, by recordings of sessions"),
+            .radioMap, .seed, CommandOption(name: "json", help: "print the audit as one JSON object"),
             CommandOption(name: "report", argument: "FILE", help: "write a review of the survey as an HTML page"),
             CommandOption(
                 name: "unlabelled", argument: "WALKS",
@@ -38,7 +47,8 @@ struct SurveyCommand: Command {
         ])
 
     private let venue: String
-    private let output: OutputFile
+    private let output: OutputFile?
+    private let audit: AuditOptions?
     private let report: OutputFile?
     private let recordings: [String]
     private let unlabelled: [String]
@@ -47,7 +57,8 @@ struct SurveyCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
-        output = try arguments.requiredOutputFile("output")
+        audit = try AuditOptions(arguments)
+        output = audit == nil ? try arguments.requiredOutputFile("output") : nil
         report = arguments.outputFile("report")
         recordings = arguments.operands.map(ParsedArguments.path)
         unlabelled = (arguments.values["unlabelled"] ?? []).map(ParsedArguments.path)
@@ -56,6 +67,8 @@ struct SurveyCommand: Command {
     }
 
     func run() async throws {
+        if let audit { return try await run(audit) }
+        guard let output else { return }
         try output.check()
         try report?.check()
         let packet = try VenuePacketReader().read(venue)
@@ -91,6 +104,22 @@ struct SurveyCommand: Command {
         for line in review { StandardError.line(line) }
     }
 
+    /// Examines the beacons by the recordings.
+    private func run(_ options: AuditOptions) async throws {
+        let packet = try VenuePacketReader().read(venue, radioMap: options.radioMap).reportingWarnings(venue)
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        let paths = recordings.flatMap(DataSet.recordings(at:))
+        guard !paths.isEmpty else {
+            throw CommandError(description: "\(recordings.joined(separator: ", ")): no recording (.jsonl or .jsonl.gz)")
+        }
+        let audit = try await SurveyAudit(
+            venue: packet.venue, strictness: strictness, jobs: jobs, seed: options.seed
+        ).audit(paths, progress: progress)
+        progress.clear()
+        try StandardOutput.write(lines: options.isJSON ? [audit.json.text] : audit.lines)
+    }
+
     /// Writes the report and returns its summary; empty without `--report`.
     private func review(
         of map: RadioMap, _ walks: [UnlabelledLearning.Walk], venue: Venue, _ progress: ProgressLine
@@ -124,6 +153,30 @@ struct SurveyCommand: Command {
         let learning = UnlabelledLearning(
             venue: venue, labelled: survey.walks, unlabelled: walks, strictness: strictness, jobs: jobs)
         return try await learning.learn(progress: progress)
+    }
+}
+
+/// The options of `survey --audit`.
+private struct AuditOptions {
+    let radioMap: String?
+    let seed: UInt64
+    let isJSON: Bool
+
+    /// Returns nil without `--audit`.
+    ///
+    /// - Throws: `UsageError` if an option of the audit is given without it, or an option of a survey with it.
+    init?(_ arguments: ParsedArguments) throws {
+        let (audits, learns) = (["radio-map", "seed", "json"], ["output", "report", "unlabelled"])
+        let isAudit = arguments.has("audit")
+        if let other = (isAudit ? learns : audits).first(where: arguments.has) {
+            throw UsageError(
+                message: isAudit ? "--\(other) can't be combined with --audit" : "--\(other) requires --audit",
+                command: arguments.syntax.name)
+        }
+        guard isAudit else { return nil }
+        radioMap = try arguments.input("radio-map")
+        seed = try arguments.seed()
+        isJSON = arguments.has("json")
     }
 }
 

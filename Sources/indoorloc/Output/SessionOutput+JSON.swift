@@ -40,7 +40,8 @@ extension SessionDiagnosis {
 }
 
 extension BeaconFault {
-    fileprivate var json: JSONText {
+    /// The fault with the estimates of its kind.
+    var json: JSONText {
         var json = JSONText()
         json.add("beacon", "\(beacon)")
         json.add("kind", kind.name)
