@@ -52,9 +52,9 @@ struct BeaconConsensus: Sendable {
     /// The share of the prior that is spread over the whole venue. The rest is the present belief.
     static let gridShare: Float = 0.3
     /// The number of candidates of the belief.
-    static let beliefCount = 120
+    static let beliefCount = 160
     /// The number of candidates of a map.
-    static let mapCount = 400
+    static let mapCount = 900
 
     private var maps: [Int32] = []
     private var columns: [Int32] = []
