@@ -60,7 +60,7 @@ final class ZipWriter {
 
     private func unwritable(_ reason: String) -> PacketFileError {
         PacketFileError(
-            message: "\(path) cannot be written: \(reason); check the folder, its permissions and the free space",
+            message: "cannot be written: \(reason); check the folder, its permissions and the free space",
             storage: FileSystemError(path: path, reason: reason))
     }
 
