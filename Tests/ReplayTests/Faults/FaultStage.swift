@@ -128,9 +128,6 @@ final class FaultStage: Sendable {
         return FaultStory(outputs: outputs.value, walk: walk)
     }
 
-    /// The outputs so far.
-    var told: [SessionOutput] { outputs.value }
-
     /// Waits for an output.
     func wait(for awaited: String, _ condition: @escaping @Sendable (SessionOutput.Content) -> Bool) async throws {
         try await Bounded.wait(for: awaited) { [outputs] in
