@@ -117,6 +117,8 @@ final class FaultStage: Sendable {
                 await Task.yield()
             }
             while case .getPacket = await localizer.state { await Task.yield() }
+            // After a scan that has failed, the session waits for the next attempt.
+            if radio.runningScanCount == 0 { try await clock.waitForSleeper() }
         }
     }
 
