@@ -58,7 +58,8 @@ final class PacketMessageTests: XCTestCase {
         XCTAssertThrowsError(try VenuePacketWriter().pack(folder: packet, toZip: zip)) { error in
             XCTAssertEqual(
                 "\(error)",
-                "\(zip): cannot be written: No such file or directory; check the folder, its permissions and the free space")
+                "\(zip): cannot be written: No such file or directory; check the folder, its permissions and the free space"
+            )
         }
     }
 
