@@ -27,7 +27,8 @@ public struct PositioningEngine: Sendable {
     /// The anchors, and the distances to them.
     let anchors: AnchorField
     var ranging: RangeCollector
-    var deviceHeight: DeviceHeight
+    /// The estimated height of the device above the floor.
+    package internal(set) var deviceHeight: DeviceHeight
     var filter: ParticleFilter
     /// Stairs and elevators, for dead reckoning.
     let links: FloorLinks

@@ -9,7 +9,7 @@ package struct DeviceHeight: Hashable, Sendable {
     private let prior: [Double]
     private var evidence: [Double]
     /// The estimated height in metres.
-    private(set) var value: Double
+    package private(set) var value: Double
 
     /// The time in seconds after which evidence has lost most of its weight, as the device is carried elsewhere.
     private static let memory = 300.0

@@ -11,10 +11,15 @@ final class RangedEngineTests: XCTestCase {
     }
 
     func testDistancesAloneLocateADevice() throws {
-        let engine = RangedHall.engine(RangedHall.readings(at: place, seconds: 5))
-        let found = try estimate(engine)
+        let rest = (1...19).map { second -> SensorReading in
+            .motion(
+                MotionSample(
+                    instant: Instant(seconds: Double(second) / 2), acceleration: Vector3(x: 0, y: 0, z: 9.80665)))
+        }
+        let readings = (RangedHall.readings(at: place, seconds: 10) + rest).sorted { $0.instant < $1.instant }
+        let found = try estimate(RangedHall.engine(readings))
         XCTAssertLessThan(found.point.distance(to: place), 0.25)
-        XCTAssertLessThan(found.radius, 0.8, "the least radius of beacons doesn't apply")
+        XCTAssertLessThan(found.radius, 0.8, "the least radius of beacons")
         XCTAssertGreaterThanOrEqual(found.radius, 0.3)
     }
 
@@ -36,15 +41,13 @@ final class RangedEngineTests: XCTestCase {
         XCTAssertLessThan(try estimate(RangedHall.engine(readings)).point.distance(to: place), 0.6)
     }
 
-    func testTheHeightOfTheDeviceIsEstimated() throws {
+    func testTheHeightOfTheDeviceIsEstimated() {
         let near = MapPoint(x: 3, y: 4)
-        let readings = RangedHall.readings(at: near, height: 3, seconds: 20)
-        var known = PositioningSettings()
-        known.ranges.deviceHeightDeviation = 0
-        let assumed = try estimate(RangedHall.engine(readings, settings: known)).point.distance(to: near)
-        let learned = try estimate(RangedHall.engine(readings)).point.distance(to: near)
-        XCTAssertLessThan(learned, 0.2)
-        XCTAssertLessThan(learned, assumed, "a fixed height of 1.2 m")
+        XCTAssertEqual(RangedHall.engine([]).deviceHeight.value, 1.2)
+        let high = RangedHall.engine(RangedHall.readings(at: near, height: 3, seconds: 20)).deviceHeight.value
+        let low = RangedHall.engine(RangedHall.readings(at: near, height: 0.5, seconds: 20)).deviceHeight.value
+        XCTAssertGreaterThan(high, 1.8, "the prior is 1.2 ± 1 m, and the device is at 3 m")
+        XCTAssertLessThan(low, 1)
     }
 
     func testDistancesDetermineTheFloor() throws {
