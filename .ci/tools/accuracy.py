@@ -14,6 +14,7 @@ SHARES = {"answered", "floor", "insideRadius"}
 # The key of a limit, the measured key, and whether the limit is a maximum.
 LIMITS = [
     ("maximumMean", "mean", True),
+    ("maximumMedian", "median", True),
     ("minimumFloor", "floor", False),
     ("minimumAnswered", "answered", False),
     ("minimumInsideRadius", "insideRadius", False),

@@ -107,6 +107,7 @@ public struct BTSnoopWriter: ~Copyable {
         case .pressure: tally.leftOut["pressure", default: 0] += 1
         case .gnss: tally.leftOut["gnss", default: 0] += 1
         case .fix: tally.leftOut["fix", default: 0] += 1
+        case .range: tally.leftOut["range", default: 0] += 1
         case .radio: tally.leftOut["radio", default: 0] += 1
         }
     }

@@ -33,6 +33,7 @@ package struct RecordDecoder {
         case .fix: return .entry(.measurement(.fix(try fix(line))))
         case .truth: return .entry(.truth(try truth(line)))
         case .radio: return try radio(line)
+        case .range: return .entry(.measurement(.range(try range(line))))
         }
     }
 
@@ -154,6 +155,16 @@ package struct RecordDecoder {
                 x: try fields.number(.x, in: anyNumber, line), y: try fields.number(.y, in: anyNumber, line)),
             radius: try fields.number(.radius, in: Double.leastNonzeroMagnitude...1e8, line),
             isSoft: try fields.optionalBool(.soft, line) ?? false)
+    }
+
+    private func range(_ line: Span<UInt8>) throws(RecordProblem) -> RangeReading {
+        RangeReading(
+            instant: try fields.instant(line),
+            anchor: try fields.name(.anchor, upTo: RangeReading.longestName, line),
+            distance: try fields.number(.distance, in: RangeReading.distances, line),
+            deviation: try fields.optionalNumber(.deviation, in: RangeReading.deviations, line),
+            technology: RangeTechnology(
+                rawValue: try fields.name(.technology, upTo: RangeReading.longestName, line)))
     }
 
     private func truth(_ line: Span<UInt8>) throws(RecordProblem) -> Truth {

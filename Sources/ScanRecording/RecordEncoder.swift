@@ -62,6 +62,12 @@ package struct RecordEncoder {
             try append(fix.point)
             try append(.radius, fix.radius)
             if fix.isSoft { append(.soft, text: "true") }
+        case .range(let range):
+            begin(.range, at: range.instant)
+            append(.anchor, string: range.anchor)
+            try append(.distance, range.distance)
+            try append(.deviation, range.deviation)
+            append(.technology, string: range.technology.rawValue)
         case .radio(let event):
             begin(.radio, at: event.instant)
             append(.status, string: event.status.rawValue)

@@ -10,6 +10,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case speed, course
     case soft
     case traceId
+    case anchor, distance, technology, deviation
 
     /// The name of the member in the file.
     var text: String { Self.texts[rawValue] }
@@ -23,7 +24,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
 
 /// The kinds of line that this package reads. Each case has the name of the kind in the file.
 enum RecordType: Int, CaseIterable, Sendable {
-    case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth, radio
+    case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth, radio, range
 
     /// The name of the kind in the file.
     var text: String { Self.texts[rawValue] }

@@ -151,6 +151,15 @@ struct RecordFields {
         try required(try optionalString(field, line), field)
     }
 
+    /// Returns a string of 1 to `limit` bytes.
+    func name(_ field: RecordField, upTo limit: Int, _ line: Span<UInt8>) throws(RecordProblem) -> String {
+        let name = try string(field, line)
+        guard (1...limit).contains(name.utf8.count) else {
+            throw RecordProblem(field, .wrongType(expected: "a string of 1 to \(limit) bytes"))
+        }
+        return name
+    }
+
     /// Returns `true` or `false`; nil if the member is absent.
     func optionalBool(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> Bool? {
         guard let token = try token(field, .bool, "true or false") else { return nil }

@@ -37,6 +37,37 @@ final class EvaluateCommandTests: XCTestCase {
         try assertSameAsTheOtherScorer(figures, replays: replays)
     }
 
+    /// The tracks are simulated: a stay and a walk among anchors, with reflections.
+    func testEvaluateScoresADataSetOfDistances() throws {
+        let folder = try temporaryFolder()
+        let anchors = [(0, 0), (30, 0), (30, 20), (0, 20), (15, 0), (15, 20)].enumerated().map { index, place in
+            #"{"id": "A\#(index)", "mapId": 1, "x": \#(place.0), "y": \#(place.1), "z": 3}"#
+        }
+        let venue = """
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 4, "name": "hall", "version": 1,
+            "maps": [{"id": 1, "name": "hall", "level": 0, "widthMeters": 30, "heightMeters": 20}],
+            "beacons": [], "anchors": [\(anchors.joined(separator: ", "))]}
+            """
+        try FileManager.default.createDirectory(atPath: folder + "/tracks", withIntermediateDirectories: true)
+        try venue.write(toFile: folder + "/venue.json", atomically: true, encoding: .utf8)
+        let walk = """
+            {"format": "indoor-localization-walk", "version": 1, "points": [{"mapId": 1, "x": 8, "y": 6, "pause": 20},
+            {"mapId": 1, "x": 22, "y": 6}, {"mapId": 1, "x": 22, "y": 14, "pause": 5}],
+            "settings": {"ranges.interval": 0.5}}
+            """
+        try walk.write(toFile: folder + "/walk.json", atomically: true, encoding: .utf8)
+        let simulated = try Tool.run([
+            "simulate", "--venue", folder, "--path", folder + "/walk.json", "--seed", "1", "--output",
+            folder + "/tracks/walk.jsonl",
+        ])
+        XCTAssertEqual(simulated.status, 0, simulated.errors)
+        let result = try Tool.run(["evaluate", folder, "--json"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let figures = try figures(result.output)
+        XCTAssertEqual(figures["answered"] as? Double, 1)
+        XCTAssertLessThan(try XCTUnwrap(figures["mean"] as? Double), 1)
+    }
+
     /// Compares with an independent scorer, if it exists beside the checkout.
     private func assertSameAsTheOtherScorer(_ figures: Figures, replays: String) throws {
         let scorer = try Checkout.root().appending(path: "../shared/tools/score.py").standardizedFileURL

@@ -254,6 +254,21 @@ final class RecordingReaderTests: XCTestCase {
             (#"{"t":0,"type":"truth","mapId":1,"x":0}"#, "y", .missingField),
             (#"{"t":0,"type":"truth","room":"a","x":0,"y":0}"#, "mapId", .missingField),
             (#"{"t":0,"type":"truth","room":"a","hold":"yes"}"#, "hold", .wrongType(expected: "true or false")),
+            (#"{"t":0,"type":"range","distance":1,"technology":"uwb"}"#, "anchor", .missingField),
+            (#"{"t":0,"type":"range","anchor":"A","technology":"uwb"}"#, "distance", .missingField),
+            (#"{"t":0,"type":"range","anchor":"A","distance":1}"#, "technology", .missingField),
+            (
+                #"{"t":0,"type":"range","anchor":"","distance":1,"technology":"uwb"}"#, "anchor",
+                .wrongType(expected: "a string of 1 to 128 bytes")
+            ),
+            (
+                #"{"t":0,"type":"range","anchor":"A","distance":1e5,"technology":"uwb"}"#, "distance",
+                .outOfRange(value: "100000", allowed: "-100 to 10000")
+            ),
+            (
+                #"{"t":0,"type":"range","anchor":"A","distance":1,"deviation":0,"technology":"uwb"}"#, "deviation",
+                .outOfRange(value: "0", allowed: "0.0001 to 1000")
+            ),
             (#"{"t":-1,"type":"step"}"#, "t", .timeWentBackwards(from: 0, to: -1)),
         ]
         for (line, field, problem) in cases {

@@ -53,6 +53,16 @@ final class RecordingRoundTripTests: XCTestCase {
                     Fix(
                         instant: at(.max / 10 * 9), mapID: 7, point: MapPoint(x: 0, y: 1e-3), radius: 0.5,
                         isSoft: true))),
+            .measurement(
+                .range(
+                    RangeReading(
+                        instant: at(.max / 10 * 9), anchor: "A \"1\" ü", distance: -0.25, deviation: 0.1,
+                        technology: .uwb))),
+            .measurement(
+                .range(
+                    RangeReading(
+                        instant: at(.max / 10 * 9), anchor: "A2", distance: 10_000,
+                        technology: RangeTechnology(rawValue: "sound")))),
             .measurement(.radio(RadioEvent(instant: at(.max / 10 * 9), status: .unplugged))),
             .measurement(
                 .radio(

@@ -13,6 +13,7 @@ struct RandomVenue {
             maps: (1...int(1...3)).map { map(MapID(rawValue: $0)) })
         venue.beacons = (0..<int(0...20)).map { beacon(minor: $0, of: venue) }
         venue.receivers = (0..<int(0...5)).map { receiver($0, of: venue) }
+        venue.anchors = (0..<int(0...5)).map { anchor($0, of: venue) }
         venue.rooms = (0..<int(0...5)).map { id in
             Room(id: id, name: text(), mapID: mapID(of: venue), area: maybe { $0.area() })
         }
@@ -69,6 +70,11 @@ struct RandomVenue {
             identity: bool() ? VenueReceiver.identity(for: id) : BeaconIdentity(uuid: uuid, major: 1, minor: 2),
             mapID: mapID(of: venue), point: point(), z: maybe { $0.double(0...5) },
             measuredPower: maybe { $0.double(-100...0) }, pathLossExponent: maybe { $0.double(1...6) })
+    }
+
+    private mutating func anchor(_ number: Int, of venue: Venue) -> VenueAnchor {
+        VenueAnchor(
+            id: "\(number)" + text(), mapID: mapID(of: venue), point: point(), z: maybe { $0.double(0...5) })
     }
 
     private mutating func paths(of venue: Venue) -> PathGraph {

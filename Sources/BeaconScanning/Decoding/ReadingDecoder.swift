@@ -71,7 +71,7 @@ package struct ReadingDecoder: Hashable, Sendable {
             // Malformed data hold no beacon: the `defect` of the advertisement is for the subscriber.
             previous = try? advertisement.sighting()
             return DecodedReading(reading, previous.map { .sighting($0) } ?? .advertisement(advertisement))
-        case .motion, .step, .pressure, .gnss, .fix, .radio:
+        case .motion, .step, .pressure, .gnss, .fix, .range, .radio:
             return DecodedReading(reading, .other)
         }
     }

@@ -26,7 +26,7 @@ package struct DutyCycleCut: Sendable {
             recorded = event
             // A recorded radio that begins to receive during a rest is delivered with the next pass.
             if machine.isScanning || event.status.isFailure { readings.append(reading) }
-        case .motion, .step, .pressure, .gnss, .fix: readings.append(reading)
+        case .motion, .step, .pressure, .gnss, .fix, .range: readings.append(reading)
         }
         return readings
     }

@@ -214,7 +214,7 @@ final class LatestInstant: Sendable {
             switch reading {
             case .radio(let event): state.isFailing = event.status.isFailure
             case .sighting, .advertisement: state.isFailing = false
-            case .motion, .step, .pressure, .gnss, .fix: break
+            case .motion, .step, .pressure, .gnss, .fix, .range: break
             }
             guard state.anchor.map({ reading.instant >= $0.instant }) ?? true else { return }
             state.anchor = (reading.instant, elapsed)

@@ -34,7 +34,7 @@ public struct ActivityCounts: Hashable, Sendable {
     package mutating func noteReading(_ reading: SensorReading) {
         switch reading {
         case .sighting, .advertisement: readings += 1
-        case .motion, .step, .pressure, .gnss, .fix, .radio: break
+        case .motion, .step, .pressure, .gnss, .fix, .range, .radio: break
         }
     }
 

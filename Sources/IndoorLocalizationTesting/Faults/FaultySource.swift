@@ -144,7 +144,7 @@ extension SensorReading {
     fileprivate var isReception: Bool {
         switch self {
         case .sighting, .advertisement: true
-        case .motion, .step, .pressure, .gnss, .fix, .radio: false
+        case .motion, .step, .pressure, .gnss, .fix, .range, .radio: false
         }
     }
 }

@@ -75,5 +75,5 @@ struct RadioChannel: Sendable {
 /// The purposes of random numbers; each has a separate stream.
 enum Purpose: UInt64 {
     case beacon = 1
-    case shadowing, advertising, death, motion, compass, steps, pressure, gnss
+    case shadowing, advertising, death, motion, compass, steps, pressure, gnss, ranging, excess
 }

@@ -14,6 +14,8 @@ public struct SimulationSettings: Hashable, Sendable {
     public var radio = RadioSettings()
     /// The settings of the other sensors.
     public var sensors = SensorSettings()
+    /// The settings of the distances to anchors.
+    public var ranges = RangeSettings()
 
     /// Creates settings with the documented defaults.
     public init() {}
@@ -77,11 +79,26 @@ public struct SimulationSettings: Hashable, Sendable {
             "radio.isFading": \.radio.isFading,
             "radio.advertisesPower": \.radio.advertisesPower,
             "sensors.reportsSteps": \.sensors.reportsSteps,
+            "ranges.statesDeviation": \.ranges.statesDeviation,
         ]
     }
 
     private static var numbers: [String: Number] {
-        radioNumbers.merging(sensorNumbers) { first, _ in first }
+        radioNumbers.merging(sensorNumbers) { first, _ in first }.merging(rangeNumbers) { first, _ in first }
+    }
+
+    private static var rangeNumbers: [String: Number] {
+        [
+            "ranges.interval": Number(path: \.ranges.interval, range: 0...3600),
+            "ranges.deviation": Number(path: \.ranges.deviation, range: 0...100),
+            "ranges.offset": Number(path: \.ranges.offset, range: -100...100),
+            "ranges.excessShare": Number(path: \.ranges.excessShare, range: 0...1),
+            "ranges.hiddenExcessShare": Number(path: \.ranges.hiddenExcessShare, range: 0...1),
+            "ranges.excess": Number(path: \.ranges.excess, range: 0...100),
+            "ranges.excessDistance": Number(path: \.ranges.excessDistance, range: 0.1...1000),
+            "ranges.reach": Number(path: \.ranges.reach, range: 0.1...10_000),
+            "ranges.lossShare": Number(path: \.ranges.lossShare, range: 0...1),
+        ]
     }
 
     private static var radioNumbers: [String: Number] {

@@ -12,7 +12,8 @@ extension WalkSimulator {
         func rate(_ interval: Double) -> Double { interval > 0 ? 1 / interval : 0 }
         let perSecond =
             Double(venue.beacons.count) * rate(radio.advertisingInterval) + sensors.motionRate
-            + rate(sensors.pressureInterval) + rate(sensors.gnssInterval) + rate(sensors.truthInterval)
+            + Double(venue.anchors.count) * rate(settings.ranges.interval) + rate(sensors.pressureInterval)
+            + rate(sensors.gnssInterval) + rate(sensors.truthInterval)
         let steps = timeline.legs.last.map { $0.stepsBefore + $0.cadence * $0.duration } ?? 0
         let readings = timeline.duration * perSecond + steps
         guard timeline.duration <= Self.longestWalk, readings <= Self.mostReadings else {

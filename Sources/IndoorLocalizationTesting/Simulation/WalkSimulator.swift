@@ -8,7 +8,7 @@ import ScanRecording
 /// (`RadioSettings.environmentSeed`), but have independent fading, noise and losses. Some of them can serve as surveys
 /// and others for scoring.
 public struct WalkSimulator: Sendable {
-    /// The venue of the walk; its beacons advertise.
+    /// The venue of the walk; its beacons advertise, and the device measures its distance to the anchors.
     public let venue: Venue
     /// The path of the walk.
     public let path: WalkPath
@@ -57,7 +57,7 @@ public struct WalkSimulator: Sendable {
     ///
     /// Outdoors, where no map applies, ground truths have the room `WalkSimulator.outdoors` instead of a point.
     public func entries() -> [RecordingEntry] {
-        let readings = sightings() + motionSamples() + steps() + pressureSamples() + gnssFixes()
+        let readings = sightings() + motionSamples() + steps() + pressureSamples() + gnssFixes() + ranges()
         let entries = truths().map(RecordingEntry.truth) + readings.map(RecordingEntry.measurement)
         // Stable by the index, so that entries with equal instants keep their order.
         return entries.enumerated()

@@ -84,7 +84,7 @@ public struct DeadReckoner: Hashable, Sendable {
         case .gnss(let fix):
             _ = pass(to: fix.instant)
             anchor.observe(fix, x: place.x, y: place.y)
-        case .sighting, .advertisement, .fix, .radio:
+        case .sighting, .advertisement, .fix, .range, .radio:
             break
         }
     }

@@ -3,6 +3,9 @@ extension PositioningEngine {
     /// updates.
     private static let correlation = 2.0
 
+    /// Standard deviation in dB that is added to the learned receiver offset for new particles.
+    private static let offsetDoubt = 2.0
+
     /// The calibration that the engine has learned on the most probable map; nil before any evidence, and for methods
     /// that don't learn.
     ///
@@ -21,6 +24,29 @@ extension PositioningEngine {
         calibration.stepScale = min(max(mean, 0.4), 2.5)
         calibration.stepDeviation = min(max(deviation, stepUncertainty), 1)
         return calibration
+    }
+
+    /// Updates the receiver offsets from the particles; the receiver is the same on all maps.
+    ///
+    /// New particles begin with the mean offset over all maps and a larger variance, because the belief may be wrong.
+    mutating func learnOffsets() {
+        let shares = mapShares
+        var (all, sum, squares) = (0.0, 0.0, 0.0)
+        for mapIndex in offsets.indices {
+            guard let (mean, variance) = filter.receiverOffset(mapIndex: mapIndex) else { continue }
+            offsets[mapIndex].begin(value: mean, deviation: variance.squareRoot())
+            all += shares[mapIndex]
+            sum += shares[mapIndex] * mean
+            squares += shares[mapIndex] * (variance + mean * mean)
+        }
+        guard all > 0 else { return }
+        let mean = sum / all
+        let variance = max(0, squares / all - mean * mean) + Self.offsetDoubt * Self.offsetDoubt
+        for mapIndex in offsets.indices {
+            filter.receivers[mapIndex] = firstReceiver
+            filter.receivers[mapIndex].begin(
+                value: mean, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
+        }
     }
 }
 

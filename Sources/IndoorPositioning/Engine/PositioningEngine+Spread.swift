@@ -7,7 +7,7 @@ extension PositioningEngine {
     func covariance(mapIndex: Int, around point: MapPoint, radius: Double) -> PositionCovariance? {
         guard let shape = filter.covariance(mapIndex: mapIndex, around: point) else { return nil }
         // The lower bound of the radius is isotropic.
-        let floor = settings.radiusFloor / PositionCovariance.radiusOfDeviation
+        let floor = radiusFloor / PositionCovariance.radiusOfDeviation
         let (xx, yy) = (shape.xx + floor * floor, shape.yy + floor * floor)
         let wanted = radius / PositionCovariance.radiusOfDeviation
         let scale = 2 * wanted * wanted / (xx + yy)

@@ -19,6 +19,7 @@ extension PositioningEngine {
     /// the engine's own value.
     package var byteCount: Int {
         filter.byteCount + collector.byteCount + floorFilter.byteCount + integrity.byteCount
+            + ranging.byteCount
             + MemoryLayout<ReceiverOffset>.stride * offsets.capacity
     }
 }

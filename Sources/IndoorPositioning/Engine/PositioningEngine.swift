@@ -24,6 +24,11 @@ public struct PositioningEngine: Sendable {
     /// The effort apart from the settings.
     let effort: PositioningEffort
     var collector: EvidenceCollector
+    /// The anchors, and the distances to them.
+    let anchors: AnchorField
+    var ranging: RangeCollector
+    /// The estimated height of the device above the floor.
+    package internal(set) var deviceHeight: DeviceHeight
     var filter: ParticleFilter
     /// Stairs and elevators, for dead reckoning.
     let links: FloorLinks
@@ -80,9 +85,6 @@ public struct PositioningEngine: Sendable {
     /// Number of steps that halves the uncertainty of their length: 35 m of walking between positions with an error of
     /// 2.5 m.
     private static let stepsToHalve = 50.0
-    /// Standard deviation in dB that is added to the learned receiver offset for new particles.
-    private static let offsetDoubt = 2.0
-
     /// Creates an engine without any evidence of the device's position.
     ///
     /// - Parameters:
@@ -108,6 +110,9 @@ public struct PositioningEngine: Sendable {
         self.settings = settings
         self.effort = effort
         collector = EvidenceCollector(field: field)
+        anchors = AnchorField(venue: venue)
+        ranging = RangeCollector(model: settings.ranges)
+        deviceHeight = DeviceHeight(model: settings.ranges)
         filter = ParticleFilter(
             walls: field.walls, motion: settings.motion, resampling: settings.resampling,
             count: max(100, settings.particleCount), fewest: effort.fewestParticles, seed: seed)
@@ -121,10 +126,10 @@ public struct PositioningEngine: Sendable {
         filter.receivers = offsets
     }
 
-    /// Whether any beacon of the venue was detected.
-    var hasHeard: Bool { collector.hasHeard }
+    /// Whether any beacon of the venue was detected, or a distance to an anchor was measured.
+    var hasHeard: Bool { collector.hasHeard || ranging.hasMeasured }
 
-    /// Adds a reading; sightings of beacons that the venue doesn't contain are ignored.
+    /// Adds a reading; those of beacons and anchors that the venue doesn't contain are ignored.
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .sighting(let sighting):
@@ -135,6 +140,8 @@ public struct PositioningEngine: Sendable {
             pressure.add(sample.hectopascals)
         case .fix(let fix):
             apply(fix)
+        case .range(let range):
+            if let anchor = anchors.indexes[range.anchor] { ranging.add(range, anchor: anchor) }
         case .advertisement, .gnss, .radio:
             break
         }
@@ -155,7 +162,7 @@ public struct PositioningEngine: Sendable {
         case .step(let step):
             let heading = step.heading.map { $0 * .pi / 180 } ?? pedometer.heading
             add(length: pedometer.report(step), heading: heading, at: step.instant)
-        case .sighting, .advertisement, .pressure, .gnss, .fix, .radio:
+        case .sighting, .advertisement, .pressure, .gnss, .fix, .range, .radio:
             break
         }
     }
@@ -223,20 +230,22 @@ public struct PositioningEngine: Sendable {
     public mutating func advance(to now: Instant) {
         let seconds = lastAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastAdvance = now
-        guard var evidence = collector.drain(at: now) else {
+        let measured = ranging.drain(at: now)
+        guard var evidence = evidence(at: now, after: seconds) else {
             predict(now, seconds, until: now)
             return reckon(after: seconds)
         }
         // The readings apply at their mean time; motion then continues the belief from there to now.
-        let age = evidence.heard.isEmpty ? 0 : min(max(0, evidence.age), seconds)
+        let age = min(max(0, evidence.heard.isEmpty ? measured?.age ?? 0 : evidence.age), seconds)
         predict(now, seconds - age, until: now.advanced(by: .zero - .seconds(age)))
         defer { predict(now, age, until: now) }
-        if !evidence.heard.isEmpty { hasNewEvidence = true }
-        snapshot = collector.snapshot(at: now) ?? snapshot
-        guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
+        let isNew = !evidence.heard.isEmpty || measured != nil
+        if isNew { hasNewEvidence = true }
+        snapshot = collector.snapshot(at: now) ?? (ranging.isMeasuring(at: now) ? nil : snapshot)
+        guard settings.method == .particle else { return observeWithoutMemory(settings.method, at: now) }
         let isFirst = lastLook == nil
         integrity.weigh(&evidence)
-        if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
+        if !filter.isEmpty, seconds > 0 || isNew { update(evidence, measured, seconds) }
         guard isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.globalUpdateInterval,
             hasNewEvidence || !effort.needsNewEvidence
         else { return }
@@ -244,11 +253,13 @@ public struct PositioningEngine: Sendable {
     }
 
     /// Updates the estimate of a method that uses only the evidence of the last seconds.
-    private mutating func observeWithoutMemory(_ method: PositioningMethod) {
-        guard let snapshot, !snapshot.heard.isEmpty else { return }
+    private mutating func observeWithoutMemory(_ method: PositioningMethod, at now: Instant) {
+        let ranges = ranging.snapshot(at: now).map { likelihood(of: $0) }
+        let snapshot = snapshot ?? .silent
+        guard !snapshot.heard.isEmpty || ranges != nil else { return }
         switch method {
         case .particle: break
-        case .fingerprint: memoryless.estimateByFingerprint(snapshot, field: field, receivers: offsets)
+        case .fingerprint: memoryless.estimateByFingerprint(snapshot, field: field, receivers: offsets, ranges: ranges)
         case .trilateration: memoryless.estimateByTrilateration(snapshot, field: field)
         }
     }
@@ -273,13 +284,19 @@ public struct PositioningEngine: Sendable {
     /// Performs a global update with the evidence of the last seconds, which initializes the belief and recovers a lost
     /// position.
     private mutating func look(_ now: Instant) {
-        guard var snapshot, !snapshot.heard.isEmpty else { return }
+        let measured = ranging.snapshot(at: now)
+        var snapshot = snapshot ?? .silent
+        guard !snapshot.heard.isEmpty || measured != nil else { return }
         let isAstray = settings.testsBeacons && effort.testsBeacons && examine(&snapshot, at: now)
         integrity.weigh(&snapshot)
-        let isOther = isOtherDevice(than: snapshot)
-        let likelihood = Likelihood(field: field, evidence: snapshot, receivers: filter.receivers)
+        let isOther = !snapshot.heard.isEmpty && isOtherDevice(than: snapshot)
+        let likelihood = Likelihood(
+            field: field, evidence: snapshot, receivers: filter.receivers,
+            ranges: measured.map { self.likelihood(of: $0) })
         var posterior = GridPosterior(likelihood)
-        compare(posterior, now)
+        // The belief uses only a part of distances that share their errors, unlike the test assumes.
+        if measured == nil { compare(posterior, now) }
+        let interval = lastLook?.duration(to: now).seconds
         lastLook = now
         hasNewEvidence = false
         if let restored = restored.take(), floorFilter.isEmpty {
@@ -289,6 +306,7 @@ public struct PositioningEngine: Sendable {
         filter.redistribute(
             to: mapShares, posterior: posterior, likelihood: likelihood,
             share: isOther || isAstray ? 1 : settings.recoveryShare)
+        if let measured { learnHeight(measured, after: interval) }
     }
 
     /// Compares the belief with the evidence of the last seconds, on the most probable map.
@@ -301,8 +319,9 @@ public struct PositioningEngine: Sendable {
             after: lastLook?.duration(to: now).seconds ?? 0)
     }
 
-    private mutating func update(_ heard: Evidence, _ seconds: Double) {
-        let likelihood = Likelihood(field: field, evidence: heard, receivers: offsets)
+    private mutating func update(_ heard: Evidence, _ measured: RangeEvidence?, _ seconds: Double) {
+        let likelihood = Likelihood(
+            field: field, evidence: heard, receivers: offsets, ranges: measured.map { self.likelihood(of: $0) })
         filter.passReceivers(seconds: seconds, field.model)
         let expectation = Float(settings.priorShare * seconds)
         let evidence = filter.weigh(likelihood) { index, cells, sums in
@@ -318,29 +337,6 @@ public struct PositioningEngine: Sendable {
         filter.resampleIfNeeded(mapCount: field.maps.count)
     }
 
-    /// Updates the receiver offsets from the particles; the receiver is the same on all maps.
-    ///
-    /// New particles begin with the mean offset over all maps and a larger variance, because the belief may be wrong.
-    private mutating func learnOffsets() {
-        let shares = mapShares
-        var (all, sum, squares) = (0.0, 0.0, 0.0)
-        for mapIndex in offsets.indices {
-            guard let (mean, variance) = filter.receiverOffset(mapIndex: mapIndex) else { continue }
-            offsets[mapIndex].begin(value: mean, deviation: variance.squareRoot())
-            all += shares[mapIndex]
-            sum += shares[mapIndex] * mean
-            squares += shares[mapIndex] * (variance + mean * mean)
-        }
-        guard all > 0 else { return }
-        let mean = sum / all
-        let variance = max(0, squares / all - mean * mean) + Self.offsetDoubt * Self.offsetDoubt
-        for mapIndex in offsets.indices {
-            filter.receivers[mapIndex] = firstReceiver
-            filter.receivers[mapIndex].begin(
-                value: mean, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
-        }
-    }
-
     /// The probability of each map; empty before any evidence, otherwise sums to 1.
     public var mapProbabilities: [MapID: Double] {
         let shares = settings.method == .particle ? floorFilter.probabilities : memoryless.probabilities
@@ -354,8 +350,8 @@ public struct PositioningEngine: Sendable {
     }
 
     /// The ratio of the squared distance between the belief and the position from the last seconds' evidence alone to
-    /// its expected value, averaged over half a minute; nil before any comparison, and with a method other than
-    /// ``PositioningMethod/particle``.
+    /// its expected value, averaged over half a minute; nil before any comparison, which readings of beacons alone allow,
+    /// and with a method other than ``PositioningMethod/particle``.
     ///
     /// The expected value is 1. A ratio that stays above 3 indicates that the model doesn't hold: the radio map is
     /// outdated, beacons were moved, or the device is outside the surveyed area. ``Estimate/radius`` grows with it.
@@ -383,7 +379,7 @@ public struct PositioningEngine: Sendable {
     /// Returns the 68 % error radius in metres for a variance in m², summed over both axes.
     func radius(variance: Double) -> Double {
         let spread = settings.radiusFactor * PositionCovariance.radiusOfDeviation * (variance / 2).squareRoot()
-        return (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
+        return (spread * spread + radiusFloor * radiusFloor).squareRoot()
     }
 }
 

@@ -18,6 +18,8 @@ public struct PositioningSettings: Hashable, Sendable {
     public var particleCount = 1500
     /// The parameters of the measurement model.
     public var signal = SignalModel()
+    /// The parameters of the measurement model of distances to anchors.
+    public var ranges = RangeModel()
     /// The parameters of the motion model.
     public var motion = MotionModel()
     /// The resampling scheme and its threshold.
@@ -56,6 +58,7 @@ extension PositioningSettings {
     package static let list: [Setting<PositioningSettings>] = {
         var list = ownList
         list += SignalModel.list.map { $0.within("signal", \.signal) }
+        list += RangeModel.list.map { $0.within("ranges", \.ranges) }
         list += MotionModel.list.map { $0.within("motion", \.motion) }
         list += Resampling.list.map { $0.within("resampling", \.resampling) }
         return list

@@ -19,8 +19,10 @@ struct SnapshotEstimate: Sendable {
     func place(mapIndex: Int) -> Place? { places.indices.contains(mapIndex) ? places[mapIndex] : nil }
 
     /// Computes the mean of the grid posterior.
-    mutating func estimateByFingerprint(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
-        posterior.weigh(Likelihood(field: field, evidence: evidence, receivers: receivers))
+    mutating func estimateByFingerprint(
+        _ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset], ranges: RangeLikelihood?
+    ) {
+        posterior.weigh(Likelihood(field: field, evidence: evidence, receivers: receivers, ranges: ranges))
         probabilities = posterior.mapProbabilities
         places = field.maps.indices.map { mapIndex in
             posterior.moments(mapIndex: mapIndex, field: field).map { Place(point: $0.mean, variance: $0.variance) }

@@ -76,14 +76,19 @@ package struct FloorFilter: Hashable, Sendable {
     ///
     /// A floor without one has the usual distance to its neighbours, with a standard deviation of about a metre.
     package init(floors: [(level: Int, elevation: Double?)]) {
-        elevations = floors.map { floor in
+        elevations = Self.elevations(of: floors)
+        isMeasured = floors.map { $0.elevation != nil }
+        states = floors.map { _ in State(probability: 1 / Double(max(1, floors.count))) }
+    }
+
+    /// Returns the height of each floor in metres: the measured one, or that at the usual distance to the nearest floor.
+    static func elevations(of floors: [(level: Int, elevation: Double?)]) -> [Double] {
+        floors.map { floor in
             let near = floors.filter { $0.elevation != nil }.min {
                 (abs($0.level - floor.level), $0.level) < (abs($1.level - floor.level), $1.level)
             }
-            return floor.elevation ?? (near?.elevation ?? 0) + Double(floor.level - (near?.level ?? 0)) * Self.storey
+            return floor.elevation ?? (near?.elevation ?? 0) + Double(floor.level - (near?.level ?? 0)) * storey
         }
-        isMeasured = floors.map { $0.elevation != nil }
-        states = floors.map { _ in State(probability: 1 / Double(max(1, floors.count))) }
     }
 
     /// Sets the probability of each floor, as many as there are floors and with a sum above 0, from an earlier filter.

@@ -28,6 +28,9 @@ package struct Evidence: Sendable {
     /// The detected beacons, the strongest first.
     package var heard: [Heard]
 
+    /// The evidence without any reading.
+    static let silent = Evidence(duration: 0.5, heard: [])
+
     /// Sorts the beacons, the strongest first.
     mutating func order() { heard.sort { ($0.rssi, $1.beacon) > ($1.rssi, $0.beacon) } }
 }

@@ -43,6 +43,7 @@ package struct GridPosterior: Sendable {
             let first = ranges[index].lowerBound
             hear(likelihood, mapIndex: index)
             likelihood.addRates(toGrid: &weights, first: first, mapIndex: index)
+            likelihood.ranges?.add(toGrid: &weights, first: first, grid: map.grid, mapIndex: index)
             var result = (best: 0.0, sum: 0.0)
             withUnsafeMutableBytes(of: &result) { result in
                 guard let result = result.assumingMemoryBound(to: Double.self).baseAddress else { return }

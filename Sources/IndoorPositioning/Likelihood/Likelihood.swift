@@ -24,15 +24,20 @@ package struct Likelihood {
     package let evidence: Evidence
     /// The receiver prior by map, given that the device is on that map.
     let receivers: [ReceiverOffset]
+    /// The likelihood of the distances to anchors; nil without any.
+    let ranges: RangeLikelihood?
 
     /// Logarithm of the detections per second of a beacon where it is not expected.
     private let unheard: Float
 
     /// Creates the likelihood of evidence in a field.
-    package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
+    package init(
+        field: SignalField, evidence: Evidence, receivers: [ReceiverOffset], ranges: RangeLikelihood? = nil
+    ) {
         self.field = field
         self.evidence = evidence
         self.receivers = receivers
+        self.ranges = ranges
         unheard = cmath_logf(Float(field.unheardRate))
     }
 

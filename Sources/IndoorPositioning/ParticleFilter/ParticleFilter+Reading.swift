@@ -30,6 +30,8 @@ extension ParticleFilter {
                 workspace.sums[index] = workspace.cellSums[Int(slot)]
             }
             likelihood.hear(&particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums)
+            likelihood.ranges?.add(
+                to: &workspace.sums, x: particles.x, y: particles.y, members, mapIndex: mapIndex)
             workspace.evidence.append(weigh(members))
         }
         return workspace.evidence
@@ -53,6 +55,23 @@ extension ParticleFilter {
         }
         cmath_multiply(members.lowerBound, members.count, &particles.weight, scale)
         return Double(best) + cmath_log(Double(after / before))
+    }
+
+    /// Weighs particles that were drawn from grid cells by the distances to anchors, which are finer than the cells.
+    ///
+    /// - Parameter cells: the cell that each particle was drawn from.
+    mutating func refine(_ members: Range<Int>, cells: [Int], mapIndex: Int, _ likelihood: Likelihood) {
+        guard let ranges = likelihood.ranges, !members.isEmpty else { return }
+        let grid = likelihood.field.maps[mapIndex].grid
+        workspace.sums.resize(to: members.count, with: 0)
+        for index in workspace.sums.indices { workspace.sums[index] = 0 }
+        ranges.add(to: &workspace.sums, x: particles.x, y: particles.y, members, mapIndex: mapIndex)
+        var distances = ranges.scratch
+        for (index, cell) in cells.enumerated() {
+            workspace.sums[index] -= ranges.logLikelihood(
+                inCell: cell, grid: grid, mapIndex: mapIndex, distances: &distances)
+        }
+        _ = weigh(members)
     }
 
     /// Updates the receiver states of particles by the evidence that the particles were drawn from.

@@ -79,10 +79,12 @@ package struct ParticleFilter: Sendable {
             let even = Float(probability / Double(wanted))
             resample(members, count: wanted - fresh, at: &next, mapIndex: mapIndex, weight: even)
             let first = next
-            for cell in posterior.draw(fresh, mapIndex: mapIndex, using: &generator) {
+            let cells = posterior.draw(fresh, mapIndex: mapIndex, using: &generator)
+            for cell in cells {
                 place(&next, cell: cell, mapIndex: mapIndex, field: likelihood.field, weight: even)
             }
             teach(first..<next, mapIndex: mapIndex, likelihood)
+            refine(first..<next, cells: cells, mapIndex: mapIndex, likelihood)
         }
         // A map whose posterior is zero everywhere yields no particles.
         particles.resize(to: next)

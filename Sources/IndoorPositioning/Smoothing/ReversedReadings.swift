@@ -18,7 +18,7 @@ struct ReversedReadings: Sendable {
     /// Adds the recording's next reading.
     mutating func append(_ reading: SensorReading) {
         switch reading {
-        case .sighting, .pressure, .fix:
+        case .sighting, .pressure, .fix, .range:
             readings.append(reading)
         case .step(let step):
             let length = pedometer.report(step)

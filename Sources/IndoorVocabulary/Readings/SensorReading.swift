@@ -14,6 +14,8 @@ public enum SensorReading: Hashable, Sendable {
     case gnss(GNSSFix)
     /// A position from outside the package.
     case fix(Fix)
+    /// A measured distance to an anchor.
+    case range(RangeReading)
     /// The status of the radio changed.
     case radio(RadioEvent)
 
@@ -28,6 +30,7 @@ public enum SensorReading: Hashable, Sendable {
             case .pressure(let sample): sample.instant
             case .gnss(let fix): fix.instant
             case .fix(let fix): fix.instant
+            case .range(let range): range.instant
             case .radio(let event): event.instant
             }
         }
@@ -54,6 +57,9 @@ public enum SensorReading: Hashable, Sendable {
             case .fix(var fix):
                 fix.instant = newValue
                 self = .fix(fix)
+            case .range(var range):
+                range.instant = newValue
+                self = .range(range)
             case .radio(var event):
                 event.instant = newValue
                 self = .radio(event)

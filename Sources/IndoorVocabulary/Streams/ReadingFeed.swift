@@ -31,7 +31,7 @@ package final class ReadingFeed: Sendable {
                 if radio?.status.isFailure ?? true {
                     radio = RadioEvent(instant: latest, status: .scanning, adapter: radio?.adapter)
                 }
-            case .motion, .step, .pressure, .gnss, .fix: break
+            case .motion, .step, .pressure, .gnss, .fix, .range: break
             }
             if isLost { lose() }
             guard let since, since.duration(to: latest) >= ReadingFeed.interval else { return nil }

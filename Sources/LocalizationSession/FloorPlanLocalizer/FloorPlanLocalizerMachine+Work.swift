@@ -25,7 +25,7 @@ extension FloorPlanLocalizerMachine {
         case .radio(let event):
             trouble = event.status.isFailure ? LocalizationError(event) : nil
         case .sighting, .advertisement: trouble = nil
-        case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: no information about the radio
+        case .motion, .step, .pressure, .gnss, .fix, .range: break  // of other senders: no information about the radio
         }
         if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: now), delay: delay) }
         return work(.reading(decoded), at: now)

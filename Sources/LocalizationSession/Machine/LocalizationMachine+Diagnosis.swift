@@ -45,6 +45,7 @@ extension LocalizationMachine {
                 isWhole ? evidence.latestReception != nil : evidence.isRecent(evidence.latestReception, at: present)
         case .unknownBeacons:
             diagnosis.unknownBeacons = evidence.unknownBeacons(at: present, ofSearch: isWhole)
+        case .unknownAnchors: diagnosis.unknownAnchors = evidence.unknownAnchors
         case .weakBeacons:
             diagnosis.receivedVenues = evidence.venues.sorted()
             diagnosis.strongestRSSI = evidence.strongestWeak
@@ -127,6 +128,7 @@ extension LocalizationMachine {
         if evidence.known.isRecent(at: present) { return .searching }
         if evidence.weak.isProven(at: present) { return .weakBeacons }
         if evidence.unknown.isProven(at: present) { return .unknownBeacons }
+        if evidence.unknownRanges.isProven(at: present) { return .unknownAnchors }
         if evidence.silence(at: present) < DiagnosisWatch.patience { return .searching }
         if isOutdoors(at: now) { return .outdoors }
         return evidence.isSourceWorking(at: present) || isRadioHearing ? .noBeacons : .noReadings
@@ -140,6 +142,7 @@ extension LocalizationMachine {
         if evidence.known.latest != nil { return isForcedElsewhere ? .otherVenue : .undecidedVenue }
         if evidence.weak.latest != nil { return .weakBeacons }
         if evidence.unknown.latest != nil { return .unknownBeacons }
+        if evidence.unknownRanges.latest != nil { return .unknownAnchors }
         if isDeaf { return .radioFailed }
         return evidence.latestReading != nil || isRadioHearing ? .noBeacons : .noReadings
     }
@@ -183,6 +186,18 @@ extension LocalizationMachine {
             diagnosing.evidence.latestBeacon = present
         case .advertisement: diagnosing.evidence.latestReception = present
         case .rejected, .other: break
+        }
+    }
+
+    /// Notes a distance to an anchor during the search for a venue.
+    mutating func noteEvidence(of range: RangeReading) {
+        guard case .searchVenue = state else { return }
+        let present = listened.instant(at: range.instant)
+        if let venue = search.owner(of: VenueAnchor.identity(of: range.anchor)) {
+            diagnosing.evidence.noteBeacon(of: venue, rssi: 0, isWeak: false, at: present)
+            diagnosing.evidence.latestBeacon = present
+        } else {
+            diagnosing.evidence.noteUnknown(anchor: range.anchor, at: present)
         }
     }
 

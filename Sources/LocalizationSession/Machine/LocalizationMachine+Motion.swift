@@ -11,7 +11,7 @@ extension LocalizationMachine {
             guard reportsMotion || sample.attitude == nil else { return [] }
         case .step, .pressure, .gnss:
             guard reportsMotion else { return [] }
-        case .sighting, .advertisement, .fix, .radio:
+        case .sighting, .advertisement, .fix, .range, .radio:
             return []
         }
         motion.observe(reading)

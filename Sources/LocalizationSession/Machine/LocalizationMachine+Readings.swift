@@ -1,4 +1,5 @@
 import BeaconScanning
+import CMath
 import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
@@ -101,6 +102,11 @@ extension LocalizationMachine {
             verdict =
                 isLockedIndoors
                 ? .undecided : search.observe(fix, current: state.venueID, isNearby: isNearbyOnly)
+        case .range(let range):
+            let sighting = sign(of: range)
+            note(sighting)
+            verdict = search.observe(
+                sighting, current: state.venueID, restored: restoredVenue(at: now), isNearby: isNearbyOnly)
         case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }
         switch verdict {
@@ -144,7 +150,7 @@ extension LocalizationMachine {
         case .sighting, .advertisement:
             isDeaf = false
             if let since = listened.deafSince, reading.instant > since { listened.resume(at: reading.instant) }
-        case .motion, .step, .pressure, .gnss, .fix, .radio: break
+        case .motion, .step, .pressure, .gnss, .fix, .range, .radio: break
         }
     }
 
@@ -157,13 +163,26 @@ extension LocalizationMachine {
         // An advertisement without a beacon is useful only if its address is known.
         case .advertisement(let advertisement): sighting = addresses.sighting(of: advertisement)
         case .rejected: sighting = nil
-        case .other: return decoded.reading
+        case .other:
+            guard case .range(let range) = decoded.reading else { return decoded.reading }
+            guard range.hasMeasurement else { return nil }
+            noteEvidence(of: range)
+            return decoded.reading
         }
         guard let sighting else { return nil }
         recentBeacons.note(sighting)
         noteEvidence(of: sighting)
         guard sighting.rssi >= settings.rssiThreshold else { return nil }
         return .sighting(sighting)
+    }
+
+    /// Returns the sighting that a distance stands for in the search for a venue: of a beacon with the usual power in the
+    /// place of the anchor.
+    private func sign(of range: RangeReading) -> Sighting {
+        let power = settings.positioning.signal.defaultPower
+        return Sighting(
+            instant: listened.instant(at: range.instant), beacon: VenueAnchor.identity(of: range.anchor),
+            rssi: power - 20 * cmath_log10(max(range.distance, 1)))
     }
 
     /// Returns the sighting with the identity that the venue has for its transmitter.

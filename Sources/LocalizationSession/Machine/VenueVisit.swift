@@ -66,6 +66,9 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
             lastSensed.areas = max(lastSensed.areas, reading.instant)
         case .pressure:
             lastSensed.floors = max(lastSensed.floors, reading.instant)
+        case .range:
+            lastSensed.areas = max(lastSensed.areas, reading.instant)
+            lastSensed.floors = max(lastSensed.floors, reading.instant)
         case .sighting, .advertisement, .gnss, .radio:
             break
         }

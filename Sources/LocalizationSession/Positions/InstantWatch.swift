@@ -20,7 +20,7 @@ struct InstantWatch: Hashable, Sendable {
         switch reading {
         case .sighting, .motion, .step, .pressure: break
         // Readings of other senders, which may be ahead of the source or behind it.
-        case .advertisement, .gnss, .fix, .radio: return nil
+        case .advertisement, .gnss, .fix, .range, .radio: return nil
         }
         guard let latest, reading.instant <= latest else {
             latest = reading.instant

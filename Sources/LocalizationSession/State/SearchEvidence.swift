@@ -52,6 +52,9 @@ struct SearchEvidence: Hashable, Sendable {
     private(set) var known = Presence()
     private(set) var weak = Presence()
     private(set) var unknown = Presence()
+    /// The distances to anchors of no known venue, and the names of these anchors in the order of their arrival.
+    private(set) var unknownRanges = Presence()
+    private(set) var unknownAnchors: [String] = []
     /// The strongest RSSI in dBm below the threshold.
     private(set) var strongestWeak: Double?
     /// The known venues whose beacons were received during the search.
@@ -67,6 +70,8 @@ struct SearchEvidence: Hashable, Sendable {
         known = Presence()
         weak = Presence()
         unknown = Presence()
+        unknownRanges = Presence()
+        unknownAnchors.removeAll(keepingCapacity: true)
         strongestWeak = nil
         venues = []
         unknownBeacons.removeAll(keepingCapacity: true)
@@ -94,6 +99,13 @@ struct SearchEvidence: Hashable, Sendable {
         }
     }
 
+    /// Notes a distance to an anchor of no known venue.
+    mutating func noteUnknown(anchor: String, at now: Instant) {
+        unknownRanges.note(at: now)
+        guard unknownAnchors.count < Self.limit, !unknownAnchors.contains(anchor) else { return }
+        unknownAnchors.append(anchor)
+    }
+
     /// Returns the unknown beacons, the strongest first: the recent ones, or those of the whole search.
     func unknownBeacons(at now: Instant, ofSearch isWhole: Bool) -> [BeaconIdentity] {
         let sorted = unknownBeacons.filter { isWhole || $0.latest.duration(to: now) < Self.memory }.sorted {
@@ -119,6 +131,7 @@ struct SearchEvidence: Hashable, Sendable {
     func nextTurn(after now: Instant) -> Instant? {
         let starts = [since, latestBeacon].compactMap { $0?.advanced(by: DiagnosisWatch.patience) }
         let source = [latestReading].compactMap { $0?.advanced(by: Self.sourceMemory) }
-        return (starts + source + known.turns + weak.turns + unknown.turns).filter { $0 > now }.min()
+        return (starts + source + known.turns + weak.turns + unknown.turns + unknownRanges.turns).filter { $0 > now }
+            .min()
     }
 }

@@ -27,6 +27,7 @@ extension SessionDiagnosis: CustomStringConvertible {
         case .noReadings: "no reading arrived\(time)"
         case .noBeacons: "no beacon \(place)was received\(time)" + (receivesOtherDevices == true ? otherDevices : "")
         case .unknownBeacons: unknownClause
+        case .unknownAnchors: anchorClause
         case .weakBeacons: weakClause
         case .otherVenue:
             "the setting forcedVenue accepts only \(name(forcedVenue)), but the received beacons belong to "
@@ -72,6 +73,16 @@ extension SessionDiagnosis: CustomStringConvertible {
             : "\(count) beacons were received, of which none belongs to \(owner): \(list)"
     }
 
+    private var anchorClause: String {
+        let count = unknownAnchors.count
+        let names = unknownAnchors.prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
+        let list = count > 3 ? "\(names) and \(count - 3) more" : names
+        let owner = venueName.map { "'\($0)'" } ?? "a known venue"
+        return count == 1
+            ? "distances to 1 anchor were measured, which does not belong to \(owner): \(list)"
+            : "distances to \(count) anchors were measured, of which none belongs to \(owner): \(list)"
+    }
+
     private var weakClause: String {
         let numbers = [rssiThreshold, strongestRSSI].map { $0.map { "\(Int($0.rounded())) dBm" } ?? "unknown" }
         return "all received beacons of \(names(receivedVenues)) are below the rssiThreshold of \(numbers[0]); "
@@ -108,6 +119,8 @@ extension SessionDiagnosis: CustomStringConvertible {
             "Check that beacons are near and powered, and that they send a format that the package decodes."
         case .unknownBeacons:
             "Correct uuid, major and minor in the packet, or add the packet of the venue that has these beacons."
+        case .unknownAnchors:
+            "Correct the ids of the anchors in the packet, or add the packet of the venue that has these anchors."
         case .weakBeacons: "Lower rssiThreshold, or move closer to a beacon."
         case .otherVenue: "Remove the setting forcedVenue, or set it to a venue that is received."
         case .undecidedVenue:

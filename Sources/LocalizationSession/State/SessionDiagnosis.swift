@@ -39,6 +39,8 @@ public struct SessionDiagnosis: Hashable, Sendable {
         case noBeacons
         /// The radio receives beacons, but none of a known venue.
         case unknownBeacons
+        /// The source delivers distances to anchors, but to none of a known venue.
+        case unknownAnchors
         /// The radio receives beacons of a known venue, but all below the RSSI threshold.
         case weakBeacons
         /// The radio receives beacons of known venues, but none of the forced venue.
@@ -84,6 +86,9 @@ public struct SessionDiagnosis: Hashable, Sendable {
     /// The received beacons that belong to no known venue, the strongest first, at most 64; empty for other reasons
     /// than `unknownBeacons`.
     public var unknownBeacons: [BeaconIdentity] = []
+    /// The anchors of received distances that belong to no known venue, in the order of their first distances, at most 64;
+    /// empty for other reasons than `unknownAnchors`.
+    public var unknownAnchors: [String] = []
     /// The time without readings, beacons or the venue's beacons; nil for reasons without one.
     public var duration: Duration?
     /// The error that ended the session, or failed a request or the scan; nil without one.
@@ -150,7 +155,8 @@ extension SessionDiagnosis.Reason {
         case .loadingCatalogue, .catalogueFailed, .noUsableVenue, .radioFailed, .radioResting, .downloadingPacket,
             .packetFailed, .preparingVenue, .undecidedFloor, .contradictoryBeacons:
             .brief
-        case .noReadings, .noBeacons, .unknownBeacons, .weakBeacons, .otherVenue, .undecidedVenue, .silentBeacons:
+        case .noReadings, .noBeacons, .unknownBeacons, .unknownAnchors, .weakBeacons, .otherVenue, .undecidedVenue,
+            .silentBeacons:
             .proven
         }
     }

@@ -97,7 +97,7 @@ extension IndoorlocPayload {
                     receiver: receiver, address: sighting.address, beacon: sighting.beacon, rssi: sighting.rssi,
                     time: message.time(at: sighting.instant),
                     measuredPower: sighting.measuredPower.flatMap { powers.contains($0) ? $0 : nil })
-            case .motion, .step, .pressure, .gnss, .fix, .radio: nil
+            case .motion, .step, .pressure, .gnss, .fix, .range, .radio: nil
             }
         }
     }
@@ -140,7 +140,7 @@ extension IndoorlocPayload {
             switch reading {
             case .advertisement(let advertisement): Self.write(advertisement, to: &writer)
             case .sighting(let sighting): Self.write(sighting, to: &writer)
-            case .motion, .step, .pressure, .gnss, .fix, .radio: continue
+            case .motion, .step, .pressure, .gnss, .fix, .range, .radio: continue
             }
             count += 1
         }

@@ -18,6 +18,8 @@ public struct Venue: Hashable, Sendable {
     public var beacons: [VenueBeacon]
     /// The fixed receivers, which receive tags. A session of a device ignores them.
     public var receivers: [VenueReceiver]
+    /// The anchors, to which a device can measure its distance.
+    public var anchors: [VenueAnchor]
     /// The rooms. The name of a room labels the positions within it.
     public var rooms: [Room]
     /// The points of interest.
@@ -36,8 +38,9 @@ public struct Venue: Hashable, Sendable {
     /// Creates a venue from its parts without checking them.
     public init(
         id: VenueID, name: String, version: Int = 1, coordinate: Coordinate? = nil, radius: Double? = nil,
-        maps: [VenueMap], beacons: [VenueBeacon] = [], receivers: [VenueReceiver] = [], rooms: [Room] = [],
-        pointsOfInterest: [PointOfInterest] = [], fences: [Fence] = [], interactions: [Interaction] = [],
+        maps: [VenueMap], beacons: [VenueBeacon] = [], receivers: [VenueReceiver] = [],
+        anchors: [VenueAnchor] = [], rooms: [Room] = [], pointsOfInterest: [PointOfInterest] = [], fences: [Fence] = [],
+        interactions: [Interaction] = [],
         paths: PathGraph? = nil, settings: [String: JSONValue] = [:], radioMap: RadioMap? = nil
     ) {
         self.id = id
@@ -48,6 +51,7 @@ public struct Venue: Hashable, Sendable {
         self.maps = maps
         self.beacons = beacons
         self.receivers = receivers
+        self.anchors = anchors
         self.rooms = rooms
         self.pointsOfInterest = pointsOfInterest
         self.fences = fences

@@ -46,7 +46,7 @@ public struct VenueSummary: Hashable, Sendable {
     public var coordinate: Coordinate?
     /// The radius in metres around `coordinate` that contains the venue; nil if unknown.
     public var radius: Double?
-    /// The beacons that are only in this venue.
+    /// The beacons that are only in this venue, and its anchors by ``VenueAnchor/identity``.
     public var regions: Set<BeaconRegion>
     /// The beacons that are also known by their device address.
     public var addresses: [DeviceAddress: BeaconIdentity]
@@ -65,10 +65,12 @@ public struct VenueSummary: Hashable, Sendable {
         self.addresses = addresses
     }
 
-    /// Creates the summary of a packet, with a region for each beacon of the packet and of its radio map.
+    /// Creates the summary of a packet, with a region for each beacon and anchor of the packet and for each beacon of its
+    /// radio map.
     public init(of venue: Venue) {
         let addressed = venue.beacons.compactMap { beacon in beacon.address.map { ($0, beacon.identity) } }
-        let identities = venue.beacons.map(\.identity) + (venue.radioMap?.beacons.map(\.identity) ?? [])
+        let surveyed = venue.radioMap?.beacons.map(\.identity) ?? []
+        let identities = venue.beacons.map(\.identity) + surveyed + venue.anchors.map(\.identity)
         self.init(
             id: venue.id, name: venue.name, version: venue.version, coordinate: venue.coordinate,
             radius: venue.radius, regions: Set(identities.map(BeaconRegion.init)),

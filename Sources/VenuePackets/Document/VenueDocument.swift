@@ -15,6 +15,7 @@ enum VenueDocument {
             "radius": venue.radius.map(JSONTree.number),
             "maps": .array(venue.maps.map(map)),
             "beacons": .array(venue.beacons.map(beacon) + venue.receivers.map(receiver)),
+            "anchors": entries(venue.anchors.map(anchor)),
             "rooms": entries(venue.rooms.map(room)),
             "pois": entries(venue.pointsOfInterest.map(pointOfInterest)),
             "events": entries(venue.fences.map(fence)),
@@ -49,6 +50,13 @@ enum VenueDocument {
         case .polygon(let corners): ["polygon": line(corners)]
         case nil: [:]
         }
+    }
+
+    private static func anchor(_ anchor: VenueAnchor) -> JSONTree {
+        object(
+            point(anchor.point).merging([
+                "id": .string(anchor.id), "mapId": number(anchor.mapID.rawValue), "z": anchor.z.map(JSONTree.number),
+            ]) { $1 })
     }
 
     private static func map(_ map: VenueMap) -> JSONTree {

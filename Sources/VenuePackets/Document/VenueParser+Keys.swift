@@ -22,6 +22,7 @@ extension VenueParser {
                 "uuid", "major", "minor", "address", "mapId", "x", "y", "z", "measuredPower", "pathLossExponent",
                 "role", "id", "aliases",
             ]),
+            "anchors": Keys(own: ["id", "mapId", "x", "y", "z"]),
             "rooms": Keys(own: place + ["radius", "polygon"]),
             "pois": Keys(own: place + ["description", "payload"]),
             "events": Keys(own: place + ["radius", "polygon", "timeout", "exitDelay", "exitMargin", "payload"]),

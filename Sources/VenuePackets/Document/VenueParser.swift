@@ -62,6 +62,7 @@ struct VenueParser {
         let radius = optionalNumber("radius", of: root, .length)
         let maps = self.maps(of: root)
         let radios = self.radios(of: root)
+        let anchors = self.anchors(of: root)
         let rooms = self.rooms(of: root)
         let pointsOfInterest = self.pointsOfInterest(of: root)
         let fences = self.fences(of: root)
@@ -75,7 +76,7 @@ struct VenueParser {
         guard let id, let name, let version else { return nil }
         return Venue(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
-            maps: maps, beacons: radios.beacons, receivers: radios.receivers, rooms: rooms,
+            maps: maps, beacons: radios.beacons, receivers: radios.receivers, anchors: anchors, rooms: rooms,
             pointsOfInterest: pointsOfInterest, fences: fences, interactions: interactions, paths: paths,
             settings: settings)
     }

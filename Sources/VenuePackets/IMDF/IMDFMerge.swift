@@ -74,6 +74,13 @@ struct IMDFMerge {
             return receiver
         }
         note(venue.receivers.count, of: old.receivers.count, "receiver")
+        venue.anchors = old.anchors.compactMap { anchor in
+            guard let move = moves[anchor.mapID] else { return nil }
+            var anchor = anchor
+            anchor.point = move(anchor.point)
+            return anchor
+        }
+        note(venue.anchors.count, of: old.anchors.count, "anchor")
     }
 
     /// Readings refer to beacons by index, so the readings of beacons on removed maps are removed as well.

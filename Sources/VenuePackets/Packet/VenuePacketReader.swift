@@ -41,9 +41,11 @@ public struct VenuePacketReader: Sendable {
         return (venue, problems + Self.missingBeacons(of: venue) + Self.unreachedPlaces(of: venue))
     }
 
-    /// Returns a warning if a venue has neither beacons, receivers nor a radio map.
+    /// Returns a warning if a venue has neither beacons, receivers, anchors nor a radio map.
     private static func missingBeacons(of venue: Venue) -> [VenueProblem] {
-        guard venue.beacons.isEmpty, venue.receivers.isEmpty, venue.radioMap == nil else { return [] }
+        guard venue.beacons.isEmpty, venue.receivers.isEmpty, venue.anchors.isEmpty, venue.radioMap == nil else {
+            return []
+        }
         let message =
             "there is none, and no radio map: no position can be estimated from beacons; add them, or survey the venue"
         return [VenueProblem(severity: .warning, path: "$.beacons", message: message)]

@@ -37,6 +37,8 @@ struct VenueInfoCommand: Command {
         parts.append(venue.beacons.count { $0.mapID == map.id }.counting("beacon"))
         let receivers = venue.receivers.count { $0.mapID == map.id }
         if receivers > 0 { parts.append(receivers.counting("receiver")) }
+        let anchors = venue.anchors.count { $0.mapID == map.id }
+        if anchors > 0 { parts.append(anchors.counting("anchor")) }
         parts.append(venue.rooms.count { $0.mapID == map.id }.counting("room"))
         parts.append(venue.fences.count { $0.mapID == map.id }.counting("fence"))
         parts.append(venue.pointsOfInterest.count { $0.mapID == map.id }.counting("POI"))

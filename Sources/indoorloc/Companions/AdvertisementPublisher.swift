@@ -55,7 +55,7 @@ final class AdvertisementPublisher: Sendable {
             if state.decoder.decode(reading).content == .rejected(.repetition) { return }
             switch reading {
             case .advertisement, .sighting: break
-            case .motion, .step, .pressure, .gnss, .fix, .radio: return
+            case .motion, .step, .pressure, .gnss, .fix, .range, .radio: return
             }
             state.wallClock = clock
             state.pending.append(reading)

@@ -47,7 +47,7 @@ struct EvaluationConditions: Sendable {
             return .advertisement(advertisement)
         case .motion, .step, .pressure:
             return without.contains(.motion) ? nil : reading
-        case .gnss, .fix, .radio:
+        case .gnss, .fix, .range, .radio:
             return reading
         }
     }

@@ -45,7 +45,7 @@ struct MotionEvaluation: Sendable {
                     hasMotion = true
                     if !places.isEmpty { readings.append(reading) }
                 case .pressure: if !places.isEmpty { readings.append(reading) }
-                case .sighting, .advertisement, .gnss, .fix, .radio: break
+                case .sighting, .advertisement, .gnss, .fix, .range, .radio: break
                 }
             case .header: break
             }

@@ -35,7 +35,7 @@ struct BeaconTable {
             guard (try? advertisement.sighting()) == nil else { return }
             others[advertisement.address] = advertisement.instant
         case .radio(let event): radio = "\(event)"
-        case .motion, .step, .pressure, .gnss, .fix: break
+        case .motion, .step, .pressure, .gnss, .fix, .range: break
         }
     }
 

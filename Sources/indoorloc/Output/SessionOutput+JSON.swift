@@ -35,6 +35,7 @@ extension SessionDiagnosis {
         json.add("text", description)
         json.add("help", help)
         if !unknownBeacons.isEmpty { json.add("beacons", unknownBeacons.map(\.description)) }
+        if !unknownAnchors.isEmpty { json.add("anchors", unknownAnchors) }
         if !beaconFaults.isEmpty { json.add("faults", beaconFaults.map(\.json)) }
     }
 }

@@ -100,6 +100,10 @@ enum SettingsReference {
             "The measurement model", "Defaults were fitted to surveys; see <doc:PositioningModel>.",
             ["positioning.signal."]
         ),
+        (
+            "The measurement model of distances", "These settings apply to distances to anchors; see <doc:Ranges>.",
+            ["positioning.ranges."]
+        ),
         ("The motion model", "See <doc:PositioningModel>.", ["positioning.motion."]),
         ("Resampling of particles", "See <doc:PositioningAlone>.", ["positioning.resampling."]),
         (

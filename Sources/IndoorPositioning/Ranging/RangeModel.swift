@@ -1,0 +1,82 @@
+import IndoorVocabulary
+
+/// The parameters of the measurement model of distances to anchors.
+///
+/// <doc:Ranges> describes the model and the sources of the defaults.
+public struct RangeModel: Hashable, Sendable {
+    /// The errors of ultra-wideband ranging.
+    public var uwb = RangeErrors(deviation: 0.15, offsetDeviation: 0.2, excess: 1, correlationTime: 2)
+    /// The errors of the fine timing measurement of Wi-Fi.
+    public var wifi = RangeErrors(deviation: 1, offsetDeviation: 1, excess: 4, correlationTime: 10)
+    /// The errors of Bluetooth Channel Sounding and other phase-based methods with Bluetooth LE.
+    public var ble = RangeErrors(deviation: 1, offsetDeviation: 2, excess: 4, correlationTime: 10)
+    /// The errors of all other technologies.
+    public var other = RangeErrors(deviation: 1, offsetDeviation: 1, excess: 4, correlationTime: 10)
+    /// The probability that a distance belongs to a reflected path, in [0, 1].
+    public var excessShare = 0.5
+    /// The ratio of the probabilities to measure a distance with and without a floor between device and anchor, in
+    /// [0.001, 1].
+    public var floorShare = 0.3
+    /// The usual height of the device above the floor in metres, in [-100, 100].
+    public var deviceHeight = 1.2
+    /// The standard deviation of that height in metres, in [0, 100]; 0 for a known height.
+    public var deviceHeightDeviation = 1.0
+    /// The minimum radius in metres while distances are measured, in [0, 1000]. `PositioningSettings.radiusFloor`
+    /// applies if it is smaller.
+    public var radiusFloor = 0.3
+
+    /// Creates the model with its defaults.
+    public init() {}
+
+    /// The number of technologies with errors of their own, counting all others as one.
+    static let technologies = 4
+
+    /// Returns the number of a technology, from 0.
+    static func number(of technology: RangeTechnology) -> Int {
+        switch technology {
+        case .uwb: 0
+        case .wifi: 1
+        case .ble: 2
+        default: 3
+        }
+    }
+
+    /// Returns the errors of the technology with a number.
+    func errors(ofTechnology number: Int) -> RangeErrors {
+        switch number {
+        case 0: uwb
+        case 1: wifi
+        case 2: ble
+        default: other
+        }
+    }
+}
+
+extension RangeModel {
+    /// The settings of the measurement model of distances.
+    package static let list: [Setting<RangeModel>] = {
+        var list = ownList
+        list += RangeErrors.list.map { $0.within("uwb", \.uwb) }
+        list += RangeErrors.list.map { $0.within("wifi", \.wifi) }
+        list += RangeErrors.list.map { $0.within("ble", \.ble) }
+        list += RangeErrors.list.map { $0.within("other", \.other) }
+        return list
+    }()
+
+    private static let ownList: [Setting<RangeModel>] = [
+        .number(
+            "excessShare", \.excessShare, in: 0...1, "The probability that a distance belongs to a reflected path."),
+        .number(
+            "floorShare", \.floorShare, in: 0.001...1,
+            "The ratio of the probabilities to measure a distance with and without a floor in between."),
+        .number(
+            "deviceHeight", \.deviceHeight, in: -100...100, unit: "m",
+            "The usual height of the device above the floor."),
+        .number(
+            "deviceHeightDeviation", \.deviceHeightDeviation, in: 0...100, unit: "m",
+            "The standard deviation of that height; 0 for a known height."),
+        .number(
+            "radiusFloor", \.radiusFloor, in: 0...1000, unit: "m",
+            "The minimum radius while distances to anchors are measured."),
+    ]
+}
