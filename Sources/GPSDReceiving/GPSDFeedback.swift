@@ -38,19 +38,26 @@ package struct GPSDFeedback {
         LoopbackHost.contains(host) || !hosts.addresses(host).isDisjoint(with: hosts.own)
     }
 
+    /// Whether a host is the loopback interface of the machine that resolves its name.
+    private func isLoopback(_ host: String) -> Bool {
+        if LoopbackHost.contains(host) { return true }
+        let addresses = hosts.addresses(host)
+        return !addresses.isEmpty && addresses.allSatisfy(LoopbackHost.contains)
+    }
+
     /// Whether datagrams to a host arrive at an address at which gpsd listens.
     private func reaches(_ host: String, _ listened: String) -> Bool {
         let target = hosts.addresses(host)
         // A group or all machines of a network.
         if target.contains(where: HostNames.isShared) { return true }
-        if !hosts.addresses(listened).isDisjoint(with: target) { return isLocal || !LoopbackHost.contains(listened) }
+        if !hosts.addresses(listened).isDisjoint(with: target) { return isLocal || !isLoopback(listened) }
         guard GPSDDevice.isAny(listened) else { return false }
         return isLocal ? isThisMachine(host) : !hosts.addresses(source.host).isDisjoint(with: target)
     }
 
     /// Whether the server that gpsd connects to is on this machine.
     private func serves(_ server: String) -> Bool {
-        guard LoopbackHost.contains(server) else { return isThisMachine(server) }
+        guard isLoopback(server) else { return isThisMachine(server) }
         return isLocal
     }
 }

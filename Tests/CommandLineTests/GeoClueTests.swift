@@ -35,7 +35,8 @@ final class GeoClueTests: XCTestCase {
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
           "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
         <busconfig><type>system</type><listen>unix:path=\(socket)</listen>
-        <policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*"/></policy></busconfig>
+        <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
+        <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/></policy></busconfig>
         """
     }
 

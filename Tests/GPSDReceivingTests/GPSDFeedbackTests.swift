@@ -4,7 +4,8 @@ import XCTest
 /// The rule by which a device of gpsd delivers positions of this program.
 final class GPSDFeedbackTests: XCTestCase {
     private static let known: [String: Set<String>] = [
-        "localhost": ["127.0.0.1", "::1"], "127.0.0.1": ["127.0.0.1"], "::1": ["::1"], "192.168.1.5": ["192.168.1.5"],
+        "localhost": ["127.0.0.1", "::1"], "name": ["127.0.0.1", "::1"], "127.0.0.1": ["127.0.0.1"], "::1": ["::1"],
+        "192.168.1.5": ["192.168.1.5"],
         "me": ["192.168.1.5"], "roof": ["192.168.1.7"], "192.168.1.7": ["192.168.1.7"],
         "192.168.1.255": ["192.168.1.255"],
         "224.0.0.9": ["224.0.0.9"], "0.0.0.0": ["0.0.0.0"],
@@ -20,8 +21,8 @@ final class GPSDFeedbackTests: XCTestCase {
 
     func testDatagramsToTheAddressOfADeviceAreAFeedback() {
         XCTAssertTrue(feeds("udp://127.0.0.1:5000", "udp://127.0.0.1:5000"))
-        XCTAssertTrue(feeds("udp://localhost:5000", "udp://127.0.0.1:5000"))
-        XCTAssertTrue(feeds("udp://localhost:5000", "udp://[::1]:5000"))
+        XCTAssertTrue(feeds("udp://name:5000", "udp://127.0.0.1:5000"))
+        XCTAssertTrue(feeds("udp://name:5000", "udp://[::1]:5000"))
         XCTAssertTrue(feeds("udp://me:5000", "udp://0.0.0.0:5000"))
         XCTAssertTrue(feeds("udp://127.0.0.1:5000", "udp://*:5000"))
         XCTAssertTrue(feeds("udp://192.168.1.255:5000", "udp://0.0.0.0:5000"), "all machines")
@@ -43,11 +44,11 @@ final class GPSDFeedbackTests: XCTestCase {
     }
 
     func testADeviceThatConnectsToThisProgramIsAFeedback() {
-        XCTAssertTrue(feeds("tcp://0.0.0.0:7000", "tcp://localhost:7000"))
+        XCTAssertTrue(feeds("tcp://0.0.0.0:7000", "tcp://name:7000"))
         XCTAssertTrue(feeds("tcp://0.0.0.0:7000", "tcp://me:7000", gpsd: "roof"))
-        XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://localhost:7000", gpsd: "roof"), "a server on that machine")
+        XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://name:7000", gpsd: "roof"), "a server on that machine")
         XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://roof:7000"))
-        XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://localhost:7001"))
+        XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://name:7001"))
     }
 
     func testTheSameFileIsAFeedback() {

@@ -56,8 +56,8 @@ final class NMEASenderTests: XCTestCase {
         sender.send([])
         sender.send([sentence(3)])
         await sender.finish()
-        XCTAssertEqual(try receiver.next(), "$GPTXT,1*6E\r\n$GPTXT,2*6D\r\n")
-        XCTAssertEqual(try receiver.next(), "$GPTXT,3*6C\r\n")
+        XCTAssertEqual(try receiver.next(), "$GPTXT,1*52\r\n$GPTXT,2*51\r\n")
+        XCTAssertEqual(try receiver.next(), "$GPTXT,3*50\r\n")
     }
 
     func testAPortWithoutReaderIsReportedOnceAndUsedAgainLater() async throws {
@@ -93,15 +93,14 @@ final class NMEASenderTests: XCTestCase {
     // MARK: Connections
 
     func testAConnectionIsRestoredAndTheNewestPositionsFollow() async throws {
-        let server = try StreamServer()
-        let port = server.port
+        var server: StreamServer? = try StreamServer()
+        let port = try XCTUnwrap(server).port
         let (sender, statuses) = try sender(to: .tcp(host: "127.0.0.1", port: port))
-        var kept: StreamServer? = server
         sender.send([sentence(1)])
-        var peer: StreamPeer? = try server.accept()
-        XCTAssertEqual(try peer?.line(), "$GPTXT,1*6E")
+        var peer: StreamPeer? = try server?.accept()
+        XCTAssertEqual(try peer?.line(), "$GPTXT,1*52")
         peer = nil
-        kept = nil
+        server = nil
         let failure = try await sending(over: sender) {
             for await status in statuses { if case .failed(let error) = status { return error } }
             throw Bounded.Expired(awaited: "a failure")
@@ -109,8 +108,8 @@ final class NMEASenderTests: XCTestCase {
         guard case .unreachable(.tcp("127.0.0.1", port), _) = failure else { return XCTFail("\(failure)") }
         // More positions than the memory has room for.
         for number in 10_000..<11_000 { sender.send([sentence(number)]) }
-        kept = try StreamServer(port: port)
-        let next = try XCTUnwrap(kept).accept()
+        server = try StreamServer(port: port)
+        let next = try XCTUnwrap(server?.accept())
         var last: String?
         repeat { last = try next.line() } while last != sentence(10_999).description
         await sender.finish()
@@ -151,10 +150,10 @@ final class NMEASenderTests: XCTestCase {
     func testAReaderThatStopsNeitherBlocksTheOthersNorUsesMoreMemory() async throws {
         let (sender, statuses) = try sender(to: .tcpListener(host: "127.0.0.1", port: 0))
         guard case .tcpListener(_, let port) = sender.destination else { return XCTFail("\(sender.destination)") }
-        let stopped = try StreamPeer(port: port)
+        let stopped = try StreamPeer(port: port, room: 4096)
         let reading = try StreamPeer(port: port)
         // More than the buffers of both sockets hold.
-        let long = NMEASentence("TXT", [String(repeating: "x", count: 60_000)])
+        let long = NMEASentence("TXT", [String(repeating: "x", count: 20_000)])
         let feed = Task {
             while !Task.isCancelled {
                 sender.send([long])
@@ -162,9 +161,9 @@ final class NMEASenderTests: XCTestCase {
             }
         }
         async let slow = Self.first(of: statuses, "a slow reader") { $0 == .readerTooSlow }
-        let reader = Task.detached { for _ in 0..<300 { _ = try reading.line() } }
+        let reader = Task.detached { for _ in 0..<100 { _ = try reading.line() } }
         _ = try await slow
-        try await Bounded.wait(for: "300 lines of the other reader") { try await reader.value }
+        try await Bounded.wait(for: "100 lines of the other reader") { try await reader.value }
         feed.cancel()
         withExtendedLifetime(stopped) {}
         await sender.finish()
@@ -225,7 +224,7 @@ final class NMEASenderTests: XCTestCase {
             sender.send([sentence(number)])
             await sender.finish()
         }
-        XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), "$GPTXT,1*6E\r\n$GPTXT,2*6D\r\n")
+        XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), "$GPTXT,1*52\r\n$GPTXT,2*51\r\n")
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         XCTAssertEqual(mode.map { $0 & 0o077 }, 0)
     }

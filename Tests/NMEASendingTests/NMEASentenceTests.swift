@@ -50,10 +50,10 @@ final class NMEASentenceTests: XCTestCase {
         XCTAssertEqual(
             texts(encoder.sentences(for: .position(position), at: Self.time)),
             [
-                "$GPGGA,211638.72,5006.654000,N,00840.926000,E,6,00,0.100,,M,,M,,*66",
-                "$GPGSA,A,2,,,,,,,,,,,,,0.100,0.100,*01",
-                "$GPGST,211638.72,,1.26,1.26,0.0,1.26,1.26,*46",
-                "$GPRMC,211638.72,A,5006.654000,N,00840.926000,E,2.33,90.0,251126,,,E*58",
+                "$GPGGA,211638.72,5006.654000,N,00840.926000,E,6,00,0.100,,M,,M,,*55",
+                "$GPGSA,A,2,,,,,,,,,,,,,0.100,0.100,*1D",
+                "$GPGST,211638.72,,1.26,1.26,0.0,1.26,1.26,*5D",
+                "$GPRMC,211638.72,A,5006.654000,N,00840.926000,E,2.33,90.0,251126,,,E*5D",
             ])
     }
 
@@ -127,8 +127,8 @@ final class NMEASentenceTests: XCTestCase {
         _ = encoder.sentences(for: .position(try position(in: venue)), at: Self.time)
         XCTAssertEqual(encoder.sentences(for: .state(.findFloor(venue)), at: Self.time), [], "another floor")
         let lost = [
-            "$GPGGA,211638.72,,,,,0,00,,,M,,M,,*40", "$GPGSA,A,1,,,,,,,,,,,,,,,*1E",
-            "$GPRMC,211638.72,V,,,,,,,251126,,,N*4A",
+            "$GPGGA,211638.72,,,,,0,00,,,M,,M,,*42", "$GPGSA,A,1,,,,,,,,,,,,,,,*1E",
+            "$GPRMC,211638.72,V,,,,,,,251126,,,N*74",
         ]
         XCTAssertEqual(texts(encoder.sentences(for: .state(.searchVenue), at: Self.time)), lost)
         XCTAssertEqual(encoder.sentences(for: .state(.idle), at: Self.time), [])

@@ -19,8 +19,11 @@ final class StreamPeer: @unchecked Sendable {
     deinit { close(descriptor) }
 
     /// Connects to a port on loopback.
-    convenience init(port: UInt16) throws {
+    ///
+    /// - Parameter room: the bytes that the kernel stores for this reader; nil for its standard.
+    convenience init(port: UInt16, room: Int32? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
