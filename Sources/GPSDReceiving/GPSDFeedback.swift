@@ -35,7 +35,7 @@ package struct GPSDFeedback {
     private var isLocal: Bool { isThisMachine(source.host) }
 
     private func isThisMachine(_ host: String) -> Bool {
-        LoopbackHost.contains(host) || !hosts.addresses(host).isDisjoint(with: hosts.own)
+        LoopbackHost.contains(host) || hosts.addresses(host).contains(where: hosts.isOwn)
     }
 
     /// Whether a host is the loopback interface of the machine that resolves its name.

@@ -6,20 +6,21 @@ package struct HostNames {
     package var addresses: (String) -> Set<String>
     /// Returns the path behind symbolic links.
     package var resolvedPath: (String) -> String
-    /// The addresses of this machine.
-    package var own: Set<String>
+    /// Returns whether a numeric address is one of this machine.
+    package var isOwn: (String) -> Bool
 
     package init(
-        addresses: @escaping (String) -> Set<String>, resolvedPath: @escaping (String) -> String, own: Set<String>
+        addresses: @escaping (String) -> Set<String>, resolvedPath: @escaping (String) -> String,
+        isOwn: @escaping (String) -> Bool
     ) {
         self.addresses = addresses
         self.resolvedPath = resolvedPath
-        self.own = own
+        self.isOwn = isOwn
     }
 
     /// The names as this machine resolves them.
     package static var ofSystem: HostNames {
-        HostNames(addresses: systemAddresses, resolvedPath: systemPath, own: interfaceAddresses)
+        HostNames(addresses: systemAddresses, resolvedPath: systemPath, isOwn: canBind)
     }
 
     /// Whether a numeric address is that of several machines: a group (224.0.0.0/4, ff00::/8), or all of a network.
@@ -44,24 +45,18 @@ package struct HostNames {
         return found
     }
 
-    private static var interfaceAddresses: Set<String> {
-        var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return [] }
-        defer { freeifaddrs(list) }
-        var found: Set<String> = []
-        var next = list
-        while let entry = next {
-            next = entry.pointee.ifa_next
-            guard let address = entry.pointee.ifa_addr else { continue }
-            let length: Int
-            switch Int32(address.pointee.sa_family) {
-            case AF_INET: length = MemoryLayout<sockaddr_in>.size
-            case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
-            default: continue
-            }
-            if let text = text(of: address, socklen_t(length)) { found.insert(text) }
-        }
-        return found
+    /// Whether a socket can be bound to the address. A service may not be permitted to list the interfaces.
+    private static func canBind(_ address: String) -> Bool {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
+        hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, nil, &hints, &list) == 0, let entry = list?.pointee else { return false }
+        defer { freeaddrinfo(list) }
+        let descriptor = socket(entry.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return bind(descriptor, entry.ai_addr, entry.ai_addrlen) == 0
     }
 
     private static func text(of address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> String? {

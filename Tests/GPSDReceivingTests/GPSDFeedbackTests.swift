@@ -15,7 +15,7 @@ final class GPSDFeedbackTests: XCTestCase {
     private func feeds(_ own: String, _ device: String, gpsd host: String = "localhost") -> Bool {
         let hosts = HostNames(
             addresses: { Self.known[$0] ?? [] }, resolvedPath: { $0 == "link" ? "/dev/pts/1" : $0 },
-            own: ["127.0.0.1", "::1", "192.168.1.5"])
+            isOwn: ["127.0.0.1", "::1", "192.168.1.5"].contains)
         return GPSDFeedback(GPSDSource(host: host), hosts: hosts).feeds(own, device)
     }
 
@@ -49,6 +49,16 @@ final class GPSDFeedbackTests: XCTestCase {
         XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://name:7000", gpsd: "roof"), "a server on that machine")
         XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://roof:7000"))
         XCTAssertFalse(feeds("tcp://0.0.0.0:7000", "tcp://name:7001"))
+    }
+
+    func testTheSystemKnowsTheAddressesOfThisMachine() {
+        let hosts = HostNames.ofSystem
+        XCTAssertTrue(hosts.isOwn("127.0.0.1"))
+        // Reserved for documentation (RFC 5737).
+        XCTAssertFalse(hosts.isOwn("192.0.2.1"))
+        XCTAssertFalse(hosts.isOwn("localhost"), "no numeric address")
+        XCTAssertTrue(hosts.addresses("localhost").contains("127.0.0.1"))
+        XCTAssertEqual(hosts.addresses("no..host"), [])
     }
 
     func testTheSameFileIsAFeedback() {

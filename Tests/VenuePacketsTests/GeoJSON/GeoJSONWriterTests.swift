@@ -288,7 +288,8 @@ final class GeoJSONWriterTests: XCTestCase {
         let height = venue.maps[0].height
         let outside = OutdoorPosition(
             instant: Instant(seconds: 9), coordinate: Coordinate(latitude: 1, longitude: 2), radius: 4)
-        let first = position(0, 1, 2)
+        var first = position(0, 1, 2)
+        first.point.y = 1
         let features = try features(
             GeoJSONWriter(frame: .local).document(
                 of: [first, position(1, 1, 2)], outdoorPositions: [outside], in: venue))
