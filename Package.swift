@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
+        .library(name: "NMEASending", targets: ["NMEASending"]),
         .library(name: "IIOReceiving", targets: ["IIOReceiving"]),
         .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
         .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
@@ -73,6 +74,8 @@ let package = Package(
             ]),
         .target(name: "BlueZScanning", dependencies: ["IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorVocabulary", "CGPS"]),
+        .target(
+            name: "NMEASending", dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMath"]),
         .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
         .target(
             name: "MQTTSharing",
@@ -130,9 +133,9 @@ let package = Package(
         .target(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
-                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures",
-                "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt", "CSystemd",
+                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
+                "RecordUpload", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap",
+                "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt", "CSystemd",
                 "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
@@ -160,6 +163,11 @@ let package = Package(
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "NMEASendingTests",
+            dependencies: [
+                "NMEASending", "GPSDReceiving", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
+            ]),
         .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GeofenceLoggingTests",
@@ -228,7 +236,7 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "indoorloc", "indoorloc-tool", "TagTracking", "TagTrackingService", "GPSDReceiving", "IIOReceiving",
-                "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
+                "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
                 "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
                 "LoopbackServers", "FilteredProgram", "GeofenceLogging", "FenceLogWriter",
             ]),

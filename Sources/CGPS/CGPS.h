@@ -31,6 +31,7 @@ typedef struct {
     double epy;      // error of the latitude, metres
     double speed;    // metres per second over ground
     double track;    // degrees clockwise from true north
+    int devices;     // the number of devices that the report lists; see cgps_device
 } cgps_report;
 
 static inline struct gps_data_t *cgps_data(cgps_connection *connection) { return (struct gps_data_t *)connection; }
@@ -87,7 +88,19 @@ static inline int cgps_read(cgps_connection *connection, cgps_report *report) {
     report->epy = fix->epy;
     report->speed = fix->speed;
     report->track = fix->track;
+    report->devices = 0;
+    if ((data->set & DEVICELIST_SET) != 0)
+        report->devices = data->devices.ndevices < MAXUSERDEVS ? data->devices.ndevices : MAXUSERDEVS;
+    else if ((data->set & DEVICE_SET) != 0)
+        report->devices = 1;
     return 1;
+}
+
+// Returns the path of a device that the latest report lists, valid until the next call of cgps_read.
+static inline const char *cgps_device(cgps_connection *connection, int index) {
+    struct gps_data_t *data = cgps_data(connection);
+    if ((data->set & DEVICELIST_SET) != 0) return data->devices.list[index].path;
+    return data->dev.path;
 }
 
 static inline bool cgps_is_no_host(int error) { return error == NL_NOHOST; }

@@ -43,6 +43,11 @@ struct GPSDConnection: ~Copyable {
         }
     }
 
+    /// The devices that the latest report lists, as gpsd names them: such as `/dev/ttyACM0` or `udp://0.0.0.0:5000`.
+    func devices(of report: cgps_report) -> [String] {
+        (0..<max(0, report.devices)).compactMap { index in cgps_device(connection, index).map { String(cString: $0) } }
+    }
+
     /// Enables TCP keep-alive, so that the kernel detects the loss of the other host: after 30 s of silence, it sends
     /// three probes.
     private static func enableKeepAlive(_ descriptor: Int32) {

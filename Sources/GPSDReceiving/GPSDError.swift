@@ -11,6 +11,8 @@ public enum GPSDError: Error, Hashable, Sendable {
     case noAnswer(host: String, port: UInt16)
     /// The connection broke, and reconnecting failed within the time limit; `reason` is the system's.
     case connectionLost(host: String, port: UInt16, reason: String?)
+    /// gpsd reads this device, to which this program sends its own positions.
+    case ownPositions(device: String, host: String, port: UInt16)
     /// A system call failed with this error number.
     case system(call: String, number: Int32)
 }
@@ -20,6 +22,7 @@ extension GPSDError: ClassifiedError {
         switch self {
         case .unknownHost, .unreachable, .connectionLost: .noNetwork
         case .noAnswer: .badResponse
+        case .ownPositions: .badRequest
         case .system: .sensorFailed
         }
     }
@@ -44,6 +47,10 @@ extension GPSDError: CustomStringConvertible {
         case .connectionLost(let host, let port, let reason):
             "The connection to gpsd at \(host):\(port) was lost\(reason.map { " (\($0))" } ?? ""): check gpsd "
                 + "with \"systemctl status gpsd\"."
+        case .ownPositions(let device, let host, let port):
+            "gpsd at \(host):\(port) reads \(device), to which this session sends its own positions: they would come back "
+                + "as satellite positions. Remove that device from gpsd, or send the positions to another gpsd, or don't "
+                + "read satellite positions from this one."
         case .system(let call, let number):
             "\(call) failed: \(Self.text(ofSystemError: number)) (error \(number))."
         }

@@ -38,6 +38,8 @@ struct GPSDReception: Sendable {
                     backoff.reset()
                 }
             } catch {
+                // A feedback ends only when the user ends it.
+                if case .ownPositions = error { throw error }
                 guard let contact = lastContact, contact.duration(to: Self.now) < source.patience else { throw error }
                 _ = alarm.wait(for: nil, atMost: min(backoff.next(), Self.longestPause))
             }
@@ -50,6 +52,7 @@ struct GPSDReception: Sendable {
     private func stay(_ onContact: () -> Void) throws(GPSDError) {
         let connection = try GPSDConnection(host: source.host, port: source.port)
         let connectedAt = Self.now
+        let feedback = GPSDFeedback(source)
         var isGreeted = false
         while true {
             let patience = isGreeted ? nil : source.greetingTime - connectedAt.duration(to: Self.now)
@@ -58,10 +61,24 @@ struct GPSDReception: Sendable {
             while let report = try connection.next() {
                 isGreeted = isGreeted || report.is_version
                 if isGreeted { onContact() }
+                if report.devices > 0 { try feedback.check(connection.devices(of: report)) }
                 if isGreeted, let fix = GNSSFix(report, at: now) { continuation.yield(fix) }
             }
             if !isGreeted, connectedAt.duration(to: now) >= source.greetingTime {
                 throw .noAnswer(host: source.host, port: source.port)
+            }
+        }
+    }
+
+    /// Connects, and checks the list of devices, which gpsd sends after its greeting.
+    static func checkDevices(of source: GPSDSource) throws(GPSDError) {
+        let alarm = try Alarm()
+        let connection = try GPSDConnection(host: source.host, port: source.port)
+        let limit = now.advanced(by: source.greetingTime)
+        while now < limit, alarm.wait(for: connection.descriptor, atMost: now.duration(to: limit)) == .ready {
+            while let report = try connection.next() {
+                guard report.devices > 0 else { continue }
+                return try GPSDFeedback(source).check(connection.devices(of: report))
             }
         }
     }

@@ -10,6 +10,9 @@ import IndoorVocabulary
 /// If the connection to gpsd breaks, for example during a restart, the source reconnects with growing pauses. The
 /// stream throws a `GPSDError` if gpsd isn't reachable at the start, or if it doesn't return within `patience`.
 /// Otherwise the stream doesn't end.
+///
+/// If this program also sends positions to a gpsd, state the addresses in `ownDevices`. The stream then throws
+/// `GPSDError.ownPositions` instead of returning them as satellite positions.
 public struct GPSDSource: GNSSSource, Hashable {
     /// The default port of gpsd, assigned by IANA.
     public static let standardPort: UInt16 = 2947
@@ -20,6 +23,9 @@ public struct GPSDSource: GNSSSource, Hashable {
     public var port: UInt16
     /// How long the source tries to reconnect.
     public var patience: Duration
+    /// The addresses to which this program sends positions, as gpsd names its devices: such as `udp://127.0.0.1:5000`, or
+    /// `tcp://HOST:PORT` for a port of this program, or the path of a file.
+    public var ownDevices: [String] = []
     /// The time limit for the greeting, which gpsd sends immediately.
     package var greetingTime = Duration.seconds(5)
 
@@ -30,6 +36,17 @@ public struct GPSDSource: GNSSSource, Hashable {
         self.host = host
         self.port = port
         self.patience = patience
+    }
+
+    /// Checks that gpsd doesn't read the positions that this program sends; this may block for some seconds.
+    ///
+    /// - Throws: `GPSDError.ownPositions` if it does. A gpsd that isn't reachable is no error here, because `fixes()`
+    ///   reports it, and repeats this check.
+    public func checkDevices() throws(GPSDError) {
+        guard !ownDevices.isEmpty else { return }
+        do throws(GPSDError) { try GPSDReception.checkDevices(of: self) } catch {
+            if case .ownPositions = error { throw error }
+        }
     }
 
     /// Connects to gpsd and delivers the positions of all its receivers.

@@ -1,6 +1,7 @@
 import GPSDReceiving
 import IndoorLocalization
 import IndoorLocalizationTesting
+import NMEASending
 import Synchronization
 import VenuePackets
 import XCTest
@@ -73,5 +74,28 @@ final class SatelliteTests: XCTestCase {
             "gpsd:[fe80::1]": GPSDSource(host: "fe80::1"), "gpsd:[::1]:2948": GPSDSource(host: "::1", port: 2948),
         ]
         for (text, source) in named { XCTAssertEqual(GPSDSource(argument: text), source, text) }
+    }
+
+    func testPositionsOfTheSessionThatTheReceiverReturnsAreNotUsed() async throws {
+        let own = (0..<4).map { Coordinate(latitude: 50 + Double($0) * 1e-5, longitude: 8) }
+        let fixes = [Coordinate(latitude: 49, longitude: 8)] + own
+        let satellites = ScriptedSource(
+            fixes.enumerated().map { second, coordinate in
+                SensorReading.gnss(
+                    GNSSFix(instant: Instant(seconds: Double(second)), coordinate: coordinate, accuracy: 5))
+            }, pace: .live)
+        let sent = SentCoordinates()
+        own.forEach(sent.send)
+        var received: [Coordinate] = []
+        do {
+            for try await fix in EchoFreeSource(source: satellites, echo: sent).fixes() {
+                received.append(fix.coordinate)
+            }
+            XCTFail("the stream ended without an error")
+        } catch {
+            XCTAssertEqual(error as? NMEAError, .echo)
+            XCTAssertTrue("\(error)".contains("remove that device from gpsd"), "\(error)")
+        }
+        XCTAssertEqual(received, Array(fixes.prefix(1)))
     }
 }

@@ -12,7 +12,7 @@ final class GPSDReportTests: XCTestCase {
         var report = cgps_report(
             is_version: false, has_position: true, mode: 3, latitude: 1, longitude: 2, altitude: 3, eph: 10, epx: 30,
             epy: 40,
-            speed: 4, track: 5)
+            speed: 4, track: 5, devices: 0)
         change(&report)
         return report
     }

@@ -43,7 +43,7 @@ package enum TestPort {
     }
 
     /// Returns the path of a server program as installed by Debian or built manually.
-    static func program(_ name: String, ofPackage package: String) throws -> URL {
+    package static func program(_ name: String, ofPackage package: String) throws -> URL {
         let path = ["/usr/sbin/", "/usr/bin/", "/usr/local/sbin/"].map { $0 + name }.first {
             FileManager.default.isExecutableFile(atPath: $0)
         }

@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// Numbers and text as SVG contains them, with the same characters on every machine.
 package enum SVGText {
     /// The largest magnitude that is written digit by digit; a larger one is clamped, as no drawing is that large.
@@ -15,15 +17,7 @@ package enum SVGText {
     /// Returns the number with exactly `decimals` decimals, rounded half away from zero; "0" if it is not finite.
     package static func fixed(_ value: Double, decimals: Int) -> String {
         guard value.isFinite else { return "0" }
-        var scale = 1.0
-        for _ in 0..<decimals { scale *= 10 }
-        let clamped = min(max(value, -largest), largest)
-        let scaled = (clamped.magnitude * scale).rounded()
-        let digits = String(Int(scaled))
-        let sign = clamped < 0 && scaled > 0 ? "-" : ""
-        guard decimals > 0 else { return sign + digits }
-        let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
-        return sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
+        return FixedDecimals.text(min(max(value, -largest), largest), decimals) ?? "0"
     }
 
     /// Returns the number as a reader sees it, with a minus sign instead of a hyphen.
@@ -36,25 +30,7 @@ package enum SVGText {
     ///
     /// Control characters and noncharacters, which XML 1.0 forbids even when escaped, become U+FFFD. Line breaks become
     /// spaces, as SVG text has one line.
-    package static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            case "\n", "\r", "\t": result += " "
-            case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value): result += "\u{fffd}"
-            // Directional overrides would reorder the text around a name.
-            case "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}": result += "\u{fffd}"
-            case "\u{fffe}", "\u{ffff}": result += "\u{fffd}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
+    package static func escaped(_ text: String) -> String { XMLText.escaped(text) }
 
     /// Returns the approximate width of a text in pixels, on the wide side of common sans-serif fonts.
     static func width(_ text: String, size: Double) -> Double {

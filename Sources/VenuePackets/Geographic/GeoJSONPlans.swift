@@ -5,20 +5,28 @@ import VenueModel
 struct GeoJSONPlans {
     private struct Plan {
         let map: VenueMap
-        let transform: GeoTransform
+        /// Nil in the local frame.
+        let transform: GeoTransform?
     }
 
     private let plans: [MapID: Plan]
+    let frame: GeoJSONWriter.Frame
 
     /// - Parameters:
     ///   - needed: the maps of the features to write.
     ///   - truth: the maps that only the ground truth is on.
-    init(of venue: Venue, needed: [MapID], ofTruth truth: Set<MapID> = []) throws(GeoJSONError) {
+    init(
+        of venue: Venue, needed: [MapID], ofTruth truth: Set<MapID> = [], in frame: GeoJSONWriter.Frame
+    ) throws(GeoJSONError) {
         var plans: [MapID: Plan] = [:]
         var missing: [MapID] = []
         for id in needed {
             guard let map = venue.map(id) else {
                 throw .unknownMap(id, truth.contains(id) ? "the ground truth" : "the track")
+            }
+            guard frame == .geographic else {
+                plans[id] = Plan(map: map, transform: nil)
+                continue
             }
             do throws(GeoreferenceError) {
                 if let transform = try map.geoTransform() {
@@ -32,11 +40,13 @@ struct GeoJSONPlans {
         }
         guard missing.isEmpty else { throw .notGeoreferenced(missing) }
         self.plans = plans
+        self.frame = frame
     }
 
     /// Returns a position: longitude and latitude with seven decimals.
     func position(_ point: MapPoint, on map: MapID, of thing: String) throws(GeoJSONError) -> JSONTree {
-        Self.position(try coordinate(point, on: map, of: thing))
+        let coordinate = try coordinate(point, on: map, of: thing)
+        return .array([.number(coordinate.longitude), .number(coordinate.latitude)])
     }
 
     static func position(_ coordinate: Coordinate) -> JSONTree {
@@ -45,10 +55,17 @@ struct GeoJSONPlans {
 
     private static func decimals(_ degrees: Double) -> Double { (degrees * 1e7).rounded() / 1e7 }
 
+    /// Returns metres with three decimals; zero has no sign.
+    private static func metres(_ value: Double) -> Double { (value * 1e3).rounded() / 1e3 + 0 }
+
+    /// Returns latitude and longitude, rounded; in the local frame y and x in their places.
     private func coordinate(_ point: MapPoint, on map: MapID, of thing: String) throws(GeoJSONError) -> Coordinate {
         guard let plan = plans[map] else { throw .unknownMap(map, thing) }
         guard point.x.isFinite, point.y.isFinite else { throw .invalidNumber(thing) }
-        let coordinate = plan.transform.coordinate(at: point)
+        guard let transform = plan.transform else {
+            return Coordinate(latitude: Self.metres(plan.map.height - point.y), longitude: Self.metres(point.x))
+        }
+        let coordinate = transform.coordinate(at: point)
         return Coordinate(
             latitude: Self.decimals(coordinate.latitude), longitude: Self.decimals(coordinate.longitude))
     }

@@ -95,6 +95,12 @@ private struct GeofenceReader {
     var problems: [VenueProblem] { parser.problems }
 
     mutating func geofences(of root: JSONObject) -> [Geofence] {
+        guard root.fields[GeoJSONWriter.frameMember] == nil else {
+            parser.report(
+                .error, "$.\(GeoJSONWriter.frameMember)",
+                "says that the document is in the frame of a map; give a document with longitudes and latitudes")
+            return []
+        }
         guard let type = parser.string("type", of: root, wanted: "\"FeatureCollection\"") else { return [] }
         let features: [JSONObject]
         switch type {

@@ -17,14 +17,16 @@ struct LocateCommand: Command {
             --geofences, the geofences of a GeoJSON file are also monitored, as for 'replay'. With --share, other devices
             receive the positions over an MQTT broker; 'indoorloc share watch' prints them. With --http, the command serves a
             live map of the session for web browsers, as for 'serve'. With --http and --record, a tap on the page's plan ('Mark
-            my place') stores ground truth in the recording.
+            my place') stores ground truth in the recording. With --nmea, which may be repeated, gpsd, GeoClue and map programs
+            receive the positions as those of a satellite receiver; the venue needs a georeference.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
             .beaconLayout, .record, .append, .overwrite, .seconds,
-        ] + CommandOption.log + LiveMapOptions.options + SharingOptions.options + VenueServerOptions.packetOptions)
+        ] + CommandOption.log + LiveMapOptions.options + NMEAOptions.options + SharingOptions.options
+            + VenueServerOptions.packetOptions)
 
     private let venue: String
     private let server: VenueServerOptions
@@ -42,6 +44,7 @@ struct LocateCommand: Command {
     private let limit: Duration?
     private let sharing: SharingOptions?
     private let liveMap: LiveMapOptions?
+    private let nmea: NMEAOptions?
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
@@ -61,6 +64,7 @@ struct LocateCommand: Command {
         limit = try arguments.limit()
         sharing = try SharingOptions(arguments)
         liveMap = try LiveMapOptions(arguments)
+        nmea = try NMEAOptions(arguments)
     }
 
     func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
@@ -71,6 +75,7 @@ struct LocateCommand: Command {
         let listener = try liveMap?.listener()
         let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
+        try nmea?.check([packet.venue], gnss)
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
@@ -123,9 +128,12 @@ struct LocateCommand: Command {
             map.metrics = LiveMapCompanion.metrics(lost: lost)
             companions.append(map)
         }
-        let session = session(in: venue, companions, lost: lost)
+        let nmea = try nmea?.companion()
+        if let nmea { companions.append(nmea) }
+        var session = session(in: venue, companions, lost: lost)
+        if let nmea, let gnss { session.gnss = nmea.separated(from: gnss) }
         let isRecorded = record != nil
-        let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { give in
+        let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { [session] give in
             try await session.run(source, givesReadings: isRecorded, give)
         }
         var (lines, log) = (LiveOutput(), SessionLog())

@@ -17,7 +17,7 @@ struct ReplayCommand: Command {
             label, latitude, longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0
             to 1). Outdoor positions have latitude, longitude, radius, and if known altitude, speed and course (degrees
             clockwise from north). Ground truth in the recording is not used for positions; --geojson writes it beside
-            them. The page "File formats" of the documentation describes all states, events and error codes.
+            them. --gpx, --kml, --csv and --nmea write the positions for other programs. The page "File formats" of the documentation describes all states, events and error codes.
 
             With --fix, the session begins in the packet's venue, at X, Y (metres) on map MAP, accurate to RADIUS metres;
             no beacon is required. With --motion, also prints lines of type motion: the carrier's activity, the heading,
@@ -37,10 +37,7 @@ struct ReplayCommand: Command {
             CommandOption(
                 name: "fix", argument: "MAP,X,Y,RADIUS", help: "initial position of the device"),
             CommandOption(name: "motion", help: "also print the motion of the device"),
-            CommandOption(
-                name: "geojson", argument: "FILE", help: "also write the track as GeoJSON, for QGIS and web maps"),
-            .overwrite,
-        ] + VenueServerOptions.packetOptions)
+        ] + WalkOutputs.options + [.overwrite] + VenueServerOptions.packetOptions)
 
     private let venue: String
     private let server: VenueServerOptions
@@ -49,7 +46,7 @@ struct ReplayCommand: Command {
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
     private let settings: SettingsStack
-    private let track: OutputFile?
+    private let files: WalkOutputs
     private let start: Fix?
     private let tellsMotion: Bool
     private let geofences: GeofenceOption?
@@ -63,7 +60,7 @@ struct ReplayCommand: Command {
         strictness = arguments.strictness
         seed = try arguments.seed()
         settings = try arguments.settings()
-        track = arguments.outputFile("geojson", isPrivate: true)
+        files = try WalkOutputs(arguments)
         start = try arguments.fix()
         tellsMotion = arguments.has("motion")
         geofences = try arguments.geofences()
@@ -71,10 +68,10 @@ struct ReplayCommand: Command {
     }
 
     func run() async throws {
-        try track?.check()
+        try files.check()
         let packet = try await server.packet(venue, radioMap: radioMap)
-        // The track requires a georeference, which is checked before the replay.
-        if track != nil { try GeoJSONWriter().check(packet.venue) }
+        // Most files require a georeference, which is checked before the replay.
+        try files.check(packet.venue)
         let settings = try start == nil ? settings : settings.forcing(packet.venue.id)
         if let start, packet.venue.map(start.mapID) == nil {
             throw UsageError(
@@ -94,16 +91,12 @@ struct ReplayCommand: Command {
         /// Whether the recording has steps or inertial samples.
         var hasMotion = false
         var conclusion: SessionDiagnosis?
-        var positions: [Position] = []
-        var outdoorPositions: [OutdoorPosition] = []
-        var truth: [GeoJSONPlace] = []
+        var walk = try files.collector(in: packet.venue, of: recording)
+        var hasBegun = false
         do {
             let tally = try session.play(
                 recording,
-                truth: { place, _ in
-                    guard track != nil, let map = place.mapID, let point = place.point else { return }
-                    truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
-                },
+                truth: { place, _ in walk.collect(place) },
                 concluding: { conclusion = $0 },
                 passing: { reading in
                     progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
@@ -112,13 +105,14 @@ struct ReplayCommand: Command {
                     default: break
                     }
                     return [reading]
+                },
+                before: { _, replay in
+                    if !hasBegun { try walk.begin(replay.wallClock) }
+                    hasBegun = true
                 }
             ) { output in
                 if case .state(.getPacket) = output.content { hasFoundVenue = true }
-                if track != nil {
-                    if case .position(let position) = output.content { positions.append(position) }
-                    if case .outdoorPosition(let position) = output.content { outdoorPositions.append(position) }
-                }
+                try walk.collect(output)
                 try lines.line(output.json)
             }
             try lines.flush()
@@ -133,34 +127,7 @@ struct ReplayCommand: Command {
             try lines.flush()
             throw error
         }
-        if let track { try write(positions, outdoorPositions, truth, in: packet.venue, to: track) }
-    }
-
-    private func write(
-        _ positions: [Position], _ outdoorPositions: [OutdoorPosition], _ truth: [GeoJSONPlace], in venue: Venue,
-        to track: OutputFile
-    ) throws {
-        let document: [UInt8]
-        do throws(GeoJSONError) {
-            document = try GeoJSONWriter().document(
-                of: positions, outdoorPositions: outdoorPositions, truth: truth, in: venue)
-        } catch .unknownMap(let map, let thing) {
-            throw TrackElsewhere(map: map, thing: thing, recording: recording, venue: venue.name)
-        }
-        try track.write(document)
-    }
-}
-
-/// The error of a track on a map that the venue doesn't have.
-private struct TrackElsewhere: Error, CustomStringConvertible {
-    let map: MapID
-    let thing: String
-    let recording: String
-    let venue: String
-
-    var description: String {
-        "\(recording): \(thing) of the recording is on map \(map), which '\(venue)' does not have; "
-            + "set --venue to the venue of the recording"
+        for warning in try walk.finish() { StandardError.line("\(recording): \(warning)", .warning) }
     }
 }
 

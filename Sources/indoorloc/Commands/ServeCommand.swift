@@ -27,7 +27,8 @@ struct ServeCommand: Command {
             with counts is written to standard error every heartbeat.interval.
 
             With --http, the service serves a live map of the session for web browsers, its data as JSON and a stream,
-            and metrics for Prometheus at /metrics. Without a token, only programs on this host have access.
+            and metrics for Prometheus at /metrics. Without a token, only programs on this host have access. With --nmea,
+            other programs receive the positions, as for 'locate'.
 
             example: indoorloc serve --venue Fixtures/office \\
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
@@ -46,7 +47,7 @@ struct ServeCommand: Command {
                 name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
         ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
-            + LiveMapOptions.options
+            + LiveMapOptions.options + NMEAOptions.options
             + SharingOptions.options
             + VenueServerOptions.packetOptions)
 
@@ -69,6 +70,7 @@ struct ServeCommand: Command {
     private let upload: UploadOptions?
     private let settingsServer: SettingsServerOption?
     private let liveMap: LiveMapOptions?
+    private let nmea: NMEAOptions?
     private let layouts: [BeaconLayout]
     private let traceID = TraceID()
     /// Counts the readings that the session was too slow for.
@@ -94,6 +96,7 @@ struct ServeCommand: Command {
         folder = try arguments.stateDirectory()
         sharing = try SharingOptions(arguments)
         liveMap = try LiveMapOptions(arguments)
+        nmea = try NMEAOptions(arguments)
         upload = try UploadOptions(arguments)
         settingsServer = try SettingsServerOption(arguments)
         // A settings server may enable uploads later.
@@ -125,9 +128,11 @@ struct ServeCommand: Command {
             }
             let packets = read.map(\.venue)
             geofences?.warn(of: packets)
+            try nmea?.check(packets, gnss)
             let map = listener.map { LiveMapCompanion(listener: $0, venues: packets, plans: VenuePlans(read)) }
             return try await run(in: VenueLibrary(packets), content: .enough(for: packets), map)
         }
+        try nmea?.check([], gnss)
         try await server.withLiveRepository { repository in
             // Any venue of the server may have beacons that are known by their address.
             let map = listener.map { LiveMapCompanion(listener: $0, plans: VenuePlans([])) }
@@ -173,8 +178,11 @@ struct ServeCommand: Command {
         _ source: some ScanSource, in venues: some VenueSource, _ map: LiveMapCompanion?,
         _ store: SessionMemoryStore, _ upload: UploadWork?
     ) async throws {
+        let nmea = try nmea?.companion()
+        var satellites: (any GNSSSource)? = gnss
+        if let nmea, let gnss { satellites = nmea.separated(from: gnss) }
         let localizer = Localizer(
-            source: source, gnss: gnss, venues: venues, settings: settings, seed: seed,
+            source: source, gnss: satellites, venues: venues, settings: settings, seed: seed,
             traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences?.fences ?? [])
         var companions: [any SessionCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
@@ -182,6 +190,7 @@ struct ServeCommand: Command {
             map.metrics = LiveMapCompanion.metrics(lost: lost)
             companions.append(map)
         }
+        if let nmea { companions.append(nmea) }
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])

@@ -1,5 +1,8 @@
 extension CommandOption {
     static let overwrite = CommandOption(name: "overwrite", help: "replace the output if it exists")
+    /// GeoJSON without a georeference.
+    static let localFrame = CommandOption(
+        name: "local-frame", help: "write GeoJSON in metres on each map, which needs no georeference")
 }
 
 extension ParsedArguments {

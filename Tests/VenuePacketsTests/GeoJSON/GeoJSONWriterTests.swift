@@ -266,4 +266,48 @@ final class GeoJSONWriterTests: XCTestCase {
     func testATrackWithoutPositionsIsAnEmptyCollection() throws {
         XCTAssertEqual(try features(GeoJSONWriter().document(of: [], in: twoFloors())), [])
     }
+
+    // MARK: The local frame
+
+    func testAVenueWithoutGeoreferenceIsWrittenInMetresOnItsMaps() throws {
+        var venue = twoFloors()
+        for index in venue.maps.indices { venue.maps[index].georeference = nil }
+        let writer = GeoJSONWriter(frame: .local)
+        XCTAssertNoThrow(try writer.check(venue))
+        let bytes = try writer.document(of: venue)
+        XCTAssertEqual(try JSONTree(bytes)["coordinateFrame"]["type"].text, "local")
+        let plan = try XCTUnwrap(kind("plan", of: try features(bytes)).first)["geometry"]["coordinates"][0]
+        let (width, height) = (venue.maps[0].width, venue.maps[0].height)
+        let corners = plan.values.map { [$0[0].number, $0[1].number] }
+        XCTAssertEqual(corners, [[0, 0], [width, 0], [width, height], [0, height], [0, 0]], "counter-clockwise")
+    }
+
+    func testATrackInTheLocalFrameHasTheUpwardAxisOfMapsAndNoOutdoorPositions() throws {
+        var venue = twoFloors()
+        venue.maps[0].georeference = nil
+        let height = venue.maps[0].height
+        let outside = OutdoorPosition(
+            instant: Instant(seconds: 9), coordinate: Coordinate(latitude: 1, longitude: 2), radius: 4)
+        var first = position(0, 1, 2)
+        first.point.y = 1
+        let features = try features(
+            GeoJSONWriter(frame: .local).document(
+                of: [first, position(1, 1, 2)], outdoorPositions: [outside], in: venue))
+        XCTAssertEqual(features.map { $0["properties"]["kind"].text }, ["position", "position", "track"])
+        let point = features[0]["geometry"]["coordinates"]
+        XCTAssertEqual(try XCTUnwrap(point[0].number), first.x, accuracy: 5e-4)
+        XCTAssertEqual(try XCTUnwrap(point[1].number), height - first.y, accuracy: 5e-4)
+    }
+
+    func testADocumentOnEarthHasNoFrameMember() throws {
+        let bytes = try GeoJSONWriter().document(of: [position(0, 1, 2)], in: twoFloors())
+        XCTAssertFalse(String(decoding: bytes, as: UTF8.self).contains("coordinateFrame"))
+    }
+
+    func testTheFencesOfALocalDocumentAreNoGeofences() throws {
+        let bytes = try GeoJSONWriter(frame: .local).document(of: try office())
+        XCTAssertThrowsError(try GeofenceFile.geofences(of: bytes, named: "local.geojson")) { error in
+            XCTAssertTrue("\(error)".contains("in the frame of a map"), "\(error)")
+        }
+    }
 }

@@ -1,0 +1,34 @@
+import IndoorVocabulary
+
+/// A sentence of NMEA 0183, such as `$GPGGA,…*5C`.
+///
+/// The text has at most 82 characters, which is the limit of NMEA 0183.
+public struct NMEASentence: Hashable, Sendable, CustomStringConvertible {
+    /// The talker and the type, such as `GPGGA`.
+    public let address: String
+    /// The fields after the address; an empty text is an unknown value.
+    public let fields: [String]
+
+    /// The talker of all sentences: many readers accept no other one than that of a satellite receiver.
+    static let talker = "GP"
+
+    package init(_ type: String, _ fields: [String]) {
+        address = Self.talker + type
+        self.fields = fields
+    }
+
+    /// The sentence with its checksum, and without a line end.
+    public var description: String {
+        let content = ([address] + fields).joined(separator: ",")
+        return "$\(content)*\(Self.checksum(content))"
+    }
+
+    /// The sentence with its checksum and the line end CR LF, as a reader receives it.
+    public var bytes: [UInt8] { Array(description.utf8) + [13, 10] }
+
+    /// Returns the exclusive or of the characters between `$` and `*`, as two hexadecimal digits.
+    static func checksum(_ content: String) -> String {
+        let digits = String(content.utf8.reduce(0, ^), radix: 16, uppercase: true)
+        return digits.utf8.count < 2 ? "0" + digits : digits
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import IndoorLocalizationTesting
+import LoopbackServers
+import XCTest
+
+/// The option `--nmea` of `serve`, `locate` and `replay`, with a real gpsd.
+final class NMEACommandTests: XCTestCase {
+    private func service(_ options: [String]) throws -> ServiceProcess {
+        try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()] + options)
+    }
+
+    private func end(_ service: ServiceProcess) throws {
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+
+    func testGpspipeReportsThePositionsOfTheService() throws {
+        let port = try TestPort.freeForDatagrams()
+        let device = "udp://127.0.0.1:\(port)"
+        let gpsd = try GPSDServer(devices: [device])
+        let service = try service(["--nmea", device])
+        let report = try GPSDServer.report(at: gpsd.port, "position") { report in
+            report["class"] as? String == "TPV" && report["eph"] != nil && report["lat"] != nil
+        }
+        XCTAssertEqual(report["device"] as? String, device)
+        XCTAssertEqual(report["status"] as? Int, 5, "dead reckoning")
+        // The service prints the same place, with more decimals.
+        let latitude = try XCTUnwrap(report["lat"] as? Double)
+        let line = try service.wait(for: #""type":"position""#)
+        let printed = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        XCTAssertEqual(latitude, try XCTUnwrap(printed["latitude"] as? Double), accuracy: 0.0005)
+        XCTAssertGreaterThan(try XCTUnwrap(report["eph"] as? Double), 0)
+        try end(service)
+        withExtendedLifetime(gpsd) {}
+    }
+
+    func testTheServiceRefusesTheGpsdThatItFeeds() throws {
+        let port = try TestPort.freeForDatagrams()
+        let device = "udp://127.0.0.1:\(port)"
+        let gpsd = try GPSDServer(devices: [device])
+        let folder = try temporaryFolder()
+        let result = try Tool.run(
+            ["serve"] + (try ServiceProcess.walk("one-floor"))
+                + ["--state-directory", folder, "--gnss", "gpsd:127.0.0.1:\(gpsd.port)", "--nmea", device])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("reads \(device), to which this session sends"), result.errors)
+        XCTAssertTrue(result.errors.contains("Remove that device from gpsd"), result.errors)
+        XCTAssertFalse(result.errors.contains("session started"), result.errors)
+    }
+
+    func testReadersConnectToTheServiceAndGetOneLastSentenceWithoutPosition() throws {
+        let service = try service(["--nmea", "tcp-listen://127.0.0.1:0"])
+        try service.waitForError("listening at tcp-listen://127.0.0.1:")
+        let line = try XCTUnwrap(service.errors.first { $0.contains("tcp-listen://") })
+        let digits = line.split(separator: "127.0.0.1:").last?.prefix(while: \.isNumber)
+        let port = try XCTUnwrap(digits.flatMap { UInt16($0) }, line)
+        let lines = ReadTexts()
+        let descriptor = try connected(to: port)
+        lines.follow(lines: descriptor)
+        close(descriptor)
+        XCTAssertNotNil(lines.first(from: 0, within: Tool.bound) { $0.hasPrefix("$GPGGA,") && $0.contains(",E,6,") })
+        try end(service)
+        XCTAssertTrue(lines.waitForEnd())
+        let last = try XCTUnwrap(lines.all.last)
+        XCTAssertTrue(last.hasPrefix("$GPRMC,") && last.contains(",V,") && last.contains(",N*"), last)
+    }
+
+    /// Returns a socket that is connected to a port on loopback.
+    private func connected(to port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        XCTAssertEqual(status, 0)
+        return descriptor
+    }
+
+    func testAVenueWithoutGeoreferenceEndsTheCommandBeforeAnythingRuns() throws {
+        let port = try TestPort.freeForDatagrams()
+        for command in ["serve", "locate"] {
+            let result = try Tool.run([
+                command, "--venue", "Fixtures/packets/accepted/smallest", "--nmea", "udp://127.0.0.1:\(port)",
+            ])
+            XCTAssertEqual(result.status, 1, command)
+            XCTAssertTrue(result.errors.contains("has no georeference; give a center and bearing"), result.errors)
+            XCTAssertFalse(result.errors.contains("session started"), result.errors)
+        }
+    }
+
+    func testAnUnreachableDestinationIsReportedAndTheSessionContinues() throws {
+        let port = try TestPort.free()
+        let service = try service(["--nmea", "tcp://127.0.0.1:\(port)"])
+        try service.waitForError("tcp://127.0.0.1:\(port): Connection refused; start the program that reads there")
+        let count = service.told.count
+        try service.wait(for: #""type":"position""#, from: count)
+        try end(service)
+        XCTAssertEqual(service.errors.count { $0.contains("Connection refused") }, 1, "\(service.errors)")
+    }
+
+    func testInvalidOptionsAreUsageErrors() throws {
+        for (words, reason) in [
+            (["serve", "--venue", "V", "--nmea", "http://host:1"], "is no destination"),
+            (["locate", "--venue", "V", "--nmea", "udp://host"], "is no destination"),
+            (["replay", "--venue", "V", "R", "--nmea", "udp://127.0.0.1:5000"], "'serve --replay' sends positions"),
+            (["replay", "--venue", "V", "R", "--local-frame"], "--local-frame requires --geojson"),
+            (["replay", "--venue", "V", "R", "--gpx", "f", "--kml", "f"], "is the file of two outputs"),
+        ] {
+            let result = try Tool.run(words)
+            XCTAssertEqual(result.status, 2, "\(words)")
+            XCTAssertTrue(result.errors.contains(reason), "\(words): \(result.errors)")
+        }
+    }
+
+    func testALogIsNotWrittenOverAnInput() throws {
+        let result = try Tool.run(["serve", "--venue", "Fixtures/office", "--nmea", "Fixtures/office/venue.json"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import NMEASending
+import XCTest
+
+/// Senders with real readers on loopback.
+final class NMEASenderTests: XCTestCase {
+    /// A sentence with a number, to recognize it.
+    private func sentence(_ number: Int) -> NMEASentence { NMEASentence("TXT", ["\(number)"]) }
+
+    /// A sender, and the changes of its connection.
+    private func sender(
+        to destination: NMEADestination
+    ) throws -> (sender: NMEASender, statuses: AsyncStream<NMEAStatus>) {
+        let (statuses, continuation) = AsyncStream.makeStream(of: NMEAStatus.self)
+        return (try NMEASender(destination) { continuation.yield($0) }, statuses)
+    }
+
+    private func folder() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "nmea-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
+        return folder
+    }
+
+    /// Sends sentences with growing numbers until the body returns.
+    private func sending<Value: Sendable>(
+        over sender: NMEASender, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let feed = Task {
+            for number in 0... {
+                sender.send([NMEASentence("TXT", ["\(number)"])])
+                do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
+            }
+        }
+        defer { feed.cancel() }
+        return try await Bounded.wait(for: "the end of the test") { try await body() }
+    }
+
+    private static func first(
+        of statuses: AsyncStream<NMEAStatus>, _ awaited: String,
+        where isWanted: @escaping @Sendable (NMEAStatus) -> Bool
+    ) async throws -> NMEAStatus {
+        let seen = try await Bounded.elements(of: statuses, until: awaited, isWanted)
+        return try XCTUnwrap(seen.last)
+    }
+
+    // MARK: Datagrams
+
+    func testEachPositionIsOneDatagram() async throws {
+        let receiver = try DatagramReceiver()
+        let (sender, _) = try sender(to: .udp(host: "127.0.0.1", port: receiver.port))
+        sender.send([sentence(1), sentence(2)])
+        sender.send([])
+        sender.send([sentence(3)])
+        await sender.finish()
+        XCTAssertEqual(try receiver.next(), "$GPTXT,1*52\r\n$GPTXT,2*51\r\n")
+        XCTAssertEqual(try receiver.next(), "$GPTXT,3*50\r\n")
+    }
+
+    func testAPortWithoutReaderIsReportedOnceAndUsedAgainLater() async throws {
+        let port = try TestPort.freeForDatagrams()
+        let destination = NMEADestination.udp(host: "127.0.0.1", port: port)
+        let (sender, statuses) = try sender(to: destination)
+        let seen = try await sending(over: sender) {
+            var seen: [NMEAStatus] = []
+            var receiver: DatagramReceiver?
+            for await status in statuses {
+                seen.append(status)
+                if receiver == nil { receiver = try DatagramReceiver(port: port) }
+                if case .sending = status { break }
+            }
+            _ = try XCTUnwrap(receiver).next()
+            return seen
+        }
+        XCTAssertEqual(seen.first, .failed(.unreachable(destination, number: ECONNREFUSED)))
+        XCTAssertEqual(seen.count, 2, "\(seen)")
+        await sender.finish()
+    }
+
+    func testAnUnknownHostIsReportedAndBlocksNothing() async throws {
+        let destination = NMEADestination.udp(host: "no..host", port: 5000)
+        let (sender, statuses) = try sender(to: destination)
+        sender.send([sentence(1)])
+        let status = try await Self.first(of: statuses, "a failure") { _ in true }
+        guard case .failed(.unknownHost(destination, _)) = status else { return XCTFail("\(status)") }
+        for number in 0..<1000 { sender.send([sentence(number)]) }
+        await sender.finish()
+    }
+
+    // MARK: Connections
+
+    func testAConnectionIsRestoredAndTheNewestPositionsFollow() async throws {
+        var server: StreamServer? = try StreamServer()
+        let port = try XCTUnwrap(server).port
+        let (sender, statuses) = try sender(to: .tcp(host: "127.0.0.1", port: port))
+        sender.send([sentence(1)])
+        var peer: StreamPeer? = try server?.accept()
+        XCTAssertEqual(try peer?.line(), "$GPTXT,1*52")
+        peer = nil
+        server = nil
+        let failure = try await sending(over: sender) {
+            for await status in statuses { if case .failed(let error) = status { return error } }
+            throw Bounded.Expired(awaited: "a failure")
+        }
+        guard case .unreachable(.tcp("127.0.0.1", port), _) = failure else { return XCTFail("\(failure)") }
+        // More positions than the memory has room for.
+        for number in 10_000..<11_000 { sender.send([sentence(number)]) }
+        server = try StreamServer(port: port)
+        let next = try XCTUnwrap(server?.accept())
+        var last: String?
+        repeat { last = try next.line() } while last != sentence(10_999).description
+        await sender.finish()
+        XCTAssertNil(try next.line(), "the connection is closed at the end")
+    }
+
+    func testAServerThatStartsLaterReceivesThePositions() async throws {
+        let port = try TestPort.free()
+        let destination = NMEADestination.tcp(host: "127.0.0.1", port: port)
+        let (sender, statuses) = try sender(to: destination)
+        let server = try await sending(over: sender) {
+            for await status in statuses {
+                // Later attempts fail too, until the server is there.
+                XCTAssertEqual(status, .failed(.unreachable(destination, number: ECONNREFUSED)))
+                return try StreamServer(port: port)
+            }
+            throw Bounded.Expired(awaited: "a failure")
+        }
+        let peer = try await sending(over: sender) { try server.accept() }
+        XCTAssertNotNil(try peer.line())
+        let start = ContinuousClock.now
+        await sender.finish()
+        XCTAssertLessThan(start.duration(to: .now), .seconds(30))
+    }
+
+    // MARK: Servers
+
+    func testAServerSendsEachPositionToAllReaders() async throws {
+        let (sender, _) = try sender(to: .tcpListener(host: "127.0.0.1", port: 0))
+        guard case .tcpListener(_, let port) = sender.destination else { return XCTFail("\(sender.destination)") }
+        let peers = [try StreamPeer(port: port), try StreamPeer(port: port)]
+        let lines = try await sending(over: sender) { try peers.map { try $0.line() } }
+        for line in lines { XCTAssertTrue(line?.hasPrefix("$GPTXT,") == true, "\(lines)") }
+        await sender.finish()
+        for peer in peers { while try peer.line() != nil {} }
+    }
+
+    func testAReaderThatStopsNeitherBlocksTheOthersNorUsesMoreMemory() async throws {
+        let (sender, statuses) = try sender(to: .tcpListener(host: "127.0.0.1", port: 0))
+        guard case .tcpListener(_, let port) = sender.destination else { return XCTFail("\(sender.destination)") }
+        let stopped = try StreamPeer(port: port, room: 4096)
+        let reading = try StreamPeer(port: port)
+        // More than the buffers of both sockets hold.
+        let long = NMEASentence("TXT", [String(repeating: "x", count: 20_000)])
+        let feed = Task {
+            while !Task.isCancelled {
+                sender.send([long])
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        async let slow = Self.first(of: statuses, "a slow reader") { $0 == .readerTooSlow }
+        let reader = Task.detached { for _ in 0..<100 { _ = try reading.line() } }
+        _ = try await slow
+        try await Bounded.wait(for: "100 lines of the other reader") { try await reader.value }
+        feed.cancel()
+        withExtendedLifetime(stopped) {}
+        await sender.finish()
+    }
+
+    func testAServerAtALocalSocketIsForItsGroupAndRemovedAtTheEnd() async throws {
+        let path = try folder() + "/nmea.sock"
+        let (sender, _) = try sender(to: .unixListener(path: path))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        XCTAssertEqual(mode, 0o660)
+        let peer = try StreamPeer(path: path)
+        let line = try await sending(over: sender) { try peer.line() }
+        XCTAssertTrue(line?.hasPrefix("$GPTXT,") == true, "\(line ?? "")")
+        XCTAssertThrowsError(try NMEASender(.unixListener(path: path))) { error in
+            XCTAssertEqual(error as? NMEAError, .addressInUse(.unixListener(path: path)))
+        }
+        await sender.finish()
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path))
+    }
+
+    func testTheSocketOfAKilledProcessIsReplacedButNoFile() async throws {
+        let path = try folder() + "/nmea.sock"
+        // A bound socket that nobody listens at.
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        XCTAssertTrue(isBound)
+        close(descriptor)
+        await (try NMEASender(.unixListener(path: path))).finish()
+        try Data("content".utf8).write(to: URL(filePath: path))
+        XCTAssertThrowsError(try NMEASender(.unixListener(path: path))) { error in
+            XCTAssertEqual(error as? NMEAError, .addressInUse(.unixListener(path: path)))
+        }
+        XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), "content")
+    }
+
+    func testAnAddressInUseIsAnError() throws {
+        let server = try StreamServer()
+        let destination = NMEADestination.tcpListener(host: "127.0.0.1", port: server.port)
+        XCTAssertThrowsError(try NMEASender(destination)) { error in
+            XCTAssertEqual(error as? NMEAError, .addressInUse(destination))
+            XCTAssertTrue("\(error)".contains("another program listens"), "\(error)")
+        }
+    }
+
+    // MARK: Files
+
+    func testAFileIsExtendedAndPrivate() async throws {
+        let path = try folder() + "/walk.nmea"
+        for number in 1...2 {
+            let (sender, _) = try sender(to: .file(path: path))
+            sender.send([sentence(number)])
+            await sender.finish()
+        }
+        XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), "$GPTXT,1*52\r\n$GPTXT,2*51\r\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        XCTAssertEqual(mode.map { $0 & 0o077 }, 0)
+    }
+
+    func testAFIFOIsOpenedOnceItHasAReader() async throws {
+        let path = try folder() + "/fifo"
+        XCTAssertEqual(mkfifo(path, 0o600), 0)
+        let (sender, statuses) = try sender(to: .file(path: path))
+        sender.send([sentence(1)])
+        let status = try await Self.first(of: statuses, "a failure") { _ in true }
+        XCTAssertEqual(status, .failed(.unreachable(.file(path: path), number: ENXIO)))
+        let line = try await sending(over: sender) {
+            let peer = try StreamPeer.opening(path)
+            // Until the sender opens the FIFO, it is at its end.
+            while true {
+                if let line = try peer.line() { return line }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        XCTAssertTrue(line.hasPrefix("$GPTXT,"), line)
+        // The reader is gone: the sender survives it.
+        let lost = try await sending(over: sender) {
+            for await status in statuses { if case .failed(let error) = status { return error } }
+            throw Bounded.Expired(awaited: "a failure")
+        }
+        guard case .unreachable = lost else { return XCTFail("\(lost)") }
+        await sender.finish()
+    }
+
+    func testAFullDiskIsReportedOnce() async throws {
+        let (sender, statuses) = try sender(to: .file(path: "/dev/full"))
+        let status = try await sending(over: sender) {
+            for await status in statuses { return status }
+            throw Bounded.Expired(awaited: "a failure")
+        }
+        XCTAssertEqual(status, .failed(.unreachable(.file(path: "/dev/full"), number: ENOSPC)))
+        guard case .failed(let error) = status else { return }
+        XCTAssertTrue("\(error)".contains("free some space"), "\(error)")
+        await sender.finish()
+    }
+}
