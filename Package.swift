@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "LocalizationPlugins", targets: ["LocalizationPlugins"]),
         .library(name: "VenuePackets", targets: ["VenuePackets"]),
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
+        .library(name: "ForeignRecordings", targets: ["ForeignRecordings"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
         .library(name: "IIOReceiving", targets: ["IIOReceiving"]),
@@ -126,14 +127,18 @@ let package = Package(
         .target(
             name: "TagHistory",
             dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "TagTracking", "CPostgreSQL"]),
+        // The recordings of other programs.
+        .target(
+            name: "ForeignRecordings",
+            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking"]),
         // The commands. They are a library, because two programs use them.
         .target(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
-                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures",
-                "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt", "CSystemd",
-                "CPrivileges",
+                "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting", "LiveMap",
+                "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt",
+                "CSystemd", "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
         .executableTarget(
@@ -184,6 +189,9 @@ let package = Package(
             name: "MQTTSharingTests",
             dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "ForeignRecordingsTests",
+            dependencies: ["ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests",
             dependencies: [
