@@ -194,7 +194,7 @@ write("theengs.log", "".join(messages))
 messages = []
 for line in BEACONS:
     payload = {"mac": "c00000000001", "id": "phone:walker", "rssi@1m": -59, "rssi": line["rssi"], "distance": 1.0}
-    messages.append(f"espresense/devices/phone:walker/node_{line['minor']} {json.dumps(payload)}\n")
+    messages.append(f"espresense/devices/phone:walker/node_{line['major']}_{line['minor']} {json.dumps(payload)}\n")
 write("espresense.log", "".join(messages))
 
 # Phones

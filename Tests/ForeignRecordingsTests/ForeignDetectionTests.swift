@@ -40,11 +40,14 @@ final class ForeignDetectionTests: XCTestCase {
     func testARecordingAndACaptureAreReadAsBefore() throws {
         let walk = try ForeignFixture.walk()
         let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
-        guard
-            case .recorded(let file) = try ConvertibleFile(
-                path: path, settings: ForeignRecordingSettings(), strictness: .strict),
-            case .recording(var reader) = consume file
-        else { return XCTFail("not a recording") }
-        XCTAssertEqual(try reader.readAll().dropFirst().prefix(walk.count), walk[...])
+        switch try ConvertibleFile(path: path, settings: ForeignRecordingSettings(), strictness: .strict) {
+        case .foreign(let reader): XCTFail("read as \(reader.format)")
+        case .recorded(let file):
+            switch consume file {
+            case .capture: XCTFail("read as a capture")
+            case .recording(var reader):
+                XCTAssertEqual(try reader.readAll().dropFirst().prefix(walk.count), walk[...])
+            }
+        }
     }
 }

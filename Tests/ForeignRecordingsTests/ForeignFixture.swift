@@ -50,10 +50,12 @@ enum ForeignFixture {
         _ path: String, _ settings: ForeignRecordingSettings = settings,
         strictness: RecordingReader.Strictness = .strict
     ) throws -> (format: ForeignFormat, entries: [RecordingEntry], tally: ForeignRecordingReader.Tally, start: Int64?) {
-        guard case .foreign(var reader) = try ConvertibleFile(path: path, settings: settings, strictness: strictness)
-        else { throw CocoaError(.fileReadUnknown) }
-        let entries = try reader.readAll()
-        return (reader.format, entries, reader.tally, reader.startMicroseconds)
+        switch try ConvertibleFile(path: path, settings: settings, strictness: strictness) {
+        case .recorded: throw CocoaError(.fileReadUnknown)
+        case .foreign(var reader):
+            let entries = try reader.readAll()
+            return (reader.format, entries, reader.tally, reader.startMicroseconds)
+        }
     }
 
     /// Decodes bytes that arrive in pieces.

@@ -80,7 +80,7 @@ final class ForeignSampleTests: XCTestCase {
         let walk = try ForeignFixture.sightings()
         XCTAssertEqual(found.map(\.rssi), walk.map(\.rssi))
         XCTAssertEqual(Set(found.map(\.beacon)).count, Set(walk.map(\.beacon)).count, "a beacon for each node")
-        XCTAssertEqual(found.first?.beacon, VenueReceiver.identity(for: "node_16"))
+        XCTAssertEqual(found.first?.beacon, VenueReceiver.identity(for: "node_1_16"))
         XCTAssertEqual(found.map(\.instant), found.indices.map { Instant(seconds: Double($0) * 0.02) })
     }
 

@@ -23,7 +23,7 @@ struct ConvertCommand: Command {
 
             example: btmon -w walk.btsnoop; indoorloc convert walk.btsnoop walk.jsonl.gz
 
-            example: indoorloc convert --columns time=Zeit,rssi=Pegel walk.csv walk.jsonl.gz
+            example: indoorloc convert --columns time=when,rssi=level walk.csv walk.jsonl.gz
 
             example: indoorloc convert sniffer.pcapng - | indoorloc replay --venue office -
             """,
