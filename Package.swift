@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "LocalizationPlugins", targets: ["LocalizationPlugins"]),
         .library(name: "VenuePackets", targets: ["VenuePackets"]),
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
+        .library(name: "ForeignRecordings", targets: ["ForeignRecordings"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
         .library(name: "NMEASending", targets: ["NMEASending"]),
@@ -129,14 +130,18 @@ let package = Package(
         .target(
             name: "TagHistory",
             dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "TagTracking", "CPostgreSQL"]),
+        // The recordings of other programs.
+        .target(
+            name: "ForeignRecordings",
+            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking"]),
         // The commands. They are a library, because two programs use them.
         .target(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
-                "RecordUpload", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LiveMap",
-                "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt", "CSystemd",
-                "CPrivileges",
+                "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
+                "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt",
+                "CSystemd", "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
         .executableTarget(
@@ -192,6 +197,9 @@ let package = Package(
             name: "MQTTSharingTests",
             dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "ForeignRecordingsTests",
+            dependencies: ["ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests",
             dependencies: [

@@ -4,9 +4,9 @@ import IndoorVocabulary
 /// A plain or gzip-compressed file that is read in chunks. The content decides how to read it, not the name.
 ///
 /// A class, because it owns a C object that must be freed exactly once.
-final class ArchiveInput {
+package final class ArchiveInput {
     /// The number of bytes in a chunk.
-    static let chunkSize = 1 << 16
+    package static let chunkSize = 1 << 16
 
     private let archive: OpaquePointer
     private let descriptor: Int32
@@ -14,7 +14,7 @@ final class ArchiveInput {
     /// Opens a file.
     ///
     /// - Throws: `ArchiveFailure` with the system's reason.
-    init(path: String) throws(ArchiveFailure) {
+    package init(path: String) throws(ArchiveFailure) {
         try ArchiveFailure.checkPath(path)
         let descriptor = clibarchive_open(path)
         guard descriptor >= 0 else { throw ArchiveFailure(reason: String(cString: clibarchive_last_reason())) }
@@ -50,15 +50,23 @@ final class ArchiveInput {
     /// Returns whether the content begins with these bytes.
     ///
     /// The next call of `read(into:)` returns them again, because a pipe delivers its bytes only once.
-    func begins(with start: [UInt8]) throws(ArchiveFailure) -> Bool {
+    package func begins(with start: [UInt8]) throws(ArchiveFailure) -> Bool {
         while ahead.count < start.count, !isAtEnd { try readBlock(into: &ahead) }
         return ahead.starts(with: start)
+    }
+
+    /// Returns the first bytes, at least as many as `isEnough` requires or the file has.
+    ///
+    /// The next call of `read(into:)` returns them again.
+    package func start(until isEnough: ([UInt8]) -> Bool) throws(ArchiveFailure) -> [UInt8] {
+        while !isAtEnd, !isEnough(ahead) { try readBlock(into: &ahead) }
+        return ahead
     }
 
     /// Appends the next chunk; appends nothing at the end of the file.
     ///
     /// For a pipe, it appends the bytes that are available: it waits for the first byte, not for a whole chunk.
-    func read(into bytes: inout [UInt8]) throws(ArchiveFailure) {
+    package func read(into bytes: inout [UInt8]) throws(ArchiveFailure) {
         guard ahead.isEmpty else {
             bytes += ahead
             ahead = []
@@ -89,9 +97,9 @@ final class ArchiveInput {
 }
 
 /// An error from libarchive or from the system.
-struct ArchiveFailure: Error, Hashable, Sendable {
+package struct ArchiveFailure: Error, Hashable, Sendable {
     /// The error text of libarchive or of the system.
-    var reason: String
+    package var reason: String
 
     init(reason: String) { self.reason = reason }
 

@@ -66,7 +66,7 @@ package struct LineBuffer {
     }
 
     /// Returns whether a line contains only white space.
-    func isBlank(_ line: Range<Int>) -> Bool {
+    package func isBlank(_ line: Range<Int>) -> Bool {
         line.allSatisfy { bytes[$0] == 0x20 || bytes[$0] == 0x09 || bytes[$0] == 0x0D }
     }
 

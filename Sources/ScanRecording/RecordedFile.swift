@@ -16,14 +16,22 @@ package enum RecordedFile: ~Copyable {
     ) throws(RecordingError) {
         do throws(ArchiveFailure) {
             let input = try ArchiveInput(path: path)
-            if try input.begins(with: BTSnoopRecord.identification) {
-                self = .capture(
-                    BTSnoopReader(path: path, adapter: adapter, strictness: strictness, input: input))
-            } else {
-                self = .recording(RecordingReader(path: path, strictness: strictness, input: input))
-            }
+            try self.init(path: path, adapter: adapter, strictness: strictness, input: input)
         } catch {
             throw RecordingError(file: path, problem: .unreadable(error.reason))
+        }
+    }
+
+    /// Waits for the first bytes of a file that is already open, but not read yet.
+    ///
+    /// - Throws: `ArchiveFailure` if the file cannot be read.
+    package init(
+        path: String, adapter: UInt16?, strictness: RecordingReader.Strictness, input: ArchiveInput
+    ) throws(ArchiveFailure) {
+        if try input.begins(with: BTSnoopRecord.identification) {
+            self = .capture(BTSnoopReader(path: path, adapter: adapter, strictness: strictness, input: input))
+        } else {
+            self = .recording(RecordingReader(path: path, strictness: strictness, input: input))
         }
     }
 }

@@ -32,12 +32,15 @@ extension WallClock {
 /// The start of a file, as the stream that has read furthest has found it.
 ///
 /// A class, because a source and its streams share it. The lock makes it safe to send.
-final class FoundStart: Sendable {
+package final class FoundStart: Sendable {
     private let state = Mutex<WallClock?>(nil)
 
-    var wallClock: WallClock? { state.withLock { $0 } }
+    /// Creates a start that is not known yet.
+    package init() {}
 
-    func note(_ clock: WallClock?) {
+    package var wallClock: WallClock? { state.withLock { $0 } }
+
+    package func note(_ clock: WallClock?) {
         guard let clock else { return }
         state.withLock { $0 = clock }
     }

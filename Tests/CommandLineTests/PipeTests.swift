@@ -87,4 +87,29 @@ final class PipeTests: XCTestCase {
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertTrue(result.output.contains("\"type\":\"position\""), result.output)
     }
+
+    /// The writer waits for a position before it ends, as a recorder in the next room would.
+    func testReplayAndConvertFollowAPipeWhoseWriterKeepsItOpen() throws {
+        let folder = try temporaryFolder()
+        let walk = try ShortRecording(lines: 400).write(to: folder)
+        for command in [
+            "$T replay --venue Fixtures/office \(folder)/in",
+            "$T convert \(folder)/in - | $T replay --venue Fixtures/office -",
+        ] {
+            let result = try shell(
+                """
+                rm -f \(folder)/in \(folder)/out; mkfifo \(folder)/in \(folder)/out
+                exec 4<>\(folder)/out
+                { \(command) > \(folder)/out; } &
+                exec 5>\(folder)/in
+                head -n 350 \(walk) >&5
+                while read -r -t 120 -u 4 line; do case $line in *'"type":"position"'*) echo "$line"; break;; esac; done
+                tail -n +351 \(walk) >&5
+                exec 5>&-
+                wait
+                """)
+            XCTAssertEqual(result.status, 0, "\(command): \(result.errors)")
+            XCTAssertTrue(result.output.contains("\"type\":\"position\""), "\(command): \(result.errors)")
+        }
+    }
 }

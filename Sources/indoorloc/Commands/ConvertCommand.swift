@@ -1,45 +1,63 @@
+import ForeignRecordings
 import Foundation
 import IndoorLocalization
 import ScanRecording
 
-/// The command `convert`: converts between Bluetooth captures and recordings.
+/// The command `convert`: converts between recordings, Bluetooth captures and the recordings of other programs.
 struct ConvertCommand: Command {
     static let syntax = CommandSyntax(
-        name: "convert", operands: "INPUT OUTPUT", operandCount: 2...2,
-        summary: "convert a Bluetooth capture to a recording, or a recording to a capture",
+        name: "convert", operands: "INPUT OUTPUT", operandCount: 2...2, standardOutputOperand: 1,
+        summary: "convert a recording of another program to a recording, or a recording to a capture",
         details: """
-            INPUT is a recording or a btsnoop capture; its content determines the format. It may be a pipe, and - is
-            standard input. The ending of OUTPUT determines its format: .jsonl and .jsonl.gz are recordings, .btsnoop
-            and .snoop are captures as written by btmon (Linux monitor), .log and .cfa are captures as written by phones
-            and Wireshark (H4). A capture stores advertisements only; standard error lists the other data that were left
-            out. Beacon lines without advertising data are written as iBeacon advertisements, with a measured power of
-            \(BTSnoopWriter.measuredPower) dBm if it is unknown.
+            INPUT is a recording, a btsnoop capture, or a file of another program: a CSV file with a header (csv), a packet
+            capture of Bluetooth (pcap or pcapng), devices of Kismet in JSON (kismet), messages of gateways as printed by
+            'mosquitto_sub -v' (mqtt), a log of GetSensorData (getsensordata), a trace of the Indoor Location competition
+            (indoor-location), or JSON objects with the fields of Bleak (bleak). It may be compressed with gzip. It may be a
+            pipe, and - is standard input.
+
+            The ending of OUTPUT determines its format: .jsonl and .jsonl.gz are recordings, .btsnoop and .snoop are
+            captures as written by btmon (Linux monitor), .log and .cfa are captures as written by phones and Wireshark
+            (H4). - is a recording on standard output, which is written as INPUT is read. A capture stores advertisements
+            only; standard error lists the other data that were left out. Beacon lines without advertising data are written
+            as iBeacon advertisements, with a measured power of \(BTSnoopWriter.measuredPower) dBm if it is unknown.
 
             example: btmon -w walk.btsnoop; indoorloc convert walk.btsnoop walk.jsonl.gz
+
+            example: indoorloc convert --columns time=when,rssi=level walk.csv walk.jsonl.gz
+
+            example: indoorloc convert sniffer.pcapng - | indoorloc replay --venue office -
             """,
         options: [
             CommandOption(
                 name: "adapter", argument: "N",
-                help: "read only packets of hciN from a capture; write hciN to a capture (default 0)"),
-            .overwrite, .lenient,
-        ])
+                help: "read only packets of hciN from a btsnoop capture; write hciN to a capture (default 0)")
+        ] + CommandOption.foreign + [.overwrite, .lenient])
 
     private let input: String
     private let output: OutputFile
     private let format: ConvertedFormat
     private let adapter: UInt16?
     private let strictness: RecordingReader.Strictness
+    private let foreign: ForeignFormat?
+    private let settings: ForeignRecordingSettings
+    /// Whether each entry is written at once.
+    private let isStream: Bool
 
     init(_ arguments: ParsedArguments) throws {
         input = arguments.stream(operand: 0)
-        output = arguments.outputFile(operand: 1, isPrivate: true)
-        guard let format = ConvertedFormat(path: output.path) else {
+        isStream = arguments.operands[1] == ParsedArguments.standardInput
+        var output = arguments.outputFile(operand: 1, isPrivate: true)
+        if isStream { output.path = "/dev/stdout" }
+        self.output = output
+        guard let format = isStream ? .recording : ConvertedFormat(path: output.path) else {
             let message = "'\(output.path)' must end in \(ConvertedFormat.endings)"
             throw UsageError(message: message, command: arguments.syntax.name)
         }
         self.format = format
         adapter = try Self.adapter(arguments)
         strictness = arguments.strictness
+        foreign = try arguments.foreignFormat()
+        settings = try arguments.foreignSettings(input: input)
     }
 
     /// The number of the adapter, with or without the prefix "hci".
@@ -56,10 +74,35 @@ struct ConvertCommand: Command {
         let progress = ProgressLine()
         defer { progress.clear() }
         try output.check()
-        switch try RecordedFile(path: input, adapter: adapter, strictness: strictness) {
-        case .capture(var reader): try convert(&reader, progress)
-        case .recording(var reader): try convert(&reader, progress)
+        switch try ConvertibleFile(
+            path: input, format: foreign, settings: settings, adapter: adapter, strictness: strictness)
+        {
+        case .foreign(var reader): try convert(&reader, progress)
+        case .recorded(let file):
+            switch consume file {
+            case .capture(var reader): try convert(&reader, progress)
+            case .recording(var reader): try convert(&reader, progress)
+            }
         }
+    }
+
+    private func convert(_ reader: inout ForeignRecordingReader, _ progress: ProgressLine) throws {
+        // The output is created after the first entry, so that an unreadable input creates none.
+        var next = try reader.next()
+        let start = reader.startMicroseconds.map { $0 - $0 % 1000 }
+        let header = RecordingHeader(startedAt: start.map(RecordingStart.text), device: reader.device)
+        var converted = try ConvertedOutput(
+            output, format: format, header: header, startMicroseconds: start ?? BTSnoopWriter.unknownStart,
+            adapter: adapter ?? 0, strictness: strictness)
+        while let entry = next {
+            progress.show("convert: \(Int(entry.instant?.seconds ?? 0)) s of the file")
+            try converted.write(entry)
+            if isStream { try converted.flush() }
+            next = try reader.next()
+        }
+        try converted.close()
+        progress.clear()
+        report([reader.tally.warning(for: input)] + converted.notes)
     }
 
     private func convert(_ reader: inout BTSnoopReader, _ progress: ProgressLine) throws {
@@ -74,6 +117,7 @@ struct ConvertCommand: Command {
         while let reading = next {
             progress.show("convert: \(Int(reading.instant.seconds)) s of the capture")
             try converted.write(.measurement(reading))
+            if isStream { try converted.flush() }
             next = try reader.next()
         }
         try converted.close()
@@ -91,6 +135,7 @@ struct ConvertCommand: Command {
         while let entry = next {
             progress.show("convert: \(Int(entry.instant?.seconds ?? 0)) s of the recording")
             try converted.write(entry)
+            if isStream { try converted.flush() }
             next = try reader.next()
         }
         try converted.close()

@@ -86,7 +86,7 @@ struct ReplayCommand: Command {
             venues: [packet.venue], settings: settings, seed: seed, strictness: strictness, start: start,
             geofences: geofences?.fences ?? [], layouts: layouts, tellsMotion: tellsMotion)
         let progress = ProgressLine()
-        var lines = LineOutput()
+        var lines = LineOutput(about: recording)
         var hasFoundVenue = false
         /// Whether the recording has steps or inertial samples.
         var hasMotion = false

@@ -30,6 +30,8 @@ package struct CommandSyntax: Sendable {
     var operands = ""
     /// The allowed number of operands.
     var operandCount = 0...0
+    /// The operand of which a dash is standard output; nil for none.
+    var standardOutputOperand: Int?
     /// The command's effect, in one line.
     let summary: String
     /// The text below the options. Paragraphs are filled, except those that begin with "example:" or have indented lines.
@@ -40,12 +42,13 @@ package struct CommandSyntax: Sendable {
     /// Creates the syntax of a command of any tool.
     package init(
         tool: String = "indoorloc", name: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
-        summary: String, details: String = "", options: [CommandOption] = []
+        standardOutputOperand: Int? = nil, summary: String, details: String = "", options: [CommandOption] = []
     ) {
         self.tool = tool
         self.name = name
         self.operands = operands
         self.operandCount = operandCount
+        self.standardOutputOperand = standardOutputOperand
         self.summary = summary
         self.details = details
         self.options = options

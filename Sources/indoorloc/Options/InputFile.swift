@@ -30,7 +30,8 @@ extension ParsedArguments {
 
     /// - Throws: `UsageError` if standard input is given for more than one file.
     func checkStandardInput() throws(UsageError) {
-        let words = operands + values.values.flatMap(\.self)
+        let inputs = operands.enumerated().filter { $0.offset != syntax.standardOutputOperand }.map(\.element)
+        let words = inputs + values.values.flatMap(\.self)
         guard words.count(where: { $0 == Self.standardInput }) > 1 else { return }
         throw UsageError(message: "'-' (standard input) can be given only once", command: syntax.name)
     }

@@ -45,7 +45,7 @@ struct OutputFile: Sendable {
         }
     }
 
-    let path: String
+    var path: String
     var existing = Existing.kept
     /// The files and folders that the command reads.
     var inputs: [String] = []

@@ -127,13 +127,19 @@ enum FileDescriptor {
 /// A buffer of lines for standard output, which reduces the number of system calls.
 struct LineOutput {
     private var pending = ""
-    private static let limit = 1 << 16
+    /// The number of bytes up to which lines wait for later ones.
+    private let limit: Int
+
+    init() { limit = 1 << 16 }
+
+    /// Creates an output of lines about a file. Lines about a pipe are written at once, as the next ones may come later.
+    init(about path: String) { limit = FileIdentity(path: path)?.isPipe == true ? 0 : 1 << 16 }
 
     /// Writes a line, now or with later ones.
     mutating func line(_ text: String) throws(OutputError) {
         pending += text
         pending += "\n"
-        if pending.utf8.count > Self.limit { try flush() }
+        if pending.utf8.count > limit { try flush() }
     }
 
     /// Writes the buffered lines.

@@ -85,6 +85,9 @@ struct ConvertedOutput: ~Copyable {
         }
     }
 
+    /// Passes what a recording has so far to the system.
+    mutating func flush() throws { try recording?.flush() }
+
     /// Completes the file; then `notes` are available.
     mutating func close() throws {
         try recording?.close()

@@ -1,0 +1,12 @@
+/// A decoder of the lines or objects of one text format.
+protocol RecordContent: Sendable {
+    /// Decodes a line or an object.
+    mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem)
+
+    /// Adds the entries that waited for more content, at the end of the file.
+    mutating func finish(into output: inout ForeignOutput)
+}
+
+extension RecordContent {
+    mutating func finish(into output: inout ForeignOutput) {}
+}

@@ -1,0 +1,204 @@
+import IndoorVocabulary
+import ScanRecording
+
+/// A decoder of the bytes of one file to the entries of a recording.
+package struct ForeignDecoder: Sendable {
+    /// The next result of the decoder.
+    package enum Step: Hashable, Sendable {
+        /// An entry, with an instant that doesn't decrease.
+        case entry(RecordingEntry)
+        /// The decoder needs more bytes, or the end of the stream.
+        case needsMore
+        /// The file has ended.
+        case end
+    }
+
+    private enum Framing: Sendable {
+        case lines(LineBuffer, any RecordContent)
+        case objects(ObjectBuffer, any RecordContent)
+        case packets(PacketBuffer, PacketContent)
+    }
+
+    /// The maximum number of readings in an array of objects, which are sorted by time.
+    static let maximumArray = InputLimits.standard.entries
+
+    private var framing: Framing
+    private var output = ForeignOutput()
+    private var timeline = ForeignTimeline()
+    private var line = 0
+    private var isFinished = false
+    /// Whether objects of an array wait for its end.
+    private var isCollecting = false
+    /// The number of lines, objects or packets so far.
+    package private(set) var records = 0
+    /// The place of the latest line, object or packet.
+    package private(set) var place: ForeignRecordingError.Place?
+
+    /// Creates a decoder of a format.
+    package init(format: ForeignFormat, settings: ForeignRecordingSettings) {
+        switch format {
+        case .pcap: framing = .packets(PacketBuffer(), PacketContent())
+        case .kismet, .bleak: framing = .objects(ObjectBuffer(), format.content(settings))
+        case .csv, .mqtt, .getSensorData, .indoorLocation: framing = .lines(LineBuffer(), format.content(settings))
+        }
+    }
+
+    /// The model of the receiver; nil if the file doesn't state it.
+    package var device: String? { output.device }
+    /// The numbers of what was left out, by its kind.
+    package var ignored: [String: Int] { output.ignored }
+    /// The number of readings that were dropped because their RSSI is not a measurement.
+    package var notMeasurements: Int { output.notMeasurements }
+    /// The number of entries that were up to a second late.
+    package var late: Int { timeline.late }
+    /// The time of the first entry in nanoseconds since 1970; nil before it, and if the file has other times.
+    package var start: Int64? { timeline.start?.nanoseconds }
+
+    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
+    package mutating func fill<Failure: Error>(
+        _ read: (inout [UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        switch framing {
+        case .lines(var buffer, let content):
+            framing = .lines(LineBuffer(), content)
+            defer { framing = .lines(buffer, content) }
+            try buffer.fill(read)
+        case .objects(var buffer, let content):
+            framing = .objects(ObjectBuffer(), content)
+            defer { framing = .objects(buffer, content) }
+            try buffer.fill(read)
+        case .packets(var buffer, let content):
+            framing = .packets(PacketBuffer(), content)
+            defer { framing = .packets(buffer, content) }
+            try buffer.fill(read)
+        }
+    }
+
+    /// Returns the next entry, or that more bytes are needed.
+    ///
+    /// - Throws: `ForeignProblem`, after which the caller may go on unless it ends the file.
+    package mutating func next() throws(ForeignProblem) -> Step {
+        while true {
+            if !isCollecting, let (time, entry) = output.next() {
+                return .entry(entry.at(try timeline.instant(of: time)))
+            }
+            guard !isFinished else { return .end }
+            do throws(ForeignProblem) {
+                guard try read() else { return .needsMore }
+            } catch {
+                if error.endsFile { isFinished = true }
+                throw error
+            }
+        }
+    }
+
+    /// Reads the next piece of the file; returns false if more bytes are needed.
+    private mutating func read() throws(ForeignProblem) -> Bool {
+        switch framing {
+        case .lines(var buffer, var content):
+            // The framing must not share its buffer while that changes, or the bytes would be copied.
+            framing = .lines(LineBuffer(), content)
+            defer { framing = .lines(buffer, content) }
+            return try readLine(&buffer, &content)
+        case .objects(var buffer, var content):
+            framing = .objects(ObjectBuffer(), content)
+            defer { framing = .objects(buffer, content) }
+            return try readObject(&buffer, &content)
+        case .packets(var buffer, var content):
+            framing = .packets(PacketBuffer(), content)
+            defer { framing = .packets(buffer, content) }
+            return try readPacket(&buffer, &content)
+        }
+    }
+
+    private mutating func readLine(
+        _ buffer: inout LineBuffer, _ content: inout any RecordContent
+    ) throws(ForeignProblem) -> Bool {
+        switch buffer.next() {
+        case .needsMore: return false
+        case .end: try finish(&content)
+        case .tooLong:
+            begin(line: line + 1)
+            throw ForeignProblem(nil, .tooLong(limit: LineBuffer.maximumLineLength))
+        case .line(let range):
+            line += 1
+            guard !buffer.isBlank(range) else { return true }
+            begin(line: line)
+            var bytes = Array(buffer.bytes[range])
+            // A byte order mark.
+            if line == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+            if bytes.last == 0x0D { bytes.removeLast() }
+            try content.decode(bytes, into: &output)
+        }
+        return true
+    }
+
+    private mutating func readObject(
+        _ buffer: inout ObjectBuffer, _ content: inout any RecordContent
+    ) throws(ForeignProblem) -> Bool {
+        let piece = buffer.next()
+        switch piece {
+        case .needsMore: return false
+        case .end: try finish(&content)
+        case .endOfArray: endArray()
+        case .tooLong:
+            begin(line: buffer.line)
+            throw ForeignProblem(nil, .tooLong(limit: ObjectBuffer.maximumLength))
+        case .stray:
+            begin(line: buffer.line)
+            throw ForeignProblem(nil, .malformed("expected a JSON object"))
+        case .cutOff:
+            begin(line: buffer.line)
+            endArray()
+            throw ForeignProblem(nil, .malformed("the file ends within the object"))
+        case .object(let range):
+            begin(line: buffer.line)
+            isCollecting = buffer.isInArray
+            try content.decode(Array(buffer.bytes[range]), into: &output)
+            guard output.count <= Self.maximumArray else {
+                throw ForeignProblem(
+                    nil, .tooMany(what: "readings in an array", limit: Self.maximumArray), endsFile: true)
+            }
+        }
+        return true
+    }
+
+    private mutating func readPacket(
+        _ buffer: inout PacketBuffer, _ content: inout PacketContent
+    ) throws(ForeignProblem) -> Bool {
+        let piece: PacketBuffer.Piece
+        do throws(ForeignProblem) { piece = try buffer.next() } catch {
+            if case .empty = error.problem { throw error }
+            place = .packet(buffer.packets + 1, offset: buffer.offset)
+            throw error
+        }
+        switch piece {
+        case .needsMore: return false
+        case .end: isFinished = true
+        case .packet(let record):
+            records += 1
+            place = .packet(record.number, offset: buffer.offset)
+            try content.decode(record, of: buffer.bytes, into: &output)
+        }
+        return true
+    }
+
+    private mutating func begin(line: Int) {
+        self.line = line
+        records += 1
+        place = .line(line)
+    }
+
+    /// Makes the readings of an array available, in the order of their times.
+    private mutating func endArray() {
+        if isCollecting { output.sort() }
+        isCollecting = false
+    }
+
+    private mutating func finish(_ content: inout any RecordContent) throws(ForeignProblem) {
+        isFinished = true
+        endArray()
+        content.finish(into: &output)
+        guard records > 0 else { throw ForeignProblem(nil, .empty, endsFile: true) }
+    }
+}

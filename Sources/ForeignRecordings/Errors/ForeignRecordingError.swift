@@ -1,0 +1,119 @@
+import IndoorVocabulary
+
+/// An error in a recording of another program, with its place and what to do about it.
+public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of error.
+    public enum Problem: Hashable, Sendable {
+        /// The file could not be opened, read or decompressed; the text is the system's reason.
+        case unreadable(String)
+        /// The file has no content.
+        case empty
+        /// The content is longer than the limit in bytes.
+        case tooLong(limit: Int)
+        /// The file has more of something than the limit.
+        case tooMany(what: String, limit: Int)
+        /// The file ends within the element; lengths in bytes.
+        case cutOff(expected: Int, found: Int)
+        /// The content doesn't follow the format; the text is the reason.
+        case malformed(String)
+        /// A field that is required is missing; the text says what was expected.
+        case missing(expected: String)
+        /// A field has a value that is not allowed.
+        case invalid(found: String, expected: String)
+        /// The file contains what this package can't read; the texts say what it is, and what to do.
+        case unsupported(String, remedy: String)
+        /// The time is more than a second before that of the element before; both in seconds.
+        case timeWentBackwards(from: Double, to: Double)
+        /// The time is more than 292 years from 1970 or from the first time.
+        case timeOutOfRange
+    }
+
+    /// The place of an element in a file.
+    public enum Place: Hashable, Sendable {
+        /// The line on which the element begins, from 1.
+        case line(Int)
+        /// The number of the packet, from 1, and the offset of its record in the decompressed file.
+        case packet(Int, offset: Int64)
+    }
+
+    /// The path of the file.
+    public var file: String
+    /// The format as which the file was read.
+    public var format: ForeignFormat
+    /// The place of the element; nil if the error concerns the whole file.
+    public var place: Place?
+    /// The invalid field; nil if the error concerns the whole element.
+    public var field: String?
+    /// The kind of error.
+    public var problem: Problem
+
+    /// Creates an error.
+    public init(file: String, format: ForeignFormat, place: Place? = nil, field: String? = nil, problem: Problem) {
+        self.file = file
+        self.format = format
+        self.place = place
+        self.field = field
+        self.problem = problem
+    }
+
+    /// The file, place and field, the problem and what to do, in one line.
+    public var description: String { "\(finding). \(remedy)." }
+
+    /// The description without what to do, for callers that have already done it.
+    package var finding: String {
+        let location =
+            switch place {
+            case .line(let line): "\(file):\(line)"
+            case .packet(let number, let offset): "\(file): packet \(number) at byte \(offset)"
+            case nil: file
+            }
+        let subject = field.map { "field `\($0)`" } ?? (place == nil ? "the file" : "the \(format.element)")
+        return "\(location): \(subject) \(text)"
+    }
+}
+
+extension ForeignRecordingError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch problem {
+        case .unreadable: .storage
+        case .unsupported: .notSupported
+        default: .badResponse
+        }
+    }
+}
+
+extension ForeignRecordingError {
+    /// The problem, without a full stop.
+    private var text: String {
+        switch problem {
+        case .unreadable(let reason): "cannot be read: \(reason)"
+        case .empty: "is empty"
+        case .tooLong(let limit): "is longer than \(limit) bytes"
+        case .tooMany(let what, let limit): "has more than \(limit) \(what)"
+        case .cutOff(let expected, let found): "needs \(expected) bytes but has \(found)"
+        case .malformed(let reason): "is malformed: \(reason)"
+        case .missing(let expected): "is missing: expected \(expected)"
+        case .invalid(let found, let expected): "is \"\(found)\"; expected \(expected)"
+        case .unsupported(let what, _): what
+        case .timeWentBackwards(let from, let to): "goes back from \(from) s to \(to) s"
+        case .timeOutOfRange: "has a time that is out of range"
+        }
+    }
+
+    /// What to do, without a full stop.
+    private var remedy: String {
+        let skip = "or read leniently to skip such \(format.element)s"
+        return switch problem {
+        case .unreadable: "Check the path, its permissions, and that the file is complete"
+        case .empty: "Check that the program that writes the file has written it"
+        case .tooLong, .tooMany: "Split the file, or check that its format is \(format.rawValue)"
+        case .cutOff: "Copy the file again, or read leniently to get the \(format.element)s before the end"
+        case .malformed: "Check that the format is \(format.rawValue), \(skip)"
+        case .missing: "Add it, \(skip)"
+        case .invalid: "Correct the value, \(skip)"
+        case .unsupported(_, let remedy): remedy
+        case .timeWentBackwards: "Sort the file by time, \(skip)"
+        case .timeOutOfRange: "Correct the time, \(skip)"
+        }
+    }
+}

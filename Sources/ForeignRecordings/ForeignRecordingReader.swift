@@ -1,0 +1,150 @@
+import IndoorVocabulary
+import ScanRecording
+
+/// A reader of a recording that another program wrote, plain or compressed with gzip, in constant memory.
+///
+/// Times in the file that count since 1970 become instants since the first of them, and ``startMicroseconds`` is that one.
+/// Other times become instants as they are. A time in text is ISO 8601, UTC without a zone. A number counts nanoseconds from
+/// 10^17, microseconds from 10^14, milliseconds from 10^11, and seconds below. An entry up to 1 s before the one before it
+/// gets the instant of that one; one that is earlier is an error.
+public struct ForeignRecordingReader: ~Copyable {
+    /// The counts of what was read and left out so far.
+    public struct Tally: Hashable, Sendable {
+        /// The number of lines, objects or packets read, of any kind.
+        public var records = 0
+        /// The number of entries returned.
+        public var entries = 0
+        /// The number of invalid lines, objects or packets skipped; always 0 when strict.
+        public var skippedRecords = 0
+        /// The number of readings dropped because their RSSI is not a measurement.
+        public var droppedNotMeasurements = 0
+        /// The number of entries that were late by up to a second.
+        public var lateEntries = 0
+        /// The numbers of what the reader leaves out, by its kind.
+        public var ignored: [String: Int] = [:]
+        /// The errors of the first invalid lines, objects or packets, at most `maximumErrors`.
+        public var errors: [ForeignRecordingError] = []
+
+        /// The maximum number of errors kept.
+        public static let maximumErrors = 10
+
+        /// Creates a tally with all counts at zero.
+        public init() {}
+    }
+
+    /// The path of the file.
+    public let path: String
+    /// The format of the file.
+    public let format: ForeignFormat
+    /// The treatment of invalid lines, objects and packets.
+    public let strictness: RecordingReader.Strictness
+
+    private let input: ArchiveInput
+    private var decoder: ForeignDecoder
+    private var counts = Tally()
+    private var isFinished = false
+
+    /// Opens a file. The reader reads nothing before the first call of `next()`.
+    ///
+    /// - Throws: `.unreadable` if the file does not exist or cannot be read.
+    public init(
+        path: String, format: ForeignFormat, settings: ForeignRecordingSettings = ForeignRecordingSettings(),
+        strictness: RecordingReader.Strictness = .strict
+    ) throws(ForeignRecordingError) {
+        do throws(ArchiveFailure) {
+            self.init(
+                path: path, format: format, settings: settings, strictness: strictness,
+                input: try ArchiveInput(path: path))
+        } catch {
+            throw ForeignRecordingError(file: path, format: format, problem: .unreadable(error.reason))
+        }
+    }
+
+    /// Creates a reader of a file that is already open.
+    init(
+        path: String, format: ForeignFormat, settings: ForeignRecordingSettings,
+        strictness: RecordingReader.Strictness, input: ArchiveInput
+    ) {
+        self.path = path
+        self.format = format
+        self.strictness = strictness
+        self.input = input
+        decoder = ForeignDecoder(format: format, settings: settings)
+    }
+
+    /// The counts of what was read and left out so far.
+    public var tally: Tally {
+        var tally = counts
+        tally.records = decoder.records
+        tally.droppedNotMeasurements = decoder.notMeasurements
+        tally.lateEntries = decoder.late
+        tally.ignored = decoder.ignored
+        return tally
+    }
+
+    /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state it.
+    public var startMicroseconds: Int64? { decoder.start.map { $0 / 1000 } }
+
+    /// The model of the receiver; nil before the first entry, and if the file doesn't state it.
+    public var device: String? { decoder.device }
+
+    /// Returns the next reading or ground truth; nil at the end and after an error. It never returns a header.
+    ///
+    /// - Throws: `ForeignRecordingError` if the file or, when strict, a line, object or packet is invalid.
+    public mutating func next() throws(ForeignRecordingError) -> RecordingEntry? {
+        while !isFinished {
+            do throws(ForeignProblem) {
+                switch try decoder.next() {
+                case .entry(let entry):
+                    counts.entries += 1
+                    return entry
+                case .needsMore: try fill()
+                case .end: isFinished = true
+                }
+            } catch {
+                try handle(error)
+            }
+        }
+        return nil
+    }
+
+    /// Returns all remaining entries. Memory use grows with the file.
+    ///
+    /// - Throws: `ForeignRecordingError` if the file or, when strict, a line, object or packet is invalid.
+    public mutating func readAll() throws(ForeignRecordingError) -> [RecordingEntry] {
+        var entries: [RecordingEntry] = []
+        while let entry = try next() { entries.append(entry) }
+        return entries
+    }
+
+    private mutating func fill() throws(ForeignProblem) {
+        do throws(ArchiveFailure) {
+            try decoder.fill { (bytes) throws(ArchiveFailure) in try input.read(into: &bytes) }
+        } catch {
+            throw ForeignProblem(nil, .unreadable(error.reason), endsFile: true)
+        }
+    }
+
+    /// Throws the problem, or counts it if the reader can continue.
+    private mutating func handle(_ problem: ForeignProblem) throws(ForeignRecordingError) {
+        let place: ForeignRecordingError.Place? =
+            switch problem.problem {
+            case .unreadable, .empty: nil
+            default: decoder.place
+            }
+        let error = ForeignRecordingError(
+            file: path, format: format, place: place, field: problem.field, problem: problem.problem)
+        // A file that is cut off is read up to there; other problems that end the file concern all of it.
+        let isCutOff = if case .cutOff = problem.problem { true } else { false }
+        guard strictness == .lenient, !problem.endsFile || isCutOff && decoder.records > 0 else {
+            isFinished = true
+            throw error
+        }
+        counts.skippedRecords += 1
+        if counts.errors.count < Tally.maximumErrors { counts.errors.append(error) }
+    }
+}
+
+// Not Sendable: the reader owns an open file, which one task reads at a time.
+@available(*, unavailable)
+extension ForeignRecordingReader: Sendable {}

@@ -1,0 +1,106 @@
+import IndoorVocabulary
+import TagTracking
+import VenueModel
+
+/// The messages of gateways, as `mosquitto_sub -v` prints them.
+struct GatewayLogContent: RecordContent {
+    private let settings: ForeignRecordingSettings
+    private let decoder = GatewayDecoder()
+    private var receiver: String?
+    /// The time of the latest message without a time.
+    private var spaced: ForeignTime?
+    /// The time that the settings give to the present line; nil before it is needed.
+    private var given: ForeignTime?
+
+    init(_ settings: ForeignRecordingSettings) {
+        self.settings = settings
+        receiver = settings.receiver
+    }
+
+    mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
+        given = nil
+        guard let line = GatewayLogLine(record) else {
+            throw ForeignProblem(nil, .malformed("expected a topic, a space and a payload"))
+        }
+        let readings: [GatewayReading]
+        do throws(GatewayError) {
+            readings = try decoder.readings(topic: line.topic, payload: line.payload)
+        } catch {
+            guard error.format != nil else { return output.ignore("messages of no known gateway") }
+            throw ForeignProblem(nil, .malformed("\(error)"))
+        }
+        for reading in readings {
+            if let tag = settings.tag {
+                guard reading.isOf(tag) else {
+                    output.ignore("readings of other tags")
+                    continue
+                }
+            } else if try !isWanted(reading.receiver) {
+                output.ignore("readings of other receivers")
+                continue
+            }
+            let time = try time(of: reading, line)
+            guard settings.tag == nil else {
+                let beacon = VenueReceiver.identity(for: reading.receiver)
+                output.add(beacon, nil, rssi: reading.rssi, at: time)
+                continue
+            }
+            output.add(reading.beacon, reading.address, rssi: reading.rssi, power: reading.measuredPower, at: time)
+        }
+    }
+
+    /// Returns whether a receiver's readings are those of the recording.
+    private mutating func isWanted(_ name: String) throws(ForeignProblem) -> Bool {
+        guard let receiver else {
+            receiver = name
+            return true
+        }
+        if name == receiver { return true }
+        guard settings.receiver == nil else { return false }
+        let names = "\"\(receiver.prefix(60))\" and \"\(name.prefix(60))\""
+        throw ForeignProblem(
+            "receiver",
+            .unsupported(
+                "changes, but a recording has one: the log has messages of \(names)",
+                remedy: "Select what one receiver heard with --receiver, or how one tag was heard with --tag"),
+            endsFile: true)
+    }
+
+    /// Returns the time before the topic, that in the message, or else the one that the settings give.
+    private mutating func time(of reading: GatewayReading, _ line: GatewayLogLine) throws(ForeignProblem) -> ForeignTime
+    {
+        if let time = line.time { return time }
+        if let time = reading.time, time.nanoseconds > 100_000_000_000_000_000 {
+            return ForeignTime(nanoseconds: time.nanoseconds, isUnix: true)
+        }
+        if given == nil { given = try nextTime() }
+        return given ?? ForeignTime(nanoseconds: 0, isUnix: false)
+    }
+
+    /// Returns the time of a line whose message has none.
+    private mutating func nextTime() throws(ForeignProblem) -> ForeignTime {
+        if let arrival = settings.arrival { return ForeignTime(nanoseconds: arrival().nanoseconds, isUnix: true) }
+        guard let spacing = settings.spacing else {
+            throw ForeignProblem(
+                "time",
+                .unsupported(
+                    "is missing, in the line and in the message",
+                    remedy:
+                        "Print it with `mosquitto_sub -F '%U %t %p'`, or give the time between messages with --spacing"),
+                endsFile: true)
+        }
+        let earlier = spaced.map { Instant(nanoseconds: $0.nanoseconds).advanced(by: spacing) }
+        let time = ForeignTime(nanoseconds: earlier?.nanoseconds ?? 0, isUnix: false)
+        spaced = time
+        return time
+    }
+}
+
+extension GatewayReading {
+    /// Returns whether the reading is of a tag with this address, beacon or name.
+    fileprivate func isOf(_ tag: String) -> Bool {
+        if name == tag { return true }
+        if let address, address.rawValue == FieldText.address(tag)?.rawValue { return true }
+        return beacon != nil && beacon == FieldText.identity(tag)
+    }
+}

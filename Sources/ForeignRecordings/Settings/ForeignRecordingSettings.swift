@@ -1,0 +1,80 @@
+import IndoorVocabulary
+
+/// What the files of other programs don't state, and which part of them is read.
+public struct ForeignRecordingSettings: Sendable {
+    /// The header of each column of a CSV file, beyond the names that the reader knows.
+    public var columns: [CSVColumn: String] = [:]
+    /// The map of a ground truth that states none; nil leaves such a truth out.
+    public var map: MapID?
+    /// The height in metres of the plan of `map`, for formats whose y counts up from the plan's lower edge; nil leaves
+    /// their ground truth out.
+    public var mapHeight: Double?
+    /// The receiver whose gateway messages are read; nil reads those of the only receiver.
+    public var receiver: String?
+    /// The tag whose gateway messages are read: its address, beacon or name.
+    ///
+    /// Each receiver then becomes a beacon, and the recording is that of the tag. Nil reads what one receiver received.
+    public var tag: String?
+    /// The time between two gateway messages without a time; nil makes such a message an error.
+    public var spacing: Duration?
+    /// Returns the present time since 1970, which is the time of a gateway message without one; nil doesn't use it.
+    public var arrival: (@Sendable () -> Duration)?
+    /// Returns the map and the point of a coordinate on a floor; nil leaves geographic ground truth out.
+    public var place: (@Sendable (_ coordinate: Coordinate, _ floor: Int) -> (map: MapID, point: MapPoint)?)?
+
+    /// Creates settings with which the file must state everything.
+    public init() {}
+}
+
+/// The content of a column of a CSV file.
+public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
+    /// The time; see ``ForeignRecordingReader``.
+    case time
+    /// The received signal strength in dBm.
+    case rssi
+    /// The address of the transmitter.
+    case address
+    /// The beacon as UUID, major and minor with `/`, `-` or `_` between them.
+    case identity
+    /// The UUID of the beacon.
+    case uuid
+    /// The major number of the beacon.
+    case major
+    /// The minor number of the beacon.
+    case minor
+    /// The signal strength at 1 m that the beacon advertises, in dBm.
+    case power
+    /// The advertising data in hexadecimal digits.
+    case data
+    /// The true x coordinate in metres.
+    case x
+    /// The true y coordinate in metres.
+    case y
+    /// The number of the map of x and y.
+    case map
+    /// The name of the true room.
+    case room
+
+    /// The names by which the reader finds the column: in lower case, only letters and digits.
+    var names: [String] {
+        switch self {
+        case .time:
+            [
+                "t", "time", "timestamp", "ts", "datetime", "date", "seconds", "unixtime", "epoch", "times",
+                "timestamps", "timems", "timestampms", "timens", "timestampns", "timeus", "timestampus",
+            ]
+        case .rssi: ["rssi", "rss", "rssidbm", "rssdbm", "signal", "signalstrength", "signaldbm", "dbm"]
+        case .address: ["mac", "address", "macaddress", "deviceaddress", "bdaddr", "bluetoothaddress", "addr"]
+        case .identity: ["identity", "beacon", "beaconid", "ibeacon"]
+        case .uuid: ["uuid", "proximityuuid", "beaconuuid"]
+        case .major: ["major", "majorid"]
+        case .minor: ["minor", "minorid"]
+        case .power: ["power", "measuredpower", "txpower", "rssiat1m", "rssi1m", "refpower"]
+        case .data: ["data", "payload", "advertisingdata", "advdata", "rawdata"]
+        case .x: ["x", "xm", "truex", "posx"]
+        case .y: ["y", "ym", "truey", "posy"]
+        case .map: ["map", "mapid"]
+        case .room: ["room", "roomname"]
+        }
+    }
+}

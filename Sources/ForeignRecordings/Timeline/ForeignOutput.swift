@@ -1,0 +1,95 @@
+import IndoorVocabulary
+import ScanRecording
+
+/// The entries that a decoder has found in a file, with the times of the file, and counts of what it left out.
+struct ForeignOutput: Sendable {
+    /// The maximum number of kinds that are counted separately.
+    static let maximumKinds = 50
+
+    /// The model of the receiver; nil if the file doesn't state it.
+    var device: String?
+    /// The numbers of what was left out, by its kind.
+    private(set) var ignored: [String: Int] = [:]
+    /// The number of signal strengths that are not measurements.
+    private(set) var notMeasurements = 0
+    private var entries: [(time: ForeignTime, entry: RecordingEntry)] = []
+    private var given = 0
+
+    /// Adds a reading; drops and counts one whose RSSI is not a measurement.
+    mutating func add(_ reading: SensorReading, at time: ForeignTime) {
+        let rssi: Double? =
+            switch reading {
+            case .sighting(let sighting): sighting.rssi
+            case .advertisement(let advertisement): advertisement.rssi
+            default: nil
+            }
+        guard rssi.map(Sighting.isMeasurement) != false else {
+            notMeasurements += 1
+            return
+        }
+        entries.append((time, .measurement(reading)))
+    }
+
+    /// Adds a beacon that the device received or, without a beacon, the advertisement of an address.
+    mutating func add(
+        _ beacon: BeaconIdentity?, _ address: DeviceAddress?, rssi: Double, power: Double? = nil, data: [UInt8] = [],
+        at time: ForeignTime
+    ) {
+        if let beacon {
+            add(
+                .sighting(
+                    Sighting(instant: .zero, beacon: beacon, rssi: rssi, measuredPower: power, address: address)),
+                at: time)
+        } else if let address {
+            add(.advertisement(Advertisement(instant: .zero, address: address, rssi: rssi, data: data)), at: time)
+        } else {
+            ignore("readings without an address and a beacon")
+        }
+    }
+
+    /// Adds a ground truth.
+    mutating func add(_ truth: Truth, at time: ForeignTime) { entries.append((time, .truth(truth))) }
+
+    /// Counts something that is left out.
+    mutating func ignore(_ kind: String) {
+        if ignored[kind] == nil, ignored.count >= Self.maximumKinds { return ignored["other", default: 0] += 1 }
+        ignored[kind, default: 0] += 1
+    }
+
+    /// Returns the next entry; nil without one.
+    mutating func next() -> (time: ForeignTime, entry: RecordingEntry)? {
+        guard given < entries.count else {
+            entries.removeAll(keepingCapacity: true)
+            given = 0
+            return nil
+        }
+        given += 1
+        return entries[given - 1]
+    }
+
+    /// Sorts the entries that were not returned yet by time, and keeps the order of equal times.
+    mutating func sort() {
+        entries.removeFirst(given)
+        given = 0
+        let order = entries.indices.sorted { (entries[$0].time.nanoseconds, $0) < (entries[$1].time.nanoseconds, $1) }
+        entries = order.map { entries[$0] }
+    }
+
+    /// The number of entries that were not returned yet.
+    var count: Int { entries.count - given }
+}
+
+extension RecordingEntry {
+    /// Returns the entry at another instant.
+    func at(_ instant: Instant) -> RecordingEntry {
+        switch self {
+        case .header: return self
+        case .truth(var truth):
+            truth.instant = instant
+            return .truth(truth)
+        case .measurement(var reading):
+            reading.instant = instant
+            return .measurement(reading)
+        }
+    }
+}

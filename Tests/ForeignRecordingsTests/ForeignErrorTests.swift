@@ -1,0 +1,188 @@
+import ForeignRecordings
+import Foundation
+import IndoorLocalization
+import ScanRecording
+import XCTest
+
+/// Each error states its place, its field, and what to do.
+final class ForeignErrorTests: XCTestCase {
+    func testAnErrorOfACSVFileStatesLineAndHeader() throws {
+        let header = "time,mac,RSSI\n"
+        for (text, expected) in [
+            ("", "file: the file is empty. Check that the program that writes the file has written it."),
+            (
+                "when,mac,RSSI\n",
+                "file:1: field `time` is missing: expected a column with the time, such as \"time\"; name it with "
+                    + "--columns. Add it, or read leniently to skip such lines."
+            ),
+            (
+                "time,RSSI\n",
+                "file:1: field `identity` is missing: expected columns with \"uuid\", \"major\" and \"minor\", "
+                    + "\"identity\" or \"mac\"; name them with --columns. Add it, or read leniently to skip such lines."
+            ),
+            (
+                header + "1,C0:00:00:00:00:01,loud\n",
+                "file:2: field `RSSI` is \"loud\"; expected a number of dBm. Correct the value, or read leniently to skip "
+                    + "such lines."
+            ),
+            (
+                header + "\n1,C0:00:00:00:00,-60\n",
+                "file:3: field `mac` is \"C0:00:00:00:00\"; expected six hexadecimal pairs. Correct the value, or read "
+                    + "leniently to skip such lines."
+            ),
+            (
+                header + "1,,-60\n",
+                "file:2: field `mac` is missing: expected a beacon or an address. Add it, or read leniently to skip such "
+                    + "lines."
+            ),
+            (
+                header + "5,C0:00:00:00:00:01,-60\n3.5,C0:00:00:00:00:01,-60\n",
+                "file:3: field `time` goes back from 5.0 s to 3.5 s. Sort the file by time, or read leniently to skip such "
+                    + "lines."
+            ),
+            (
+                header + "1,\"C0:00:00:00:00:01,-60\n",
+                "file:2: the line is malformed: the closing quote of a field is missing. Check that the format is csv, or "
+                    + "read leniently to skip such lines."
+            ),
+            (
+                "time,mac,rssi,x,y\n",
+                "file:1: field `map` is missing: expected a column with the map of x and y, or its number with --map. Add "
+                    + "it, or read leniently to skip such lines."
+            ),
+        ] {
+            XCTAssertEqual(try failure(text, as: .csv), expected)
+        }
+    }
+
+    func testAnErrorOfAPhonesLogStatesLineAndField() throws {
+        for (text, format, expected) in [
+            ("ACCE;1;1;0;0\n", ForeignFormat.getSensorData, "file:1: field `ACCE z` is missing: expected a number"),
+            (
+                "PRES;1;1;101325;3\n", .getSensorData,
+                "file:1: field `Pres(mbar)` is \"101325\"; expected a number from 100.0"
+            ),
+            ("BLE4;1;iBeacon;C0:00:00:00:00:01;-60;-59;1;70000;x\n", .getSensorData, "file:1: field `UUID` is \"x\""),
+            ("% x\nnonsense\n", .getSensorData, "file:2: the line is malformed: expected a word such as ACCE"),
+            ("1\tTYPE_BEACON\tx\n", .indoorLocation, "file:1: field `UUID` is \"x\"; expected a UUID"),
+            ("now\tTYPE_WIFI\n", .indoorLocation, "file:1: field `time` is \"now\"; expected a number of milliseconds"),
+            ("1\tWIFI\n", .indoorLocation, "file:1: field `type` is \"WIFI\"; expected a type such as TYPE_BEACON"),
+        ] {
+            let found = try XCTUnwrap(try failure(text, as: format), text)
+            XCTAssertTrue(found.hasPrefix(expected), found)
+        }
+    }
+
+    func testAnErrorOfJSONStatesLineAndField() throws {
+        for (text, format, expected) in [
+            ("{\"address\":\"C0:00:00:00:00:01\"}\n", ForeignFormat.bleak, "file:1: field `time` is missing"),
+            ("{\"time\":1}\n\n{\"time\":1,\"rssi\":\"x\"}\n", .bleak, "file:1: field `rssi` is missing"),
+            (
+                "{\"time\":1,\"rssi\":-60,\"manufacturer_data\":{\"76\":\"0g\"}}", .bleak,
+                "file:1: field `manufacturer_data.76` is \"0g\"; expected pairs of hexadecimal digits"
+            ),
+            ("scanning ...\n{}\n", .bleak, "file:1: the object is malformed: expected a JSON object"),
+            ("{\"time\":1,", .bleak, "file:1: the object is malformed: the file ends within the object"),
+            (
+                "[\n{\"kismet.device.base.phyname\":\"BTLE\"}]", .kismet,
+                "file:2: field `kismet.device.base.macaddr` is missing"
+            ),
+            (
+                "[{\"kismet.device.base.macaddr\":\"C0:00:00:00:00:01\",\"kismet.device.base.last_time\":5}]", .kismet,
+                "file:1: field `kismet.device.base.last_time` is \"5.0\"; expected seconds since 1970"
+            ),
+        ] {
+            let found = try XCTUnwrap(try failure(text, as: format), text)
+            XCTAssertTrue(found.hasPrefix(expected), found)
+        }
+    }
+
+    func testAnErrorOfAGatewayLogStatesLineAndCause() throws {
+        let topic = "espresense/devices/aabbccddeeff/hall"
+        for (text, expected) in [
+            ("nothing\n", "file:1: the line is malformed: expected a topic, a space and a payload."),
+            (
+                "1767225600 \(topic) {\"mac\":\"aabbccddeeff\",\"rssi\":\"x\"}\n",
+                "file:1: the line is malformed: espresense message at byte 29: rssi: expected a number."
+            ),
+            (
+                "\(topic) {\"mac\":\"aabbccddeeff\",\"rssi\":-60}\n",
+                "file:1: field `time` is missing, in the line and in the message. Print it with "
+                    + "`mosquitto_sub -F '%U %t %p'`"
+            ),
+            (
+                "1767225600 \(topic) {\"mac\":\"aabbccddeeff\",\"rssi\":-60}\n"
+                    + "1767225601 \(topic)2 {\"mac\":\"aabbccddeeff\",\"rssi\":-60}\n",
+                "file:2: field `receiver` changes, but a recording has one: the log has messages of \"hall\" and \"hall2\""
+            ),
+        ] {
+            let found = try XCTUnwrap(try failure(text, as: .mqtt), text)
+            XCTAssertTrue(found.hasPrefix(expected), found)
+        }
+    }
+
+    func testAnErrorOfAPacketStatesNumberAndOffset() throws {
+        XCTAssertEqual(
+            try failure(bytes("without-signal.pcap"), as: .pcap),
+            "file: packet 1 at byte 24: field `signal strength` is missing: packets of link type 251 don't contain it. "
+                + "Capture with a sniffer that writes link type 256 or 272.")
+        XCTAssertEqual(
+            try failure([UInt8](bytes("link-layer.pcap").dropLast()), as: .pcap)?.contains(": packet 268 at byte "),
+            true)
+        var other = try bytes("hci.pcap")
+        other[20] = 1
+        XCTAssertEqual(
+            try failure(other, as: .pcap),
+            "file: packet 1 at byte 24: field `link type` is 1, which holds no advertisements of Bluetooth LE. This package "
+                + "reads the link types 187, 201, 254, 256, 272.")
+        // The valid signal strength of the second packet.
+        var silent = try bytes("link-layer.pcap")
+        let second = 24 + 16 + Int(silent[32])
+        silent[second + 16 + 8] &= ~2
+        XCTAssertEqual(
+            try failure(silent, as: .pcap),
+            "file: packet 2 at byte \(second): field `signal strength` is missing: expected a packet whose flags say that it "
+                + "is valid. Add it, or read leniently to skip such packets.")
+        // The length of the advertisement in the first packet.
+        var long = try bytes("link-layer.pcap")
+        long[24 + 16 + 10 + 5] = 200
+        XCTAssertEqual(
+            try failure(long, as: .pcap)?.hasPrefix("file: packet 1 at byte 24: the packet needs 206 bytes but has "),
+            true)
+        XCTAssertEqual(
+            try failure([1, 2, 3, 4], as: .pcap)?.contains("expected the beginning of a pcap or pcapng file"), true)
+        XCTAssertEqual(try failure([UInt8](), as: .pcap)?.hasPrefix("file: the file is empty"), true)
+    }
+
+    func testALenientReaderSkipsAndCountsInvalidElements() throws {
+        let text = "time,mac,rssi\n1,C0:00:00:00:00:01,-60\n2,?,-60\n3,C0:00:00:00:00:01,127\n4,C0:00:00:00:00:01,-61\n"
+        let path = try temporaryFile("walk.csv", Array(text.utf8))
+        let file = try ForeignFixture.read(path, strictness: .lenient)
+        XCTAssertEqual(file.entries.count, 2)
+        XCTAssertEqual(file.tally.skippedRecords, 1)
+        XCTAssertEqual(file.tally.droppedNotMeasurements, 1)
+        XCTAssertEqual(file.tally.errors.map(\.place), [.line(3)])
+        // The packets before a file is cut off.
+        let cut = try temporaryFile("cut.pcap", [UInt8](bytes("hci.pcap").dropLast()))
+        let packets = try ForeignFixture.read(cut, strictness: .lenient)
+        XCTAssertEqual(packets.entries.count, 267)
+        XCTAssertEqual(packets.tally.skippedRecords, 1)
+    }
+
+    func testALineBeyondTheLimitIsAnErrorWithoutMemory() throws {
+        let long = "time,mac,rssi\n1,C0:00:00:00:00:01,-60\n" + String(repeating: "9", count: 1 << 20) + "9\n"
+        XCTAssertEqual(
+            try failure(long, as: .csv)?.hasPrefix("file:3: the line is longer than 1048576 bytes"), true)
+        let object = "{\"time\":1,\"x\":\"" + String(repeating: "a", count: 1 << 20) + "\"}"
+        XCTAssertEqual(
+            try failure(object, as: .bleak)?.hasPrefix("file:1: the object is longer than 1048576 bytes"), true)
+        let packet = try bytes("hci.pcap").prefix(32) + [0, 0, 0, 1, 0, 0, 0, 1]
+        XCTAssertEqual(
+            try failure([UInt8](packet), as: .pcap)?.contains("packet 1 at byte 24: the packet is longer than 1048576"),
+            true)
+    }
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: ForeignFixture.path(name))))
+    }
+}
