@@ -243,8 +243,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "indoorloc-tool", "TagTracking", "TagTrackingService", "GPSDReceiving", "IIOReceiving",
-                "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
+                "indoorloc", "indoorloc-tool", "indoorloc-fleet", "TagTracking", "TagTrackingService", "GPSDReceiving",
+                "IIOReceiving", "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
                 "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
                 "LoopbackServers", "FilteredProgram", "GeofenceLogging", "FenceLogWriter",
             ]),

@@ -34,3 +34,18 @@ int cprivileges_keep(uint64_t kept) {
     if (!has_more) { return 0; }
     return syscall(SYS_capset, &header, data) == 0 ? 0 : -errno;
 }
+
+int cprivileges_raise(uint64_t wanted) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[words];
+    if (syscall(SYS_capget, &header, data) != 0) { return -errno; }
+    int is_changed = 0;
+    for (int word = 0; word < words; word++) {
+        uint32_t missing = (uint32_t)(wanted >> (32 * word)) & data[word].permitted & ~data[word].effective;
+        is_changed |= missing != 0;
+        data[word].effective |= missing;
+    }
+    // A service's filter of system calls may forbid capset.
+    if (!is_changed) { return 0; }
+    return syscall(SYS_capset, &header, data) == 0 ? 0 : -errno;
+}

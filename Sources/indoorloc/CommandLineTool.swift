@@ -37,18 +37,32 @@ package struct CommandLineTool: Sendable {
     let name: String
     /// The purpose of the tool, in one line.
     let summary: String
-    let commands: [any Command.Type]
+    private let commands: [Entry]
 
-    /// Creates a tool with commands.
+    /// A command of the tool.
+    private struct Entry: Sendable {
+        let syntax: CommandSyntax
+        let run: @Sendable (ParsedArguments) async throws -> Void
+    }
+
+    /// Creates a tool with these commands, and those that describe the tool: `completion` and `manual`.
     package init(name: String, summary: String, commands: [any Command.Type]) {
         self.name = name
         self.summary = summary
-        self.commands = commands
+        let own = commands.map { command in Entry(syntax: command.syntax) { try await command.init($0).run() } }
+        let (completion, manual) = (CompletionCommand.syntax(tool: name), ManualCommand.syntax(tool: name))
+        let description = ToolDescription(
+            name: name, version: Self.version, summary: summary, commands: own.map(\.syntax) + [completion, manual])
+        self.commands =
+            own + [
+                Entry(syntax: completion) { try CompletionCommand($0).run(for: description) },
+                Entry(syntax: manual) { try ManualCommand($0).run(for: description) },
+            ]
     }
 
     /// A command, and the words after its name.
     private struct Call {
-        let command: any Command.Type
+        let command: Entry
         let rest: [String]
     }
 
@@ -118,7 +132,7 @@ package struct CommandLineTool: Sendable {
             let arguments = try ParsedArguments(call.rest, syntax: call.command.syntax)
             if arguments.wantsHelp { return try StandardOutput.write(call.command.syntax.help) }
             _ = try arguments.logSettings()
-            try await call.command.init(arguments).run()
+            try await call.command.run(arguments)
         }
     }
 
@@ -164,7 +178,7 @@ package struct CommandLineTool: Sendable {
     }
 
     /// The commands of a group, such as those of `venue`.
-    private func members(of group: String) -> [any Command.Type] {
+    private func members(of group: String) -> [Entry] {
         commands.filter { $0.syntax.name.hasPrefix(group + " ") }
     }
 
@@ -182,7 +196,7 @@ package struct CommandLineTool: Sendable {
             """
     }
 
-    private static func list(of commands: [any Command.Type]) -> String {
+    private static func list(of commands: [Entry]) -> String {
         let width = commands.map { $0.syntax.name.count }.max() ?? 0
         let lines = commands.map { command in
             let name = command.syntax.name

@@ -45,6 +45,8 @@ final class HelpTests: XCTestCase {
     func testHelpOfRegionsWatch() throws { try assertPrints("regions", "watch", "--help") }
     func testHelpOfShareWatch() throws { try assertPrints("share", "watch", "--help") }
     func testHelpOfShareForget() throws { try assertPrints("share", "forget", "--help") }
+    func testHelpOfCompletion() throws { try assertPrints("completion", "--help") }
+    func testHelpOfManual() throws { try assertPrints("manual", "--help") }
     func testHelpOfShareKeygen() throws { try assertPrints("share", "keygen", "--help") }
 
     func testTheToolPrintsTheVersionOfThePackage() throws {
@@ -71,7 +73,7 @@ final class HelpTests: XCTestCase {
         "venue check", "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
-        "config show", "config keys", "share watch", "share forget", "share keygen",
+        "config show", "config keys", "share watch", "share forget", "share keygen", "completion", "manual",
     ]
 
     func testTheHelpOfTheToolListsEveryCommand() throws {

@@ -10,16 +10,16 @@ import XCTest
 final class UnitRestrictionTests: XCTestCase {
     private func service(
         _ arguments: [String], command: String = "serve", unit: String = "indoorloc.service",
-        in folder: String = "systemd", environment: [String: String] = [:]
+        environment: [String: String] = [:]
     ) throws -> ServiceProcess {
         try ServiceProcess(
             arguments, command: command, environment: environment,
-            wrapper: try UnitRestrictions(unit, in: folder).wrapper(of: try Tool.path()))
+            wrapper: try UnitRestrictions(unit).wrapper(of: try Tool.path()))
     }
 
     /// Shows that the other tests fail if a unit forbids a call that the service needs.
     func testAForbiddenCallEndsTheProcess() throws {
-        let restrictions = try UnitRestrictions("indoorloc.service", in: "systemd")
+        let restrictions = try UnitRestrictions("indoorloc.service")
         XCTAssertTrue(restrictions.calls.contains("execve"))
         XCTAssertFalse(restrictions.calls.contains("mount"))
         XCTAssertFalse(restrictions.calls.contains("fchownat"))
@@ -74,7 +74,7 @@ final class UnitRestrictionTests: XCTestCase {
             [
                 "--broker", "mqtt://127.0.0.1:\(broker.port)", "--venue", folder, "--state", try temporaryFolder(),
                 "--http", "127.0.0.1:0",
-            ], command: "track", unit: "indoorloc-track.service", in: "fleet")
+            ], command: "track", unit: "indoorloc-track.service")
         try service.waitForError("http://")
         let stage = GatewayStage(
             client: try await GatewayClient(port: broker.port), venue: try VenuePacketReader().read(folder).venue)

@@ -20,10 +20,10 @@ struct UnitRestrictions {
 
     private static let capabilityNumbers: [String: UInt64] = ["CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13]
 
-    /// Reads a unit of a folder of the fixtures. Later lines add calls, or remove those after `~`.
-    init(_ unit: String, in folder: String) throws {
-        let path = try FixtureFolder(folder).path + "/" + unit
-        let text = try String(contentsOfFile: path, encoding: .utf8)
+    /// Reads a unit of the packages. Later lines add calls, or remove those after `~`.
+    init(_ unit: String) throws {
+        let file = try Checkout.root().appending(path: ".packaging/systemd/" + unit)
+        let text = try String(contentsOf: file, encoding: .utf8)
         var calls: Set<String> = []
         var families: Set<Int32> = []
         var capabilities: UInt64 = 0

@@ -28,11 +28,13 @@ final class FleetHelpTests: XCTestCase {
     func testHelpOfFleetIngest() throws { try assertSnapshot(help("ingest")) }
     func testHelpOfFleetWork() throws { try assertSnapshot(help("work")) }
     func testHelpOfFleetStore() throws { try assertSnapshot(help("store")) }
+    func testHelpOfFleetCompletion() throws { try assertSnapshot(help("completion")) }
+    func testHelpOfFleetManual() throws { try assertSnapshot(help("manual")) }
     func testHelpOfFleetLoad() throws { try assertSnapshot(help("load")) }
 
     func testTheHelpOfTheFleetListsEveryCommandWithASnapshot() throws {
         let listed = try help().split(separator: "\n").filter { $0.hasPrefix("  ") }
             .compactMap { $0.split(separator: " ").first }.map(String.init)
-        XCTAssertEqual(listed, ["setup", "ingest", "work", "store", "load"])
+        XCTAssertEqual(listed, ["setup", "ingest", "work", "store", "load", "completion", "manual"])
     }
 }

@@ -10,7 +10,8 @@ final class FleetUnitTests: XCTestCase {
     ]
 
     private func text(_ file: String) throws -> String {
-        try String(contentsOfFile: try FixtureFolder("fleet").file(file), encoding: .utf8)
+        let folder = try FixtureFolder("../.packaging/" + (file.hasSuffix(".service") ? "systemd" : "fleet"))
+        return try String(contentsOfFile: try folder.file(file), encoding: .utf8)
     }
 
     /// A folder with the units, whose programs are those of the build.
@@ -39,8 +40,11 @@ final class FleetUnitTests: XCTestCase {
     }
 
     func testTheTestCoversEveryUnit() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: try FixtureFolder("fleet").path)
-        XCTAssertEqual(files.filter { $0.hasSuffix(".service") }.sorted(), Self.units.sorted())
+        let folder = try FixtureFolder("../.packaging/systemd").path
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        // ServiceUnitTests checks the others.
+        let own = files.filter { $0.hasPrefix("indoorloc-fleet-") || $0 == "indoorloc-track.service" }
+        XCTAssertEqual(own.sorted(), Self.units.sorted())
     }
 
     func testSystemdVerifiesTheUnits() throws {

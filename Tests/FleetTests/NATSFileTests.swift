@@ -5,7 +5,7 @@ import XCTest
 
 /// The configuration files of nats-server for a fleet, with real servers.
 final class NATSFileTests: XCTestCase {
-    /// A nats-server with a file of the fixtures and its variables.
+    /// A nats-server with a file of the packages and its variables.
     private final class Server {
         let process = Process()
         let log: String
@@ -37,9 +37,14 @@ final class NATSFileTests: XCTestCase {
         private var lines: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
     }
 
-    /// The variables of the environment file of the fixtures, without quotation marks, as systemd reads them.
+    /// The path of a configuration file of the packages.
+    private static func file(_ name: String) throws -> String {
+        try FixtureFolder("../.packaging/fleet").file(name)
+    }
+
+    /// The variables of the environment file of the packages, without quotation marks, as systemd reads them.
     private func variables() throws -> [String: String] {
-        let text = try String(contentsOfFile: try FixtureFolder("fleet").file("nats-server.env"), encoding: .utf8)
+        let text = try String(contentsOfFile: try Self.file("nats-server.env"), encoding: .utf8)
         let pairs = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
             let parts = line.split(separator: "=", maxSplits: 1)
             return (String(parts[0]), parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"")))
@@ -72,7 +77,7 @@ final class NATSFileTests: XCTestCase {
         variables["NATS_LISTEN"] = "127.0.0.1:\(port)"
         variables["NATS_STORE"] = folder + "/store"
         let server = try Server(
-            try FixtureFolder("fleet").file("nats-server.conf"), variables: variables, log: folder + "/log")
+            try Self.file("nats-server.conf"), variables: variables, log: folder + "/log")
         try server.wait(for: "Server is ready")
         try server.wait(for: "Starting JetStream")
         XCTAssertEqual(try answer(port: port, password: "change-this-password"), "PONG")
@@ -92,7 +97,7 @@ final class NATSFileTests: XCTestCase {
                 variables["NATS_ROUTE_\(number + 1)"] = "nats://127.0.0.1:\(other.cluster)"
             }
             return try Server(
-                try FixtureFolder("fleet").file("nats-cluster.conf"), variables: variables, log: "\(folder)/log\(index)"
+                try Self.file("nats-cluster.conf"), variables: variables, log: "\(folder)/log\(index)"
             )
         }
         for server in servers { try server.wait(for: "metadata leader") }

@@ -13,4 +13,9 @@ static const uint64_t CPRIVILEGES_RADIO = (uint64_t)1 << 12 | (uint64_t)1 << 13;
 // call it before the first one starts. Returns 0, or a negative error number.
 int cprivileges_keep(uint64_t kept);
 
+// Makes those of the capabilities `wanted` effective that the calling thread is permitted to have. A file with permitted
+// capabilities that aren't effective can also be started where they are forbidden. Call it before the first thread starts.
+// Returns 0, or a negative error number.
+int cprivileges_raise(uint64_t wanted);
+
 #endif

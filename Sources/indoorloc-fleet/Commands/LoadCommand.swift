@@ -23,7 +23,8 @@ struct LoadCommand: Command {
             CommandOption(name: "tags", argument: "N", help: "number of tags (default 10000)"),
             CommandOption(name: "receivers", argument: "N", help: "number of receivers (default 200)"),
             CommandOption(
-                name: "class", argument: "CLASS", help: "class of the tags: light or standard (default light)"),
+                name: "class", argument: "CLASS", help: "class of the tags: light or standard (default light)",
+                proposals: .words(["light", "standard"])),
             CommandOption(
                 name: "interval", argument: "SECONDS", help: "time between two advertisements of a tag (default 1)"),
             CommandOption(name: "cores", argument: "N", help: "number of cores (default: all of the machine)"),

@@ -22,7 +22,8 @@ struct PlotErrorCommand: Command {
                          --output walk.svg Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: PlotSource.options + [
-            CommandOption(name: "against", argument: "AXIS", help: "cdf or time (default cdf)"),
+            CommandOption(
+                name: "against", argument: "AXIS", help: "cdf or time (default cdf)", proposals: .words(of: Axis.self)),
             CommandOption(
                 name: "method", argument: "METHOD",
                 help: PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ") + "; may be repeated"),

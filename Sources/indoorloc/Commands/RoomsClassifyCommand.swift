@@ -18,7 +18,8 @@ struct RoomsClassifyCommand: Command {
             CommandOption(name: "training", argument: "ROOMS", help: "training data from 'indoorloc rooms train'"),
             CommandOption(
                 name: "classifier", argument: "NAME",
-                help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)"),
+                help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)",
+                proposals: .words(of: ClassifierKind.self)),
         ] + RoomRuleOptions.options + [
             CommandOption(name: "scans", help: "also print the estimate of each scan"), .lenient,
         ])

@@ -19,7 +19,8 @@ struct RoomsWatchCommand: Command {
             CommandOption(name: "training", argument: "ROOMS", help: "training data from 'indoorloc rooms train'"),
             CommandOption(
                 name: "classifier", argument: "NAME",
-                help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)"),
+                help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)",
+                proposals: .words(of: ClassifierKind.self)),
         ] + RoomRuleOptions.options + [
             CommandOption(name: "current", help: "also print the present room once per second")
         ] + HeardSource.options + CommandOption.log)

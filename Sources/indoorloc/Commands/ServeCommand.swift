@@ -18,7 +18,7 @@ struct ServeCommand: Command {
 
             SIGTERM and SIGINT save the memory and end the service with exit status 0; a second signal, at least half a
             second later, ends it at once. SIGHUP reloads --settings and --geofences, and reopens --output. The service
-            reports to systemd that it is ready, its status, and that it is alive; Fixtures/systemd has units. With
+            reports to systemd that it is ready, its status, and that it is alive; the Debian package has units. With
             --share, other devices receive the positions, as for 'locate'. With --geofences, the geofences of a GeoJSON
             file are also monitored, as for 'replay'.
 

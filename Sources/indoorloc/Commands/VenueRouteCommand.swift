@@ -19,7 +19,9 @@ struct VenueRouteCommand: Command {
             CommandOption(
                 name: "to-poi", argument: "NAME", help: "point of interest at the end of the route, instead of --to"),
             CommandOption(name: "accessible", help: "avoid stairs and escalators"),
-            CommandOption(name: "algorithm", argument: "NAME", help: "astar or dijkstra (default astar)"),
+            CommandOption(
+                name: "algorithm", argument: "NAME", help: "astar or dijkstra (default astar)",
+                proposals: .words(["astar", "dijkstra"])),
             CommandOption(name: "json", help: "print one JSON object instead of lines"),
         ])
 

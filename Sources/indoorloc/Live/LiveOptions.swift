@@ -6,7 +6,8 @@ extension CommandOption {
     static let adapter = CommandOption(
         name: "adapter", argument: "A", help: "Bluetooth adapter: a name such as hci0, or an address")
     static let route = CommandOption(
-        name: "route", argument: "ROUTE", help: "hci or dbus (default: the better one that is permitted)")
+        name: "route", argument: "ROUTE", help: "hci or dbus (default: the better one that is permitted)",
+        proposals: .words(of: ScanRoute.self))
     static let record = CommandOption(
         name: "record", argument: "FILE", help: "also record the readings in this file")
     static let append = CommandOption(name: "append", help: "append to the existing recording")

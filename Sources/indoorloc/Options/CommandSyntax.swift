@@ -8,14 +8,26 @@ package struct CommandOption: Sendable {
     var argument: String?
     /// The option's effect, in one line.
     let help: String
+    /// The words that a shell proposes as the argument.
+    let proposals: ArgumentProposals
 
     /// Creates an option.
-    package init(name: String, short: Character? = nil, argument: String? = nil, help: String) {
+    ///
+    /// - Parameter proposals: the words that a shell proposes as the argument; nil for those that the argument's name
+    ///   implies.
+    package init(
+        name: String, short: Character? = nil, argument: String? = nil, help: String,
+        proposals: ArgumentProposals? = nil
+    ) {
         self.name = name
         self.short = short
         self.argument = argument
         self.help = help
+        self.proposals = proposals ?? ArgumentProposals(argument: argument ?? "")
     }
+
+    /// The spellings of the option: the short one first.
+    var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--" + name] }
 
     static let help = CommandOption(name: "help", short: "h", help: "show this help and exit")
 }
@@ -38,20 +50,27 @@ package struct CommandSyntax: Sendable {
     var details = ""
     /// The options, without `--help`.
     var options: [CommandOption] = []
+    /// The words that a shell proposes as operands.
+    let proposals: ArgumentProposals
 
     /// Creates the syntax of a command of any tool.
+    ///
+    /// - Parameter proposals: the words that a shell proposes as operands; nil for those that their names imply.
     package init(
         tool: String = "indoorloc", name: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
-        standardOutputOperand: Int? = nil, summary: String, details: String = "", options: [CommandOption] = []
+        standardOutputOperand: Int? = nil, summary: String, details: String = "", options: [CommandOption] = [],
+        proposals: ArgumentProposals? = nil
     ) {
         self.tool = tool
         self.name = name
         self.operands = operands
         self.operandCount = operandCount
         self.standardOutputOperand = standardOutputOperand
+        self.standardOutputOperand = standardOutputOperand
         self.summary = summary
         self.details = details
         self.options = options
+        self.proposals = proposals ?? ArgumentProposals(operands: operands)
     }
 
     /// The first line of the help.
@@ -62,13 +81,27 @@ package struct CommandSyntax: Sendable {
         return words.joined(separator: " ")
     }
 
+    /// The options and `--help`.
+    var allOptions: [CommandOption] { options + [.help] }
+
+    /// A paragraph of the details.
+    struct Paragraph {
+        let text: Substring
+        /// Whether the lines stay as they are: those of examples, and indented ones.
+        var isLaidOut: Bool { isExample || text.contains("\n ") }
+        var isExample: Bool { text.hasPrefix("example:") }
+    }
+
+    /// The paragraphs of the details.
+    var paragraphs: [Paragraph] { details.split(separator: "\n\n").map(Paragraph.init) }
+
     /// The maximum length of a help line that can be broken.
     private static let columns = 100
 
     /// The text that `--help` prints.
     var help: String {
         var text = usage + "\n\n" + summary + "\n\noptions:\n"
-        let all = options + [.help]
+        let all = allOptions
         let heads = all.map { option in
             (option.short.map { "-\($0), " } ?? "    ") + "--" + option.name + (option.argument.map { " \($0)" } ?? "")
         }
@@ -77,9 +110,9 @@ package struct CommandSyntax: Sendable {
             let head = "  " + head + String(repeating: " ", count: width - head.count + 2)
             text += Self.filled(option.help, behind: head) + "\n"
         }
-        for paragraph in details.split(separator: "\n\n") {
-            let isLaidOut = paragraph.hasPrefix("example:") || paragraph.contains("\n ")
-            text += "\n" + (isLaidOut ? String(paragraph) : Self.filled(paragraph, behind: "")) + "\n"
+        for paragraph in paragraphs {
+            let body = paragraph.isLaidOut ? String(paragraph.text) : Self.filled(paragraph.text, behind: "")
+            text += "\n" + body + "\n"
         }
         return text
     }

@@ -8,13 +8,15 @@ extension CommandOption {
         name: "venue", argument: "V", help: "venue packet: a folder, a zip file, or a venue.json")
     static let output = CommandOption(name: "output", short: "o", argument: "FILE", help: "output file")
     static let radioMap = CommandOption(
-        name: "radio-map", argument: "MAP", help: "radio map from 'indoorloc survey', used instead of the packet's")
+        name: "radio-map", argument: "MAP", help: "radio map from 'indoorloc survey', used instead of the packet's",
+        proposals: .files)
     static let seed = CommandOption(
         name: "seed", argument: "N", help: "random seed (default 0); the same seed gives identical output")
     static let lenient = CommandOption(name: "lenient", help: "skip and count invalid lines of recordings")
     static let method = CommandOption(
         name: "method", argument: "METHOD",
-        help: PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ") + " (default particle)")
+        help: PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ") + " (default particle)",
+        proposals: .words(of: PositioningMethod.self))
     /// Layouts of beacons beyond the built-in ones.
     static let beaconLayout = CommandOption(
         name: "beacon-layout", argument: "LAYOUT",

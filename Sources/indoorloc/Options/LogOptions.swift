@@ -1,9 +1,11 @@
 extension CommandOption {
     static let logLevel = CommandOption(
         name: "log-level", argument: "LEVEL",
-        help: "least severe lines on standard error: error, warning, notice, info or debug (default info)")
+        help: "least severe lines on standard error: error, warning, notice, info or debug (default info)",
+        proposals: .words(of: LogLevel.self))
     static let logFormat = CommandOption(
-        name: "log-format", argument: "FORMAT", help: "form of these lines: text, logfmt or journald (default text)")
+        name: "log-format", argument: "FORMAT", help: "form of these lines: text, logfmt or journald (default text)",
+        proposals: .words(of: LogFormat.self))
     /// The options of the commands that run until they are ended.
     package static let log = [logLevel, logFormat]
 }

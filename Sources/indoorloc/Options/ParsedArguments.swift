@@ -18,7 +18,7 @@ package struct ParsedArguments {
     init(_ words: [String], syntax: CommandSyntax) throws(UsageError) {
         self.syntax = syntax
         var failure: UsageError?
-        CArguments.with([syntax.tool] + words, options: syntax.options + [.help]) { count, arguments, names, options in
+        CArguments.with([syntax.tool] + words, options: syntax.allOptions) { count, arguments, names, options in
             cgetopt_reset()
             while failure == nil {
                 let item = cgetopt_next(count, arguments, names, options)
@@ -39,7 +39,7 @@ package struct ParsedArguments {
     private mutating func store(
         _ item: cgetopt_item, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> UsageError? {
-        let all = syntax.options + [.help]
+        let all = syntax.allOptions
         guard let offset = CArguments.offset(of: item.code, in: all) else {
             let word = arguments[Int(max(1, item.index - 1))].map { String(cString: $0) } ?? ""
             return UsageError(message: Self.problem(of: item, word: word, in: all), command: syntax.name)

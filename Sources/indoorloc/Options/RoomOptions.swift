@@ -28,7 +28,8 @@ enum RoomRuleOptions {
         CommandOption(
             name: "rule", argument: "RULE",
             help: RoomChangeRule.allCases.map(\.rawValue).joined(separator: ", ")
-                + " (default \(RoomSettings().changeRule.rawValue))"),
+                + " (default \(RoomSettings().changeRule.rawValue))",
+            proposals: .words(of: RoomChangeRule.self)),
         CommandOption(
             name: "count", argument: "N",
             help: "number of estimates that the rule considers (default \(RoomSettings().changeCount))"),

@@ -5,16 +5,19 @@ import CPrivileges
 /// A service that runs for months and reads data from the network keeps only the capabilities of its radio. The kernel
 /// checks them for each command that goes to the radio, not only when the socket is opened, so that they last.
 package enum ServicePrivileges {
-    /// Removes the privileges that a command doesn't need. Other commands than services keep theirs: they end soon, and may
-    /// have to write files for the user who called them with `sudo`.
+    /// Removes the privileges that a service doesn't need. Other commands keep theirs: they end soon, and may have to write
+    /// files for the user who called them with `sudo`. In commands with a radio, makes its permitted capabilities effective.
     ///
     /// Call this before the first thread starts, because capabilities belong to threads.
     ///
     /// - Parameter words: the words after the program's name.
     package static func reduce(for words: [String]) {
         switch words.first {
-        case "serve": keep(usesRawRadio(words) ? CPRIVILEGES_RADIO : 0)
+        case "serve":
+            keep(usesRawRadio(words) ? CPRIVILEGES_RADIO : 0)
+            raise()
         case "track": keep(0)
+        case "scan", "locate", "regions", "rooms": raise()
         default: break
         }
     }
@@ -29,6 +32,9 @@ package enum ServicePrivileges {
         }
         return !gives("--replay") && !gives("--route", "dbus")
     }
+
+    /// Without the capabilities, the command scans through bluetoothd, and says so: an error needs no message here.
+    private static func raise() { _ = cprivileges_raise(CPRIVILEGES_RADIO) }
 
     private static func keep(_ capabilities: UInt64) {
         let status = cprivileges_keep(capabilities)

@@ -19,8 +19,9 @@ package struct FleetOptions: Sendable {
         registerOptions + [
             CommandOption(
                 name: "class", argument: "NAME",
-                help: "class of tags without one in the register: standard, or light for less memory (default standard)"
-            )
+                help:
+                    "class of tags without one in the register: standard, or light for less memory (default standard)",
+                proposals: .words(["standard", "light"]))
         ]
 
     /// The settings of the fleet.
