@@ -66,7 +66,6 @@ package struct CommandSyntax: Sendable {
         self.operands = operands
         self.operandCount = operandCount
         self.standardOutputOperand = standardOutputOperand
-        self.standardOutputOperand = standardOutputOperand
         self.summary = summary
         self.details = details
         self.options = options
