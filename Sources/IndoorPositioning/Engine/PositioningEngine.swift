@@ -57,7 +57,7 @@ public struct PositioningEngine: Sendable {
     private var snapshot: Evidence?
     private var memoryless = SnapshotEstimate()
     /// The tests of the beacons against each other.
-    var integrity = IntegrityMonitor()
+    var integrity: IntegrityMonitor
     /// The test of the belief against the evidence of the last seconds.
     var check = ConsistencyTest()
     /// Index of the locked map; nil if the evidence decides.
@@ -107,6 +107,7 @@ public struct PositioningEngine: Sendable {
         self.field = field
         self.settings = settings
         self.effort = effort
+        integrity = IntegrityMonitor(settings.testedBeacons)
         collector = EvidenceCollector(field: field)
         filter = ParticleFilter(
             walls: field.walls, motion: settings.motion, resampling: settings.resampling,
@@ -274,7 +275,7 @@ public struct PositioningEngine: Sendable {
     /// position.
     private mutating func look(_ now: Instant) {
         guard var snapshot, !snapshot.heard.isEmpty else { return }
-        let isAstray = settings.testsBeacons && effort.testsBeacons && examine(&snapshot, at: now)
+        let isAstray = testsBeacons && examine(&snapshot, at: now)
         integrity.weigh(&snapshot)
         let isOther = isOtherDevice(than: snapshot)
         let likelihood = Likelihood(field: field, evidence: snapshot, receivers: filter.receivers)
