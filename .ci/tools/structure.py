@@ -201,8 +201,8 @@ def main():
                 print(f"  {one} → {other}: {count} uses, such as")
                 for file, line, name in uses[target, one, other][:3]:
                     print(f"    {os.path.relpath(file)}:{line}: {name}")
-    for line in counted:
-        print(f"| {line}")
+    print("\n".join(counted))
+    print(f"| {len(targets)} targets, {sum(map(len, files.values()))} files")
 
     text = "\n".join(drawing) + "\n"
     with open(page, encoding="utf-8") as file:

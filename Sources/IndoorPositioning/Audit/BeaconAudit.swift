@@ -78,7 +78,7 @@ public struct BeaconAudit: Sendable {
     package init(venue: Venue, field: SignalField, settings: PositioningSettings, seed: UInt64) {
         (self.venue, self.field, self.settings, self.seed) = (venue, field, settings, seed)
         self.settings.method = .particle
-        self.settings.testsBeacons = true
+        self.settings.testedBeacons = .all
     }
 
     /// Adds a session.

@@ -8,6 +8,15 @@ extension PositioningEngine {
     /// The least probability of a map after a restart.
     private static let leastMapShare = 1e-3
 
+    /// Whether the beacons are tested: those of a venue without a survey only on request.
+    var testsBeacons: Bool {
+        switch settings.testedBeacons {
+        case .none: false
+        case .surveyed: effort.testsBeacons && field.isSurveyed
+        case .all: effort.testsBeacons
+        }
+    }
+
     /// Tests the detected beacons against each other.
     ///
     /// - Returns: whether the belief must restart, because faulty beacons led it astray.

@@ -62,7 +62,7 @@ public struct PositioningEngine: Sendable {
     private var snapshot: Evidence?
     private var memoryless = SnapshotEstimate()
     /// The tests of the beacons against each other.
-    var integrity = IntegrityMonitor()
+    var integrity: IntegrityMonitor
     /// The test of the belief against the evidence of the last seconds.
     var check = ConsistencyTest()
     /// Index of the locked map; nil if the evidence decides.
@@ -109,6 +109,7 @@ public struct PositioningEngine: Sendable {
         self.field = field
         self.settings = settings
         self.effort = effort
+        integrity = IntegrityMonitor(settings.testedBeacons)
         collector = EvidenceCollector(field: field)
         anchors = AnchorField(venue: venue)
         ranging = RangeCollector(model: settings.ranges)
@@ -287,7 +288,7 @@ public struct PositioningEngine: Sendable {
         let measured = ranging.snapshot(at: now)
         var snapshot = snapshot ?? .silent
         guard !snapshot.heard.isEmpty || measured != nil else { return }
-        let isAstray = settings.testsBeacons && effort.testsBeacons && examine(&snapshot, at: now)
+        let isAstray = testsBeacons && !snapshot.heard.isEmpty && examine(&snapshot, at: now)
         integrity.weigh(&snapshot)
         let isOther = !snapshot.heard.isEmpty && isOtherDevice(than: snapshot)
         let likelihood = Likelihood(

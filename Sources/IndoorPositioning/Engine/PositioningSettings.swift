@@ -10,6 +10,17 @@ public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
     case trilateration
 }
 
+/// The beacons that the engine tests against the others. See <doc:BeaconIntegrity>.
+public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
+    /// No beacon.
+    case none
+    /// Each beacon whose level the venue's survey measured.
+    case surveyed
+    /// Every beacon. Without a survey, the test names healthy beacons too: their levels differ from the path-loss law by as
+    /// much as a change of power does.
+    case all
+}
+
 /// The settings of the positioning engine.
 public struct PositioningSettings: Hashable, Sendable {
     /// The positioning method.
@@ -43,11 +54,10 @@ public struct PositioningSettings: Hashable, Sendable {
     /// more than 1. As the belief includes the last seconds' evidence, a ratio of one half is already large. 0 disables
     /// the inflation.
     public var radiusInflation = 2.0
-    /// Whether the engine tests each beacon against the others, and reduces the weight of beacons that contradict them.
+    /// The beacons that the engine tests against the others, and that lose weight if they contradict them.
     ///
-    /// False by default: on long walks, the test names healthy beacons. It needs five received beacons; with fewer, the
-    /// radius grows if they contradict each other.
-    public var testsBeacons = false
+    /// The test needs five received beacons; with fewer, the radius grows if they contradict each other.
+    public var testedBeacons: TestedBeacons = .surveyed
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -91,8 +101,8 @@ extension PositioningSettings {
         .number(
             "radiusInflation", \.radiusInflation, in: 0...100,
             "How strongly the radius grows when the estimate disagrees with the latest evidence; 0 disables it."),
-        .flag(
-            "testsBeacons", \.testsBeacons,
-            "Whether each beacon is tested against the others, and weighs less if it contradicts them."),
+        .choice(
+            "testedBeacons", \.testedBeacons,
+            "The beacons that are tested against the others, and weigh less if they contradict them."),
     ]
 }

@@ -23,6 +23,11 @@ struct IntegrityMonitor: Sendable {
     private static let decisiveRatio = 4.5
     private static let decisiveDistance = 2.0
 
+    private let tested: TestedBeacons
+
+    /// Creates a monitor that accuses some beacons at most.
+    init(_ tested: TestedBeacons) { self.tested = tested }
+
     /// The records of the beacons that were detected, ordered by beacon.
     private(set) var records: [BeaconRecord] = []
     /// The position of the latest look.
@@ -120,10 +125,19 @@ struct IntegrityMonitor: Sendable {
         diagnose(field)
     }
 
+    private func isTested(_ beacon: Int, _ field: SignalField) -> Bool {
+        switch tested {
+        case .none: false
+        case .surveyed: field.isPowerSurveyed(beacon)
+        case .all: true
+        }
+    }
+
     /// Returns whether a beacon can be accused: the field knows its level at the position. Away from the survey's places
     /// the field extrapolates, and is wrong by more than it expects.
     private func isTestable(_ test: BeaconConsensus.Test, _ field: SignalField) -> Bool {
-        field.isEstablished(test.beacon) && (!field.isSurveyed || test.support >= Self.leastSupport)
+        isTested(test.beacon, field) && field.isEstablished(test.beacon)
+            && (!field.isSurveyed || test.support >= Self.leastSupport)
     }
 
     /// Collects the residuals of a look whose position is certain, for an audit.

@@ -29,8 +29,6 @@ public struct BeaconFault: Hashable, Sendable {
         case exchanged(with: BeaconIdentity)
         /// Two transmitters send the identity: readings of different strength arrive at the same time, or from two places.
         case duplicated
-        /// The readings repeat earlier ones.
-        case replayed
         /// The readings are `excess` dB stronger than the beacon can be at any place.
         case tooStrong(excess: Double)
         /// The power differs by this many dB from the expected power, such as after a change of the battery.
@@ -63,7 +61,6 @@ extension BeaconFault.Kind {
         case .moved: "moved"
         case .exchanged: "exchanged"
         case .duplicated: "duplicated"
-        case .replayed: "replayed"
         case .tooStrong: "tooStrong"
         case .powerChanged: "powerChanged"
         case .silent: "silent"

@@ -21,7 +21,6 @@ extension BeaconFault.Kind {
             "seems to stand at the place of beacon \(other); exchange the two beacons, or their places in the packet"
         case .duplicated:
             "seems to be sent by two transmitters; remove the transmitter that does not belong to the venue"
-        case .replayed: "repeats earlier readings; look for a transmitter that replays recorded advertisements"
         case .tooStrong(let excess):
             "is \(Self.metres(excess)) dB stronger than it can be at any place; look for another transmitter with its "
                 + "identity"

@@ -42,8 +42,9 @@ struct EvaluateCommand: Command {
             pairs after the survey. dead=SHARE removes the readings of beacons. power=DIFFERENCE changes the power of a fifth of
             the beacons. replay plays the readings of the radio backwards in time. flood=RATE/s adds foreign beacons. A second
             line has the disturbed beacons that the session named on its error stream, and the false alarms; --json has
-            them as disturbedBeacons, namedInMinute, receivedDisturbedBeacons, named, falseAlarms and hours. Sessions name
-            beacons with --set positioning.testsBeacons=true, which also adds the line for undisturbed tracks.
+            them as disturbedBeacons, namedInMinute, receivedDisturbedBeacons, named, falseAlarms and hours. Sessions test
+            beacons that were surveyed; --set positioning.testedBeacons=all tests the others too. With that setting, undisturbed
+            tracks also have the line.
 
             With --gateways, the roles are exchanged: the beacons stand for gateways that receive the device as a tag.
             Their messages pass the decoder, the intake and the machine of 'track'. raw messages have each reading with
@@ -247,7 +248,7 @@ struct EvaluateCommand: Command {
         under conditions: EvaluationConditions, method: PositioningMethod
     ) throws {
         let isShifted = self.conditions.count > 1 || conditions.shift != 0
-        let reportsFaults = !conditions.disturbances.isEmpty || settings.isGiven("positioning.testsBeacons")
+        let reportsFaults = !conditions.disturbances.isEmpty || settings.isGiven("positioning.testedBeacons")
         guard isJSON else {
             let shift = isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : ""
             let lines = [(name + shift, scores.causal), ("\(name)\(shift) offline", isOffline ? scores.offline : nil)]

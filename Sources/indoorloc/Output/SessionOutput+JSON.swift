@@ -57,7 +57,7 @@ extension BeaconFault {
         case .exchanged(let other): json.add("with", "\(other)")
         case .tooStrong(let excess): json.add("difference", excess, decimals: 1)
         case .powerChanged(let difference): json.add("difference", difference, decimals: 1)
-        case .duplicated, .replayed, .silent, .contradictory: break
+        case .duplicated, .silent, .contradictory: break
         }
         return json
     }

@@ -93,7 +93,7 @@ enum SettingsReference {
                 "positioning.method", "positioning.particleFilter", "positioning.particleCount",
                 "positioning.globalUpdateInterval", "positioning.recoveryShare", "positioning.levelShare",
                 "positioning.priorShare", "positioning.radiusFloor", "positioning.radiusFactor",
-                "positioning.radiusInflation", "positioning.testsBeacons",
+                "positioning.radiusInflation", "positioning.testedBeacons",
             ]
         ),
         (

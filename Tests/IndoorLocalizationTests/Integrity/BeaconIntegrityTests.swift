@@ -7,7 +7,7 @@ final class BeaconIntegrityTests: XCTestCase {
     /// The settings without the test of the beacons.
     private static let trusting: PositioningSettings = {
         var settings = PositioningSettings()
-        settings.testsBeacons = false
+        settings.testedBeacons = .none
         return settings
     }()
 

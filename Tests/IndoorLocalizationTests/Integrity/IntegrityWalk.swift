@@ -22,7 +22,7 @@ struct IntegrityWalk {
     /// The settings with the test of the beacons.
     static let testing: PositioningSettings = {
         var settings = PositioningSettings()
-        settings.testsBeacons = true
+        settings.testedBeacons = .all
         return settings
     }()
 

@@ -63,7 +63,8 @@ final class LocalizerTimeTests: XCTestCase {
         stage.source.send(SessionStage.heard(1, at: Self.beginning + 0.001))
         stage.clock.advance(to: due)
         try await stage.reach("searchVenue")
-        XCTAssertEqual(stage.venues.requests.count, 2)
+        // The session may have requested the packet of the received beacon already.
+        XCTAssertEqual(stage.venues.requests.count { $0 == .catalogue }, 2)
     }
 
     func testLateReadingsDoNotTurnTimeBack() async throws {
