@@ -63,7 +63,10 @@ final class UnitRestrictionTests: XCTestCase {
 
     func testServeReportsAMissingRadio() throws {
         let service = try service(
-            ["--venue", try FixtureFolder("office").path, "--state-directory", try temporaryFolder(), "--route", "dbus"],
+            [
+                "--venue", try FixtureFolder("office").path, "--state-directory", try temporaryFolder(), "--route",
+                "dbus",
+            ],
             environment: Self.uncounted)
         try service.waitForError("error")
         service.send(SIGTERM)
