@@ -140,8 +140,8 @@ let package = Package(
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
                 "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
-                "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench", "CGetOpt",
-                "CSystemd", "CPrivileges",
+                "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench",
+                "CGetOpt", "CSystemd", "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
         .executableTarget(
