@@ -17,7 +17,8 @@ struct ReplayCommand: Command {
             label, latitude, longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0
             to 1). Outdoor positions have latitude, longitude, radius, and if known altitude, speed and course (degrees
             clockwise from north). Ground truth in the recording is not used for positions; --geojson writes it beside
-            them. --gpx, --kml, --csv and --nmea write the positions for other programs. The page "File formats" of the documentation describes all states, events and error codes.
+            them. --gpx, --kml, --csv and --nmea write the positions for other programs. The page "File formats" of the
+            documentation describes all states, events and error codes.
 
             With --fix, the session begins in the packet's venue, at X, Y (metres) on map MAP, accurate to RADIUS metres;
             no beacon is required. With --motion, also prints lines of type motion: the carrier's activity, the heading,
@@ -69,21 +70,24 @@ struct ReplayCommand: Command {
 
     func run() async throws {
         try files.check()
-        let packet = try await server.packet(venue, radioMap: radioMap)
+        try play(in: try await server.packet(venue, radioMap: radioMap).venue)
+    }
+
+    private func play(in venue: Venue) throws {
         // Most files require a georeference, which is checked before the replay.
-        try files.check(packet.venue)
-        let settings = try start == nil ? settings : settings.forcing(packet.venue.id)
-        if let start, packet.venue.map(start.mapID) == nil {
+        try files.check(venue)
+        let settings = try start == nil ? settings : settings.forcing(venue.id)
+        if let start, venue.map(start.mapID) == nil {
             throw UsageError(
-                message: "--fix: '\(packet.venue.name)' has no map \(start.mapID)",
+                message: "--fix: '\(venue.name)' has no map \(start.mapID)",
                 command: Self.syntax.name)
         }
-        if let problem = start?.problem(in: packet.venue) {
+        if let problem = start?.problem(in: venue) {
             throw UsageError(message: "--fix: \(problem)", command: Self.syntax.name)
         }
-        geofences?.warn(of: [packet.venue])
+        geofences?.warn(of: [venue])
         let session = RecordedSession(
-            venues: [packet.venue], settings: settings, seed: seed, strictness: strictness, start: start,
+            venues: [venue], settings: settings, seed: seed, strictness: strictness, start: start,
             geofences: geofences?.fences ?? [], layouts: layouts, tellsMotion: tellsMotion)
         let progress = ProgressLine()
         var lines = LineOutput(about: recording)
@@ -91,7 +95,7 @@ struct ReplayCommand: Command {
         /// Whether the recording has steps or inertial samples.
         var hasMotion = false
         var conclusion: SessionDiagnosis?
-        var walk = try files.collector(in: packet.venue, of: recording)
+        var walk = try files.collector(in: venue, of: recording)
         var hasBegun = false
         do {
             let tally = try session.play(
