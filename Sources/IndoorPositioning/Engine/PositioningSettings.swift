@@ -10,17 +10,6 @@ public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
     case trilateration
 }
 
-/// The beacons that the engine tests against the others. See <doc:BeaconIntegrity>.
-public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
-    /// No beacon.
-    case none
-    /// Each beacon whose level the venue's survey measured.
-    case surveyed
-    /// Every beacon. Without a survey, the test names healthy beacons too: their levels differ from the path-loss law by as
-    /// much as a change of power does.
-    case all
-}
-
 /// The settings of the positioning engine.
 public struct PositioningSettings: Hashable, Sendable {
     /// The positioning method.
