@@ -1,0 +1,18 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+    name: "LiveFeed",
+    dependencies: [
+        // The checkout that contains this example. In your package: .package(path: "../IndoorLocalization")
+        .package(name: "IndoorLocalization", path: "../../../../..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "LiveFeed",
+            dependencies: [
+                .product(name: "IndoorLocalization", package: "IndoorLocalization"),
+                .product(name: "VenuePackets", package: "IndoorLocalization"),
+            ])
+    ]
+)
