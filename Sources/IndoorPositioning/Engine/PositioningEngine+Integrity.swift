@@ -10,11 +10,7 @@ extension PositioningEngine {
 
     /// Whether the beacons are tested: those of a venue without a survey only on request.
     var testsBeacons: Bool {
-        switch settings.testedBeacons {
-        case .none: false
-        case .surveyed: effort.testsBeacons && field.isSurveyed
-        case .all: effort.testsBeacons
-        }
+        effort.testsBeacons && settings.testedBeacons.includes(isSurveyed: field.isSurveyed)
     }
 
     /// Tests the detected beacons against each other.

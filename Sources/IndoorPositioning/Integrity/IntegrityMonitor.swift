@@ -23,11 +23,8 @@ struct IntegrityMonitor: Sendable {
     private static let decisiveRatio = 4.5
     private static let decisiveDistance = 2.0
 
+    /// The beacons that can be accused.
     private let tested: TestedBeacons
-
-    /// Creates a monitor that accuses some beacons at most.
-    init(_ tested: TestedBeacons) { self.tested = tested }
-
     /// The records of the beacons that were detected, ordered by beacon.
     private(set) var records: [BeaconRecord] = []
     /// The position of the latest look.
@@ -54,6 +51,9 @@ struct IntegrityMonitor: Sendable {
     var atlas: ResidualAtlas?
     /// The ratio of the errors to the expected ones.
     private(set) var scale = InnovationScale()
+
+    /// Creates a monitor that accuses no other beacons than these.
+    init(_ tested: TestedBeacons) { self.tested = tested }
 
     /// Returns the position of a beacon's record.
     private func index(of beacon: Int) -> (index: Int, isKnown: Bool) {
@@ -125,18 +125,10 @@ struct IntegrityMonitor: Sendable {
         diagnose(field)
     }
 
-    private func isTested(_ beacon: Int, _ field: SignalField) -> Bool {
-        switch tested {
-        case .none: false
-        case .surveyed: field.isPowerSurveyed(beacon)
-        case .all: true
-        }
-    }
-
     /// Returns whether a beacon can be accused: the field knows its level at the position. Away from the survey's places
     /// the field extrapolates, and is wrong by more than it expects.
     private func isTestable(_ test: BeaconConsensus.Test, _ field: SignalField) -> Bool {
-        isTested(test.beacon, field) && field.isEstablished(test.beacon)
+        tested.includes(isSurveyed: field.isPowerSurveyed(test.beacon)) && field.isEstablished(test.beacon)
             && (!field.isSurveyed || test.support >= Self.leastSupport)
     }
 

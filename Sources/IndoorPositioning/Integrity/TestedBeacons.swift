@@ -7,4 +7,13 @@ public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
     /// Every beacon. Without a survey, the test names healthy beacons too: their levels differ from the path-loss law by as
     /// much as a change of power does.
     case all
+
+    /// Returns whether the choice includes a beacon, or a venue, with or without a survey.
+    func includes(isSurveyed: Bool) -> Bool {
+        switch self {
+        case .none: false
+        case .surveyed: isSurveyed
+        case .all: true
+        }
+    }
 }
