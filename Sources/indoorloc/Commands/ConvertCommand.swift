@@ -87,60 +87,54 @@ struct ConvertCommand: Command {
     }
 
     private func convert(_ reader: inout ForeignRecordingReader, _ progress: ProgressLine) throws {
-        // The output is created after the first entry, so that an unreadable input creates none.
-        var next = try reader.next()
+        let first = try reader.next()
         let start = reader.startMicroseconds.map { $0 - $0 % 1000 }
         let header = RecordingHeader(startedAt: start.map(RecordingStart.text), device: reader.device)
-        var converted = try ConvertedOutput(
-            output, format: format, header: header, startMicroseconds: start ?? BTSnoopWriter.unknownStart,
-            adapter: adapter ?? 0, strictness: strictness)
-        while let entry = next {
-            progress.show("convert: \(Int(entry.instant?.seconds ?? 0)) s of the file")
-            try converted.write(entry)
-            if isStream { try converted.flush() }
-            next = try reader.next()
+        let notes = try write(first, header, start ?? BTSnoopWriter.unknownStart, of: "file", progress) {
+            try reader.next()
         }
-        try converted.close()
-        progress.clear()
-        report([reader.tally.warning(for: input)] + converted.notes)
+        report([reader.tally.warning(for: input)] + notes)
     }
 
     private func convert(_ reader: inout BTSnoopReader, _ progress: ProgressLine) throws {
-        // The output is created after the first reading, so that an unreadable input creates none.
-        var next = try reader.next()
+        let first = try reader.next().map(RecordingEntry.measurement)
         let start = reader.startMicroseconds ?? BTSnoopWriter.unknownStart
         let header = RecordingHeader(
             startedAt: start == BTSnoopWriter.unknownStart ? nil : RecordingStart.text(start))
-        var converted = try ConvertedOutput(
-            output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
-            strictness: strictness)
-        while let reading = next {
-            progress.show("convert: \(Int(reading.instant.seconds)) s of the capture")
-            try converted.write(.measurement(reading))
-            if isStream { try converted.flush() }
-            next = try reader.next()
+        let notes = try write(first, header, start, of: "capture", progress) {
+            try reader.next().map(RecordingEntry.measurement)
         }
-        try converted.close()
-        progress.clear()
-        report([reader.tally.warning(for: input), reader.adaptersWarning] + converted.notes)
+        report([reader.tally.warning(for: input), reader.adaptersWarning] + notes)
     }
 
     private func convert(_ reader: inout RecordingReader, _ progress: ProgressLine) throws {
-        var next = try reader.next()
+        let first = try reader.next()
         let header = reader.header ?? RecordingHeader()
         let start = header.startedAt.flatMap(RecordingStart.microseconds) ?? BTSnoopWriter.unknownStart
+        let notes = try write(first, header, start, of: "recording", progress) { try reader.next() }
+        report([reader.tally.warning(for: input)] + notes)
+    }
+
+    /// Writes all entries of an input, and returns the notes of the output.
+    ///
+    /// The first entry has been read before the output is created, so that an unreadable input creates none.
+    private func write(
+        _ first: RecordingEntry?, _ header: RecordingHeader, _ startMicroseconds: Int64, of kind: String,
+        _ progress: ProgressLine, next: () throws -> RecordingEntry?
+    ) throws -> [String] {
         var converted = try ConvertedOutput(
-            output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
+            output, format: format, header: header, startMicroseconds: startMicroseconds, adapter: adapter ?? 0,
             strictness: strictness)
-        while let entry = next {
-            progress.show("convert: \(Int(entry.instant?.seconds ?? 0)) s of the recording")
-            try converted.write(entry)
+        var entry = first
+        while let present = entry {
+            progress.show("convert: \(Int(present.instant?.seconds ?? 0)) s of the \(kind)")
+            try converted.write(present)
             if isStream { try converted.flush() }
-            next = try reader.next()
+            entry = try next()
         }
         try converted.close()
         progress.clear()
-        report([reader.tally.warning(for: input)] + converted.notes)
+        return converted.notes
     }
 
     private func report(_ notes: [String?]) { notes.compactMap { $0 }.forEach(StandardError.write) }
