@@ -60,27 +60,23 @@ struct IMDFMerge {
     // MARK: Radio
 
     mutating func keepBeacons() {
-        venue.beacons = old.beacons.compactMap { beacon in
-            guard let move = moves[beacon.mapID] else { return nil }
-            var beacon = beacon
-            beacon.point = move(beacon.point)
-            return beacon
+        venue.beacons = kept(old.beacons, on: \.mapID, at: \.point, "beacon")
+        venue.receivers = kept(old.receivers, on: \.mapID, at: \.point, "receiver")
+        venue.anchors = kept(old.anchors, on: \.mapID, at: \.point, "anchor")
+    }
+
+    /// Returns the radios on maps that both editions have, at their places on the new maps, and records their number.
+    private mutating func kept<Radio>(
+        _ radios: [Radio], on mapID: KeyPath<Radio, MapID>, at point: WritableKeyPath<Radio, MapPoint>, _ thing: String
+    ) -> [Radio] {
+        let kept = radios.compactMap { radio in
+            guard let move = moves[radio[keyPath: mapID]] else { return Radio?.none }
+            var radio = radio
+            radio[keyPath: point] = move(radio[keyPath: point])
+            return radio
         }
-        note(venue.beacons.count, of: old.beacons.count, "beacon")
-        venue.receivers = old.receivers.compactMap { receiver in
-            guard let move = moves[receiver.mapID] else { return nil }
-            var receiver = receiver
-            receiver.point = move(receiver.point)
-            return receiver
-        }
-        note(venue.receivers.count, of: old.receivers.count, "receiver")
-        venue.anchors = old.anchors.compactMap { anchor in
-            guard let move = moves[anchor.mapID] else { return nil }
-            var anchor = anchor
-            anchor.point = move(anchor.point)
-            return anchor
-        }
-        note(venue.anchors.count, of: old.anchors.count, "anchor")
+        note(kept.count, of: radios.count, thing)
+        return kept
     }
 
     /// Readings refer to beacons by index, so the readings of beacons on removed maps are removed as well.
