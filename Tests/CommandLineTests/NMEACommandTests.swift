@@ -56,7 +56,7 @@ final class NMEACommandTests: XCTestCase {
         let digits = line.split(separator: "127.0.0.1:").last?.prefix(while: \.isNumber)
         let port = try XCTUnwrap(digits.flatMap { UInt16($0) }, line)
         let lines = ReadTexts()
-        let descriptor = try connected(to: port)
+        let descriptor = try TestPort.connect(to: port)
         lines.follow(lines: descriptor)
         close(descriptor)
         XCTAssertNotNil(lines.first(from: 0, within: Tool.bound) { $0.hasPrefix("$GPGGA,") && $0.contains(",E,6,") })
@@ -64,22 +64,6 @@ final class NMEACommandTests: XCTestCase {
         XCTAssertTrue(lines.waitForEnd())
         let last = try XCTUnwrap(lines.all.last)
         XCTAssertTrue(last.hasPrefix("$GPRMC,") && last.contains(",V,") && last.contains(",N*"), last)
-    }
-
-    /// Returns a socket that is connected to a port on loopback.
-    private func connected(to port: UInt16) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        XCTAssertEqual(status, 0)
-        return descriptor
     }
 
     func testAVenueWithoutGeoreferenceEndsTheCommandBeforeAnythingRuns() throws {

@@ -75,10 +75,7 @@ package final class DatagramReceiver {
     /// - Parameter port: the port; 0 for any free one.
     package init(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var address = TestPort.loopback(port: port)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

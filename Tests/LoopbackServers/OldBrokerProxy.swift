@@ -61,8 +61,7 @@ package final class OldBrokerProxy: Sendable {
             if refusal == .returnCode { _ = send(client, [0x20, 2, 0, 1], 4, Int32(MSG_NOSIGNAL)) }
             return
         }
-        let server = connectToBroker()
-        guard server >= 0 else { return }
+        guard let server = try? TestPort.connect(to: broker) else { return }
         defer { close(server) }
         state.withLock { $0.sockets.formUnion([client, server]) }
         defer { state.withLock { $0.sockets.subtract([client, server]) } }
@@ -74,22 +73,6 @@ package final class OldBrokerProxy: Sendable {
         }
         Self.copy(from: client, to: server)
         back.wait()
-    }
-
-    private func connectToBroker() -> Int32 {
-        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = broker.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        if code == 0 { return server }
-        close(server)
-        return -1
     }
 
     /// Copies until one end closes, and then ends both directions.

@@ -15,10 +15,17 @@ package enum TestPort {
         return listener.port
     }
 
-    /// Returns a socket that listens on a port that the kernel has chosen.
-    static func listen(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
+    /// Returns a socket that listens on a port; 0 is a port that the kernel chooses.
+    ///
+    /// - Parameter isReusable: whether the test listens on the port again after it has closed the socket.
+    package static func listen(
+        port: UInt16 = 0, backlog: Int32, isReusable: Bool = false
+    ) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = loopback(port: 0)
+        // Both the earlier and the later socket need the option.
+        var value: Int32 = isReusable ? 1 : 0
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<Int32>.size))
+        var address = loopback(port: port)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
@@ -30,16 +37,31 @@ package enum TestPort {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// Returns whether a process listens on the port.
-    static func isOpen(_ port: UInt16) -> Bool {
+    /// Returns a socket that is connected to a port.
+    ///
+    /// - Parameter room: the bytes that the kernel stores for the reader of the socket; nil for its standard.
+    package static func connect(to port: UInt16, room: Int32? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(descriptor) }
+        if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size)) }
         var address = loopback(port: port)
-        return withUnsafePointer(to: &address) { pointer in
+        let isConnected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                Glibc.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
+        guard isConnected else {
+            let number = errno
+            close(descriptor)
+            throw Failure(description: "no connection to \(port): \(String(cString: strerror(number)))")
+        }
+        return descriptor
+    }
+
+    /// Returns whether a process listens on the port.
+    static func isOpen(_ port: UInt16) -> Bool {
+        guard let descriptor = try? connect(to: port) else { return false }
+        close(descriptor)
+        return true
     }
 
     /// Returns the path of a server program as installed by Debian or built manually.
@@ -66,7 +88,7 @@ package enum TestPort {
         return false
     }
 
-    private static func loopback(port: UInt16) -> sockaddr_in {
+    static func loopback(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

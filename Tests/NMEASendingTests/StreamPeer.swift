@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServers
 
 /// One end of a stream socket, or of a FIFO, that a test reads. Its waits have a time limit.
 ///
@@ -22,19 +23,7 @@ final class StreamPeer: @unchecked Sendable {
     ///
     /// - Parameter room: the bytes that the kernel stores for this reader; nil for its standard.
     convenience init(port: UInt16, room: Int32? = nil) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size)) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard status == 0 else { throw Failure(description: "no connection to \(port): error \(errno)") }
-        self.init(descriptor: descriptor)
+        self.init(descriptor: try TestPort.connect(to: port, room: room))
     }
 
     /// Connects to a local socket.
@@ -84,22 +73,7 @@ final class StreamServer: Sendable {
 
     /// - Parameter port: the port; 0 for any free one.
     init(port: UInt16 = 0) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var value: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, size) == 0 && listen(descriptor, 8) == 0
-                    && getsockname(descriptor, pointer, &size) == 0
-            }
-        }
-        self.port = UInt16(bigEndian: address.sin_port)
-        guard isBound else { throw StreamPeer.Failure(description: "no port: error \(errno)") }
+        (descriptor, self.port) = try TestPort.listen(port: port, backlog: 8, isReusable: true)
     }
 
     deinit { close(descriptor) }
