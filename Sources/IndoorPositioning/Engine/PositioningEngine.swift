@@ -85,6 +85,7 @@ public struct PositioningEngine: Sendable {
     /// Number of steps that halves the uncertainty of their length: 35 m of walking between positions with an error of
     /// 2.5 m.
     private static let stepsToHalve = 50.0
+
     /// Creates an engine without any evidence of the device's position.
     ///
     /// - Parameters:
@@ -295,7 +296,7 @@ public struct PositioningEngine: Sendable {
             field: field, evidence: snapshot, receivers: filter.receivers,
             ranges: measured.map { self.likelihood(of: $0) })
         var posterior = GridPosterior(likelihood)
-        // The belief uses only a part of distances that share their errors, unlike the test assumes.
+        // The test would expect the whole weight of the distances, of which the belief uses a part.
         if measured == nil { compare(posterior, now) }
         let interval = lastLook?.duration(to: now).seconds
         lastLook = now

@@ -46,10 +46,13 @@ package struct RangeCollector: Sendable {
         let technology = RangeModel.number(of: range.technology)
         recent.append(
             Reading(
-                instant: range.instant, key: anchor + technology << 32, distance: range.distance,
+                instant: range.instant, key: Self.key(anchor, technology), distance: range.distance,
                 deviation: range.deviation ?? model.errors(ofTechnology: technology).deviation))
         latest = max(latest ?? range.instant, range.instant)
     }
+
+    /// Returns the number of an anchor and a technology: two indexes of 32 bits.
+    private static func key(_ anchor: Int, _ technology: Int) -> Int { anchor + technology << 32 }
 
     /// Returns whether the window at an instant has a reading.
     func isMeasuring(at now: Instant) -> Bool { latest.map { $0.duration(to: now).seconds <= Self.window } ?? false }
@@ -64,7 +67,7 @@ package struct RangeCollector: Sendable {
         let fresh = since.map { since in recent.filter { $0.instant > since } } ?? recent
         guard var evidence = evidence(of: fresh, at: now) else { return nil }
         for index in evidence.measured.indices {
-            let key = evidence.measured[index].anchor + evidence.measured[index].technology << 32
+            let key = Self.key(evidence.measured[index].anchor, evidence.measured[index].technology)
             if let used = lastUsed[key] {
                 let time = model.errors(ofTechnology: evidence.measured[index].technology).correlationTime
                 evidence.measured[index].share = 1 - cmath_exp(-used.duration(to: now).seconds / time)

@@ -8,9 +8,6 @@ struct WalkOutputs: Sendable {
     /// A format that is written after the replay.
     enum Format: String, CaseIterable, Sendable {
         case geojson, gpx, kml, csv
-
-        /// Whether the format contains coordinates only.
-        var needsCoordinates: Bool { self != .csv }
     }
 
     static let options = [
@@ -62,7 +59,16 @@ struct WalkOutputs: Sendable {
         return arguments.outputFile("nmea", isPrivate: true)
     }
 
-    /// Whether the positions are needed.
+    /// Whether a file contains coordinates only.
+    private func needsCoordinates(_ format: Format) -> Bool {
+        switch format {
+        case .geojson: !isLocal
+        case .gpx, .kml: true
+        case .csv: false
+        }
+    }
+
+    /// Whether no file is written.
     var isEmpty: Bool { files.isEmpty && nmea == nil }
 
     /// Checks that the files can be written.
@@ -75,7 +81,7 @@ struct WalkOutputs: Sendable {
     ///
     /// - Throws: `GeoJSONError` or `NMEAError` if no map has a valid georeference.
     func check(_ venue: Venue) throws {
-        for (format, _) in files where format.needsCoordinates && !(format == .geojson && isLocal) {
+        for (format, _) in files where needsCoordinates(format) {
             do throws(GeoJSONError) { try GeoJSONWriter().check(venue) } catch {
                 throw CommandError(
                     description: "--\(format.rawValue): \(error.problem(of: format.rawValue.uppercased()))")
@@ -124,7 +130,7 @@ struct WalkOutputs: Sendable {
     fileprivate func warnings(_ collected: WalkCollector) -> [String] {
         var warnings: [String] = []
         let isGeographic =
-            nmea != nil || files.contains { $0.format.needsCoordinates && !($0.format == .geojson && isLocal) }
+            nmea != nil || files.contains { needsCoordinates($0.format) }
         let without = collected.positions.count { $0.coordinate == nil }
         if isGeographic, without > 0 {
             let maps = Set(collected.positions.filter { $0.coordinate == nil }.map(\.mapID)).sorted()
