@@ -60,13 +60,17 @@ struct IMDFMerge {
     // MARK: Radio
 
     mutating func keepBeacons() {
-        venue.beacons = old.beacons.compactMap { beacon in
+        // A file of OpenStreetMap may contain beacons: they replace those of the old packet.
+        let present = Set(venue.beacons.map(\.identity))
+        let added = old.beacons.filter { !present.contains($0.identity) }
+        let kept = added.compactMap { beacon -> VenueBeacon? in
             guard let move = moves[beacon.mapID] else { return nil }
             var beacon = beacon
             beacon.point = move(beacon.point)
             return beacon
         }
-        note(venue.beacons.count, of: old.beacons.count, "beacon")
+        venue.beacons += kept
+        note(kept.count, of: added.count, "beacon")
         venue.receivers = old.receivers.compactMap { receiver in
             guard let move = moves[receiver.mapID] else { return nil }
             var receiver = receiver
