@@ -64,8 +64,12 @@ final class VenueExchangeTests: XCTestCase {
         let check = try Tool.run(["venue", "check", packet])
         XCTAssertEqual(check.status, 0)
         XCTAssertTrue(check.output.contains(": 0 errors, "), check.output)
-        let route = try Tool.run(["venue", "route", packet, "--from-room", "Hall", "--to-poi", "photocopier"])
+        let upper = try VenuePacketReader().read(packet).venue.maps[1].id
+        let route = try Tool.run([
+            "venue", "route", packet, "--from", "\(upper),8,8", "--to-poi", "What is where",
+        ])
         XCTAssertEqual(route.status, 0, route.errors)
+        XCTAssertTrue(route.output.contains("stairs"), route.output)
     }
 
     func testAFileOfOpenStreetMapIsReadFromStandardInput() throws {
