@@ -100,8 +100,10 @@ struct OSMBox: Sendable {
         (self.south, self.west, self.north, self.east) = (south, west, north, east)
     }
 
-    func contains(_ place: Coordinate) -> Bool {
-        place.latitude >= south && place.latitude <= north && place.longitude >= west && place.longitude <= east
+    /// Returns whether a place is in the box, or within `margin` degrees of it.
+    func contains(_ place: Coordinate, margin: Double = 0) -> Bool {
+        place.latitude >= south - margin && place.latitude <= north + margin && place.longitude >= west - margin
+            && place.longitude <= east + margin
     }
 
     /// The corners, counterclockwise.

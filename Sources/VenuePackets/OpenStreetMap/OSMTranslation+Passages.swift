@@ -53,7 +53,7 @@ extension OSMTranslation {
     }
 
     private mutating func addOpening(_ element: OSMElement, on level: Int, _ line: [Coordinate]) {
-        guard hasMap(level) else { return }
+        guard mapLevels.contains(level) else { return }
         add(
             .opening, "\(element.name)@\(level)", .lines([line]),
             ["category": .string("pedestrian"), "level_id": .string(Self.id(ofLevel: level))])

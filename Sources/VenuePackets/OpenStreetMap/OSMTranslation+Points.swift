@@ -27,9 +27,9 @@ extension OSMTranslation {
         guard node.tags["level"] != nil, !node.isDoor, !node.has("highway", "elevator"),
             node.label != nil || node.purpose != nil
         else { return }
-        let levels = self.levels(of: node).filter(hasMap)
+        let levels = self.levels(of: node).filter { hasMap($0, at: place) }
         guard !levels.isEmpty else {
-            return remark(node, .leftOut, "there is no space on its level, so it has no map")
+            return remark(node, .leftOut, "no space is on its level or around it, so it has no map")
         }
         let purpose = node.purpose ?? "place"
         var fields = node.tags.mapValues { JSONTree.string($0) }
@@ -48,8 +48,8 @@ extension OSMTranslation {
         }
         let levels = self.levels(of: node)
         guard !levels.isEmpty else { return }
-        guard let level = levels.first(where: hasMap) else {
-            return remark(node, .leftOut, "there is no space on its level, so it has no map")
+        guard let level = levels.first(where: { hasMap($0, at: place) }) else {
+            return remark(node, .leftOut, "no space is on its level or around it, so it has no map")
         }
         if levels.count > 1 { remark(node, .changed, "it has several levels: it is on the lowest") }
         let missing = ["beacon:uuid", "beacon:major", "beacon:minor"].filter { node.tags[$0] == nil }

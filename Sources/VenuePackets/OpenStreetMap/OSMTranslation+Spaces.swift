@@ -17,8 +17,8 @@ extension OSMTranslation {
         case .solid: addSpace(element, "column")
         case .wall: addWall(element)
         case .level:
+            guard !outline(of: element).isEmpty else { return }
             for level in levels(of: element) {
-                _ = outline(of: element)
                 levelElements[level, default: []].append(element)
             }
         case .building: buildings.append(element)

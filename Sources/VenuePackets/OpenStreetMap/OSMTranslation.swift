@@ -40,7 +40,13 @@ struct OSMTranslation {
     var outlines: [Int64: [OSMOutline]] = [:]
     var buildings: [OSMElement] = []
     /// The levels with a map.
-    private(set) var levels: Set<Int> = []
+    private(set) var mapLevels: Set<Int> = []
+    /// Degrees around the spaces in which points belong to them, for beacons on outer walls: at most 3 m, which is
+    /// within the margin of a frame.
+    private static let margin = 2.7e-5
+
+    /// The smallest box around all spaces.
+    private var bounds = OSMBox(around: [Coordinate]())
     var corners = 0
     var shafts = 0
 
@@ -62,6 +68,7 @@ struct OSMTranslation {
                     + "Simple Indoor Tagging")
             return nil
         }
+        bounds = OSMBox(around: spaces.lazy.flatMap { $0.polygons.joined().joined() })
         let venue = addVenue()
         for element in document.elements { addPassage(element) }
         for element in document.elements where element.kind == .node { addPoint(element) }
@@ -153,7 +160,7 @@ struct OSMTranslation {
             displayPoint: nil)
     }
 
-    /// Adds a level for each level with a space, a wall or an outline of its own.
+    /// Adds a level for each level with a space or an outline of its own.
     private mutating func addLevels(_ building: [GeoJSONGeometry.Polygon]?) {
         let byLevel = Dictionary(grouping: spaces) { $0.level }
         for level in Set(byLevel.keys).union(levelElements.keys).sorted() {
@@ -170,9 +177,12 @@ struct OSMTranslation {
             fields["name"] = label
             let polygons = outlines.isEmpty ? building ?? box : outlines
             add(.level, Self.id(ofLevel: level), .polygons(polygons), fields)
-            levels.insert(level)
+            mapLevels.insert(level)
         }
     }
 
-    func hasMap(_ level: Int) -> Bool { levels.contains(level) }
+    /// Returns whether a place lies on the map of a level.
+    func hasMap(_ level: Int, at place: Coordinate) -> Bool {
+        mapLevels.contains(level) && bounds.contains(place, margin: Self.margin)
+    }
 }

@@ -183,6 +183,25 @@ final class OSMImportTests: XCTestCase {
         XCTAssertEqual(tags["information"], .string("board"))
     }
 
+    func testPointsAndBeaconsOutsideOfTheSpacesAreReported() throws {
+        var file = OSMFileUnderTest()
+        file.area([(0, 0), (10, 0), (10, 10), (0, 10)], ["indoor": "area", "level": "0"])
+        let beacon = [
+            "indoormark": "beacon", "beacon:uuid": "f7826da6-4fa2-4e98-8024-bc5b71e0893e", "beacon:major": "1",
+            "beacon:minor": "2",
+        ]
+        file.node(5_000, 5, ["shop": "bakery", "level": "0"])
+        file.node(5, 5, ["shop": "bakery", "level": "3"])
+        file.node(5_000, 6, beacon.merging(["level": "0"]) { $1 })
+        file.node(5, 6, beacon.merging(["level": "3"]) { $1 })
+        let imported = try file.imported()
+        XCTAssertEqual(imported.venue.pointsOfInterest, [])
+        XCTAssertEqual(imported.venue.beacons, [])
+        XCTAssertEqual(
+            imported.report.remarks.filter { $0.reason.hasPrefix("no space is on its level or around it") }.map(\.id),
+            ["node/5", "node/6", "node/7", "node/8"])
+    }
+
     func testBeaconsHaveTheirPlaceIdentityAndPower() throws {
         let imported = try library()
         let venue = imported.venue
