@@ -56,7 +56,7 @@ for x, y in [(0, 0), (20, 0), (26, 0), (30, 0), (26, 4), (30, 4), (0, 8), (20, 8
              (22, 12), (26, 12), (30, 12), (0, 20), (12, 20), (22, 20), (26, 20), (30, 20)]:
     node(x, y)
 node(0, 10, entrance="main", level="0", width="2")
-node(6, 12, door="hinged")
+node(6, 12, door="hinged", level="0")
 node(15, 12, door="hinged", level="0")
 node(24, 12, door="yes")
 node(28, 12, door="yes")

@@ -76,6 +76,8 @@ final class OSMImportTests: XCTestCase {
         XCTAssertTrue(ground.blocks((8, 11), (8, 13)), "the wall beside it")
         XCTAssertTrue(upper.blocks((6, 11), (6, 13)), "the room above has its door at another place")
         XCTAssertFalse(upper.blocks((11, 11), (11, 13)))
+        XCTAssertFalse(ground.blocks((23, 7), (23, 9)), "the door of the archive has no level")
+        XCTAssertTrue(upper.blocks((23, 7), (23, 9)), "the archive is on the ground floor only")
         XCTAssertFalse(ground.blocks((-1, 10), (1, 10)), "the entrance")
         XCTAssertTrue(upper.blocks((-1, 10), (1, 10)), "the hall's window above it")
         // The entrance is 2 m wide.

@@ -129,7 +129,7 @@ final class OSMProblemTests: XCTestCase {
             ("<osm>\n<node id=1/>", 2, "the value of id is not in quotes"),
             ("<osm>\n\n<node id=\"1\"", 3, "no blank before an attribute"),
             ("<osm>\n<node id=\"1", 2, "the document ends inside the value of id"),
-            ("<osm>\n</way>", 2, "</way> ends <osm>"), ("<osm>\n<way>\n</osm>", 3, "</osm> ends <way>"),
+            ("<osm>\n</way>", 2, "</way> ends <osm>"), ("<osm>\n<way id=\"1\">\n</osm>", 3, "</osm> ends <way>"),
             ("<osm>\n", 2, "the document ends inside <osm>"), ("<osm/>\n<osm/>", 2, "there is a second element"),
             ("<osm>\n<tag k=\"a\" k=\"b\"/></osm>", 2, "has the attribute k twice"),
             ("<osm>\n<tag k=\"a<b\"/></osm>", 2, "contains <"),
