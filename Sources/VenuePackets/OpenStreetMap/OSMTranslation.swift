@@ -70,6 +70,11 @@ struct OSMTranslation {
         }
         bounds = OSMBox(around: spaces.lazy.flatMap { $0.polygons.joined().joined() })
         let venue = addVenue()
+        let mostMaps = InputLimits.standard.maps
+        if mapLevels.count > mostMaps {
+            problem(nil, "it has \(mapLevels.count) levels, more than the limit of \(mostMaps); correct the tags level")
+            return nil
+        }
         for element in document.elements { addPassage(element) }
         for element in document.elements where element.kind == .node { addPoint(element) }
         return venue

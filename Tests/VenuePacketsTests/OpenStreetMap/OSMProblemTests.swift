@@ -184,6 +184,9 @@ final class OSMProblemTests: XCTestCase {
         let problems = try file.problems()
         XCTAssertEqual(problems.count, 6, "\(problems)")
         XCTAssertTrue(problems.allSatisfy { $0.contains("exceeds the limit of 50000 spaces and walls") })
+        XCTAssertEqual(
+            try room(["level": "-1000-1000"]).problems(),
+            ["it has 2001 levels, more than the limit of 1000; correct the tags level"])
     }
 
     func testCharactersAndEntitiesAreReplaced() throws {
