@@ -53,6 +53,49 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertFalse(try XCTUnwrap((object as? [String: Any])?["remarks"] as? [Any]).isEmpty)
     }
 
+    // MARK: OpenStreetMap
+
+    func testReportOfAnImportFromOpenStreetMap() throws {
+        let packet = try temporary("library")
+        let result = try Tool.run(["venue", "import", "-o", packet, "Fixtures/osm/library.osm"])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "")
+        try assertSnapshot(result.output.replacing(packet, with: "PACKET"))
+        let check = try Tool.run(["venue", "check", packet])
+        XCTAssertEqual(check.status, 0)
+        XCTAssertTrue(check.output.contains(": 0 errors, "), check.output)
+        let upper = try VenuePacketReader().read(packet).venue.maps[1].id
+        let route = try Tool.run([
+            "venue", "route", packet, "--from", "\(upper),8,8", "--to-poi", "What is where",
+        ])
+        XCTAssertEqual(route.status, 0, route.errors)
+        XCTAssertTrue(route.output.contains("stairs"), route.output)
+    }
+
+    func testAFileOfOpenStreetMapIsReadFromStandardInput() throws {
+        let packet = try temporary("library")
+        let result = try Tool.run(
+            [
+                "-c", "cat Fixtures/osm/library.osm | \"$0\" venue import -o \(packet) -", try Tool.path(),
+            ], program: "/bin/sh")
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue.beacons.count, 5)
+    }
+
+    func testTheTagsOfAFileThatAreWrongAreErrorsWithTheirLine() throws {
+        let file = try temporary("wrong.osm")
+        let text = try String(contentsOf: Checkout.root().appending(path: "Fixtures/osm/library.osm"), encoding: .utf8)
+        let wrong = text.replacing("<tag k=\"level\" v=\"0-1\"/>", with: "<tag k=\"level\" v=\"0/1\"/>")
+        XCTAssertNotEqual(text, wrong)
+        try Data(wrong.utf8).write(to: URL(filePath: file))
+        let result = try Tool.run(["venue", "import", "-o", try temporary("library"), file])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("wrong.osm is not a usable OpenStreetMap file:"), result.errors)
+        let line = text.split(separator: "\n").firstIndex(of: "  <way id=\"7\" version=\"1\">").map { $0 + 1 }
+        XCTAssertTrue(
+            result.errors.contains("  line \(line ?? 0): way/7: its level is \"0/1\"; give levels"), result.errors)
+    }
+
     // MARK: The next edition
 
     /// A packet of the museum with a beacon that was entered by hand.

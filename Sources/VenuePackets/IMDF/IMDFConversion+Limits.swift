@@ -31,7 +31,7 @@ extension IMDFConversion {
             IMDFProblem(
                 file: IMDFFeatureType.venue.file, path: "$",
                 message: "its features are up to \(Int(radius / 1000)) km from its center, more than the limit of "
-                    + "\(Int(limit / 1000)) km; correct the coordinates: longitude comes first"))
+                    + "\(Int(limit / 1000)) km; \(contents.advice.distant)"))
     }
 
     private mutating func refuse(_ plan: Plan, _ message: String) {

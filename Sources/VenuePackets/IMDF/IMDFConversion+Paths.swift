@@ -84,7 +84,7 @@ extension IMDFConversion {
             guard !connected.contains(unit.id) else { continue }
             let why =
                 unit.category == "escalator"
-                ? "the archive does not contain its direction: give a directed relationship"
+                ? contents.advice.undirected
                 : "no unit of its category lies above or below it on the next level of its building"
             remark(unit, .changed, "the path graph does not connect it to another level: \(why)")
         }
@@ -99,8 +99,7 @@ extension IMDFConversion {
         for unit in contents[.unit] where space(of: unit).isWalkable && !reached.contains(unit.id) {
             remark(
                 unit, .changed,
-                "no path of the path graph leads to it: draw an opening on its outline, or give a relationship to a "
-                    + "unit of another level")
+                "no path of the path graph leads to it: \(contents.advice.pathless)")
         }
         return graph.edges.isEmpty ? nil : graph
     }

@@ -16,6 +16,8 @@ extension IMDFConversion {
         var seen: Set<String> = []
         var plans = amenity.ids("unit_ids").compactMap { units[$0]?.ids("level_id").first }
             .filter { seen.insert($0).inserted }.compactMap { self.plans[$0] }
+        // A file of OpenStreetMap gives the levels of a point, but not its units.
+        if plans.isEmpty { plans = amenity.ids("level_id").compactMap { self.plans[$0] } }
         if plans.isEmpty {
             plans = self.plans.values.filter { isInside(place, $0) }
             guard plans.count == 1 else {
@@ -25,7 +27,11 @@ extension IMDFConversion {
             }
             remark(amenity, .changed, "it names no unit: it is on the only level at its position")
         }
-        if plans.count > 1 { remark(amenity, .changed, "its units lie on several levels: it becomes a point on each") }
+        if plans.count > 1 {
+            let levels =
+                amenity.ids("unit_ids").isEmpty ? "it lies on several levels" : "its units lie on several levels"
+            remark(amenity, .changed, "\(levels): it becomes a point on each")
+        }
         let name = self.name(of: amenity) ?? words(amenity.category)
         return plans.enumerated().map { point(amenity, named: name, at: place, on: $1, part: $0) }
     }

@@ -113,7 +113,7 @@ struct IMDFConversion {
                     IMDFProblem(
                         file: IMDFFeatureType.level.file, path: "$",
                         message: "the features of level \(levels[0].id) are more than \(kilometres) km apart; "
-                            + "correct the coordinates: longitude comes first"))
+                            + contents.advice.distant))
                 continue
             }
             for level in levels {

@@ -38,12 +38,33 @@ struct IMDFFeature: Sendable {
     }
 }
 
+/// What the author of a map can do about problems, in the terms of its format.
+struct IMDFAdvice: Sendable {
+    /// For a space that no path reaches.
+    let pathless: String
+    /// For an escalator without a known direction.
+    let undirected: String
+    /// For coordinates that are too far apart.
+    let distant: String
+
+    static let imdf = IMDFAdvice(
+        pathless: "draw an opening on its outline, or give a relationship to a unit of another level",
+        undirected: "the archive does not contain its direction: give a directed relationship",
+        distant: "correct the coordinates: longitude comes first")
+    static let openStreetMap = IMDFAdvice(
+        pathless: "add a node with a door to its outline, or draw stairs to another level",
+        undirected: "an area has no direction: draw it as a line with highway=steps and conveying=forward",
+        distant: "extract one venue, or correct the coordinates")
+}
+
 /// The content of an archive.
 struct IMDFContents: Sendable {
     /// The manifest's language; nil if it has none.
     var language: String?
     /// The features by type, in the order of their file.
     var features: [IMDFFeatureType: [IMDFFeature]] = [:]
+    /// What an author can do about problems.
+    var advice = IMDFAdvice.imdf
     /// The files of the archive that the standard doesn't define.
     var unknownFiles: [String] = []
 

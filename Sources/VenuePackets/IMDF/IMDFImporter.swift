@@ -57,19 +57,19 @@ public struct IMDFImporter: Sendable {
 
 extension IMDFImporter {
     /// Returns the rules of a packet that a venue breaks, such as a point that is too far from its level.
-    private static func problems(of venue: Venue) -> [IMDFProblem] {
+    static func problems(of venue: Venue, from source: String = "archive") -> [IMDFProblem] {
         var rules = VenueParser()
         _ = rules.venue(VenueDocument.tree(venue, radioMapPath: nil))
         return rules.problems.filter { $0.severity == .error }.map { problem in
             IMDFProblem(
                 file: "", path: problem.path,
-                message: "the venue of the archive breaks a rule of packets: \(problem.path) \(problem.message); "
-                    + "correct the feature in the archive")
+                message: "the venue of the \(source) breaks a rule of packets: \(problem.path) \(problem.message); "
+                    + "correct the feature in the \(source)")
         }
     }
 }
 
-/// An imported archive.
+/// An imported archive, or an imported file of OpenStreetMap.
 public struct IMDFImport: Hashable, Sendable {
     /// The venue that was created from the archive.
     public var venue: Venue

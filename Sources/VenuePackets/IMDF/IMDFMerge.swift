@@ -60,7 +60,10 @@ struct IMDFMerge {
     // MARK: Radio
 
     mutating func keepBeacons() {
-        venue.beacons = kept(old.beacons, on: \.mapID, at: \.point, "beacon")
+        // A file of OpenStreetMap may contain beacons: they replace those of the old packet.
+        let present = Set(venue.beacons.map(\.identity))
+        let missing = old.beacons.filter { !present.contains($0.identity) }
+        venue.beacons += kept(missing, on: \.mapID, at: \.point, "beacon")
         venue.receivers = kept(old.receivers, on: \.mapID, at: \.point, "receiver")
         venue.anchors = kept(old.anchors, on: \.mapID, at: \.point, "anchor")
     }

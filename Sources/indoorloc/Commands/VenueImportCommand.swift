@@ -2,24 +2,26 @@ import Foundation
 import IndoorLocalization
 import VenuePackets
 
-/// The command `venue import`: converts an IMDF archive to a venue packet.
+/// The command `venue import`: converts an IMDF archive or a file of OpenStreetMap to a venue packet.
 struct VenueImportCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue import", operands: "ARCHIVE", operandCount: 1...1,
-        summary: "convert an IMDF archive to a venue packet",
+        summary: "convert an IMDF archive or an .osm file to a venue packet",
         details: """
-            ARCHIVE is a zip file or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094). Levels become
-            maps; units become rooms and walls; openings become gaps in the walls; amenities, occupants, kiosks and
-            anchors become points of interest; geofences become fences. Paths are computed from door to door. Prints the
-            items that were left out or changed, with the reason. --report writes these, and the ids of the archive with
-            the packet's numbers, to a file.
+            ARCHIVE is a zip file or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094), or an .osm file
+            of OpenStreetMap with Simple Indoor Tagging. Levels become maps; units become rooms and walls; openings
+            become gaps in the walls; amenities, occupants, kiosks and anchors become points of interest; geofences
+            become fences. Paths are computed from door to door. Prints the items that were left out or changed, with
+            the reason. --report writes these, and the ids of the archive with the packet's numbers, to a file.
 
-            IMDF has no beacons: add them with a survey or by hand. --keep copies them to the packet of the next
-            edition, with the radio map, settings, plan images, heights, and your own points and fences. PACKET of
-            --keep may be the output. Any other existing packet is replaced only with --overwrite.
+            IMDF has no beacons: add them with a survey or by hand. An .osm file may have some (indoormark=beacon).
+            --keep copies the others to the packet of the next edition, with the radio map, settings, plan images,
+            heights, and your own points and fences. PACKET of --keep may be the output. Any other existing packet is
+            replaced only with --overwrite.
 
             example: indoorloc venue import --language it -o museum Fixtures/imdf/museum
                      indoorloc venue import --keep museum -o museum Fixtures/imdf/museum
+                     indoorloc venue import --output library Fixtures/osm/library.osm
             """,
         options: [
             CommandOption(
@@ -35,7 +37,7 @@ struct VenueImportCommand: Command {
                 name: "language", argument: "TAG", help: "language of names, such as en (default: that of the archive)"),
             CommandOption(
                 name: "keep", argument: "PACKET",
-                help: "copy data that IMDF can't store, such as beacons, from this packet"),
+                help: "copy data that the format can't store, such as beacons, from this packet"),
             CommandOption(
                 name: "overwrite",
                 help: "replace an existing packet with all its additions, and an existing report"),
@@ -70,10 +72,8 @@ struct VenueImportCommand: Command {
         let isKeptPacket = old.map(output.isThePlace) ?? false
         try output.check(mayReplace: mayOverwrite || isKeptPacket)
         try report?.check()
-        let importer = IMDFImporter(
-            venueID: venueID ?? old?.venue.id, version: edition ?? old.map { $0.venue.version + 1 } ?? 1,
-            language: language)
-        var imported = try importer.read(archive)
+        var imported = try read(id: venueID ?? old?.venue.id, version: edition ?? old.map { $0.venue.version + 1 } ?? 1)
+        let beacons = imported.venue.beacons.count
         let overrides = try old.map { try imported.keepOverrides(of: $0.venue) }
         if let overrides, isKeptPacket, !mayOverwrite, !overrides.lost.isEmpty {
             throw PacketOutput.Failure(
@@ -83,16 +83,31 @@ struct VenueImportCommand: Command {
         }
         try output.write(imported.venue, plansOf: old)
         try report?.write(imported.report.document())
-        try StandardOutput.write(lines: lines(imported, overrides))
+        try StandardOutput.write(lines: lines(imported, beacons: beacons, overrides))
     }
 
-    private func lines(_ imported: IMDFImport, _ overrides: IMDFOverrides?) -> [String] {
+    private func read(id: VenueID?, version: Int) throws -> IMDFImport {
+        guard archive.lowercased().hasSuffix(".osm") || isXML() else {
+            return try IMDFImporter(venueID: id, version: version, language: language).read(archive)
+        }
+        return try OSMImporter(venueID: id, version: version, language: language).read(archive)
+    }
+
+    /// Returns whether the file, perhaps the copy of a pipe without a name, begins as XML.
+    private func isXML() -> Bool {
+        let beginning = try? FileHandle(forReadingAtPath: archive)?.read(upToCount: 64)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return beginning?.first { !mark.contains($0) && !"\r\n\t ".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
+    private func lines(_ imported: IMDFImport, beacons: Int, _ overrides: IMDFOverrides?) -> [String] {
         let venue = imported.venue
-        let counts = [
+        var counts = [
             venue.maps.count.counting("map"), venue.rooms.count.counting("room"),
             venue.pointsOfInterest.count.counting("POI"), venue.fences.count.counting("fence"),
             venue.maps.reduce(0) { $0 + $1.walls.count }.counting("wall"),
         ]
+        if beacons > 0 { counts.append(beacons.counting("beacon")) }
         var lines = ["\(output.path): venue \(venue.id.rawValue): \(venue.name), \(counts.joined(separator: ", "))"]
         if let kept, let overrides {
             lines.append(

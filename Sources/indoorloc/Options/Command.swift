@@ -20,6 +20,7 @@ extension SettingsFailure: ErrorOfSeveralLines {}
 extension VenuePacketError: ErrorOfSeveralLines {}
 extension GeofenceFileError: ErrorOfSeveralLines {}
 extension IMDFError: ErrorOfSeveralLines {}
+extension OSMError: ErrorOfSeveralLines {}
 extension VenueRepositoryError: ErrorOfSeveralLines {}
 
 /// A failure that the command has already reported on standard output or standard error.
