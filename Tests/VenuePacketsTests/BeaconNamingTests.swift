@@ -26,31 +26,31 @@ final class BeaconNamingTests: XCTestCase {
 
     func testEachKindOfNameIsReadWithItsIdentity() throws {
         let venue = try named()
-        XCTAssertEqual(
-            venue.beacons.map(\.naming),
-            [.uuid, .eddystoneUID, .eddystoneUID, .altBeacon, .altBeacon, .address, .address, .address, .address, .address]
-                + [.uuid])
+        let kinds: [BeaconNaming] = [.uuid, .eddystoneUID, .eddystoneUID, .altBeacon, .altBeacon]
+        XCTAssertEqual(venue.beacons.map(\.naming), kinds + Array(repeating: .address, count: 5) + [.uuid])
         XCTAssertEqual(
             venue.beacons.map(\.name),
             [
                 "3F2504E0-4F89-41D3-9A0C-0305E82C3301/1/1", "EDD1EBEAC04E5DEFA017/0BDB87539B67",
                 "EDD1EBEAC04E5DEFA017/0BDB87539B68", "2F234454CF6D4A0FADF2F4911BA9FFA600010002",
                 "2F234454CF6D4A0FADF2F4911BA9FFA600010003", "C4:7C:8D:00:01:01", "AC:23:3F:00:00:02",
-                "D4:7C:8D:00:01:01", "02:00:00:00:00:01", "02:00:00:00:00:02", "3F2504E0-4F89-41D3-9A0C-0305E82C3301/1/2",
+                "D4:7C:8D:00:01:01", "02:00:00:00:00:01", "02:00:00:00:00:02",
+                "3F2504E0-4F89-41D3-9A0C-0305E82C3301/1/2",
             ])
         XCTAssertEqual(
             venue.beacons[1].identity.description, "EDD1EBEA-C04E-5DEF-A017-0BDB87539B67/0/0")
         XCTAssertEqual(venue.beacons[3].identity.description, "2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6/1/2")
         XCTAssertEqual(venue.beacons[5].identity.description, "42454143-4F4E-8000-8000-C47C8D000101/0/0")
-        XCTAssertEqual(venue.beacons.map { $0.address?.kind }, [.public] + [nil] * 6 + [.random, .public, nil, .random])
+        let types: [DeviceAddress.Kind?] = venue.beacons.map { $0.address?.kind }
+        XCTAssertEqual(types, [.public, nil, nil, nil, nil, nil, nil, .random, .public, nil, .random])
         XCTAssertEqual(venue.beacons[5], VenueBeacon(address: DeviceAddress(rawValue: 0xC47C_8D00_0101), at: 6))
     }
 
     func testAnInteractionNamesItsBeaconAsThePacketDoes() throws {
         let venue = try named()
         let targets = venue.interactions.map(\.target)
-        XCTAssertEqual(
-            targets.prefix(3), [1, 3, 5].map { .beacon(BeaconRegion(venue.beacons[$0].identity)) }[...])
+        let expected = [1, 3, 5].map { Interaction.Target.beacon(BeaconRegion(venue.beacons[$0].identity)) }
+        XCTAssertEqual(Array(targets.prefix(3)), expected)
         let text = String(decoding: try VenuePacketWriter().document(of: venue), as: UTF8.self)
         let written = try XCTUnwrap(text.split(separator: "\"interactions\"").last)
         for name in [
@@ -71,14 +71,14 @@ final class BeaconNamingTests: XCTestCase {
         XCTAssertEqual(
             problems(#""z": 1"#),
             [
-                "error: $.beacons[0]: has no name of a beacon; give uuid, major and minor, or namespace and instance, or "
-                    + "altBeaconId, or address"
+                "error: $.beacons[0]: has no name of a beacon; give uuid, major and minor, or namespace and instance, "
+                    + "or altBeaconId, or address"
             ])
         XCTAssertEqual(
             problems(#""address": "44:7C:8D:00:01:01", "addressType": "random""#),
             [
-                "error: $.beacons[0].address: is a random address that the device changes, because it is not static; give "
-                    + "uuid, major and minor, or namespace and instance, or altBeaconId instead"
+                "error: $.beacons[0].address: is a random address that the device changes, because it is not static; "
+                    + "give uuid, major and minor, or namespace and instance, or altBeaconId instead"
             ])
         XCTAssertEqual(
             problems(#""address": "02:00:00:00:00:01""#),
@@ -99,14 +99,15 @@ final class BeaconNamingTests: XCTestCase {
             XCTAssertEqual(
                 problems(order[0], order[1]),
                 [
-                    "error: $.beacons[1].address: is also the address of $.beacons[0], and the only name of one of them; "
-                        + "remove one entry, or correct its address"
+                    "error: $.beacons[1].address: is also the address of $.beacons[0], and the only name of one of them"
+                        + "; remove one entry, or correct its address"
                 ])
         }
     }
 
     func testNamesOfOtherFormatsHaveNoEffectForAReceiver() {
-        let found = problems(#""role": "receiver", "id": "a", "namespace": "EDD1EBEAC04E5DEFA017", "altBeaconId": "0""#)
+        let names = #""namespace": "EDD1EBEAC04E5DEFA017", "altBeaconId": "0""#
+        let found = problems(#""role": "receiver", "id": "a", "# + names)
         XCTAssertEqual(
             found,
             ["namespace", "altBeaconId"].map {
@@ -123,7 +124,9 @@ final class BeaconNamingTests: XCTestCase {
     func testASummaryRecognisesBeaconsByEachKindOfName() throws {
         let venue = try named()
         let summary = VenueSummary(of: venue)
-        for beacon in venue.beacons { XCTAssertTrue(summary.regions.contains(BeaconRegion(beacon.identity)), beacon.name) }
+        for beacon in venue.beacons {
+            XCTAssertTrue(summary.regions.contains(BeaconRegion(beacon.identity)), beacon.name)
+        }
         let alone = venue.beacons.filter { $0.naming == .address }
         XCTAssertEqual(alone.count, 5)
         for beacon in alone { XCTAssertEqual(summary.addresses[try XCTUnwrap(beacon.address)], beacon.identity) }
@@ -181,6 +184,3 @@ extension VenueBeacon {
         self.init(address: address, mapID: 1, point: MapPoint(x: x, y: 1))
     }
 }
-
-/// Returns the elements of an array several times.
-private func * <Element>(elements: [Element], count: Int) -> [Element] { (0..<count).flatMap { _ in elements } }

@@ -21,7 +21,8 @@ struct VenueInfoCommand: Command {
             lines.append("at \(place.joined(separator: ", "))\(radius)")
         }
         lines += venue.maps.map { Self.line(of: $0, in: venue) }
-        if venue.beacons.contains(where: { $0.naming != .uuid }), let text = venue.beaconNamingText { lines.append(text) }
+        let isMixed = venue.beacons.contains { $0.naming != .uuid }
+        if isMixed, let text = venue.beaconNamingText { lines.append(text) }
         if let paths = venue.paths {
             lines.append("paths: \(paths.nodes.count.counting("node")), \(paths.edges.count.counting("edge"))")
         }

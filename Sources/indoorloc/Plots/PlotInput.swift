@@ -84,5 +84,5 @@ extension CommandOption {
     /// The beacons of a figure.
     static let beacon = CommandOption(
         name: "beacon", argument: "B",
-        help: "beacon as major/minor, UUID/major/minor, or as its packet names it; may be repeated")
+        help: "beacon as major/minor, UUID/major/minor or its name; may be repeated")
 }

@@ -134,10 +134,9 @@ final class AddressedBeaconTests: XCTestCase {
         XCTAssertEqual(beacon(advertisement([200, 255])), second, "malformed data")
         XCTAssertNil(beacon(advertisement(of: DeviceAddress(rawValue: 5))))
         XCTAssertNil(beacon(advertisement(rssi: 127)))
-        for (major, minor, expected) in [(8, 8, second), (1, 3, SessionStage.beacon(1, 3))] as [
-            (UInt16, UInt16, BeaconIdentity)
-        ] {
-            let reading = advertisement(try frame(major, minor))
+        let third = SessionStage.beacon(1, 3)
+        for (sent, expected) in [(SessionStage.beacon(8, 8), second), (third, third)] {
+            let reading = advertisement(try frame(sent.major, sent.minor))
             XCTAssertEqual(addresses.named(reading), reading, "its sighting follows")
             guard case .advertisement(let heard) = reading, let own = try heard.sighting() else { return XCTFail() }
             XCTAssertEqual(beacon(.sighting(own)), expected)
