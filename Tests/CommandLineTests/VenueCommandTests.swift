@@ -28,12 +28,6 @@ final class VenueCommandTests: XCTestCase {
         XCTAssertTrue(try Tool.run(["venue", "info", hall]).lines.contains { $0 == kinds })
     }
 
-    func testCheckOfContradictingNames() throws {
-        let result = try Tool.run(["venue", "check", "Fixtures/packets/rejected/contradicting-beacon-names"])
-        XCTAssertEqual(result.status, 1)
-        try assertSnapshot(result.output)
-    }
-
     func testARecordingOfAdvertisementsIsLocatedAndSurveyedWithoutIBeacons() throws {
         let (hall, walk) = ("Fixtures/identities", "Fixtures/identities/walk.jsonl.gz")
         let replay = try Tool.run(["replay", "--venue", hall, walk])
@@ -46,14 +40,12 @@ final class VenueCommandTests: XCTestCase {
         for name in ["C0:00:00:00:04:01", "edd1ebeac04e5defa017/000000000001", "1/2"] {
             let plot = try Tool.run(["plot", "range", "--venue", hall, "--beacon", name, walk])
             XCTAssertEqual(plot.status, 0, plot.errors)
-            XCTAssertTrue(plot.output.contains("of 1 beacon"), name)
+            XCTAssertTrue(plot.output.contains(name.uppercased() + ": "), name)
         }
         let unknown = try Tool.run(["plot", "range", "--venue", hall, "--beacon", "0/0", walk])
-        XCTAssertEqual(
-            unknown.errors,
-            "indoorloc: --beacon: '0/0' is not a beacon of the venue, such as 1/1, EDD1EBEAC04E5DEFA017/000000000001, "
-                + "A17BEAC000000000000000000000000100070001\n"
-                + "Try 'indoorloc plot range --help'.\n")
+        XCTAssertEqual(unknown.status, 2)
+        let examples = "such as 1/1, EDD1EBEAC04E5DEFA017/000000000001, A17BEAC000000000000000000000000100070001"
+        XCTAssertTrue(unknown.errors.contains("'0/0' is not a beacon of the venue, \(examples)"), unknown.errors)
     }
 
     func testCheckOfAnAcceptedPacketWithAWarning() throws {
