@@ -35,7 +35,8 @@ final class BeaconNamingReplayTests: XCTestCase {
 
     func testEachKindOfBeaconLocatesTheWalkAsWellAsIBeacons() throws {
         let reference = try XCTUnwrap(try score(in: hall(of: .uuid)).mean)
-        XCTAssertLessThan(reference, 2, "metres")
+        // The walk is past six posts, 10 m apart, with a deviation of 3 dB, and without motion sensors.
+        XCTAssertLessThan(reference, 2.5, "metres")
         for naming in BeaconNaming.allCases {
             let venue = try hall(of: naming)
             XCTAssertEqual(venue.beacons.count, 6, "\(naming)")
