@@ -7,14 +7,19 @@ extension SurveyRecording {
     ///
     /// The survey consists of the ground truth with a point, and all sightings, including those in advertisements.
     ///
+    /// - Parameter venue: the venue whose beacons are also recognised by their device address, as in a session; nil to
+    ///   recognise beacons by the identity that they send only.
     /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
-    public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
-        try self.init(path: path, strictness: strictness, limits: .standard)
+    public init(
+        path: String, in venue: Venue? = nil, strictness: RecordingReader.Strictness = .strict
+    ) throws(RecordingError) {
+        try self.init(path: path, in: venue, strictness: strictness, limits: .standard)
     }
 
     package init(
-        path: String, strictness: RecordingReader.Strictness, limits: InputLimits
+        path: String, in venue: Venue? = nil, strictness: RecordingReader.Strictness, limits: InputLimits
     ) throws(RecordingError) {
+        let addresses = venue.map(KnownAddresses.init(of:)) ?? KnownAddresses()
         var reader = try RecordingReader(path: path, strictness: strictness)
         var decoder = ReadingDecoder()
         var waypoints: [Waypoint] = []
@@ -28,7 +33,12 @@ extension SurveyRecording {
             case .truth(let truth):
                 if let waypoint = truth.waypoint { waypoints.append(waypoint) }
             case .measurement(let recorded):
-                if case .sighting(let sighting) = decoder.decode(recorded).content { sightings.append(sighting) }
+                switch decoder.decode(recorded).content {
+                case .sighting(let sighting): sightings.append(addresses.resolve(sighting))
+                case .advertisement(let advertisement):
+                    if let sighting = addresses.sighting(of: advertisement) { sightings.append(sighting) }
+                case .rejected, .other: continue
+                }
             }
             guard sightings.count + waypoints.count <= limits.surveyReadings else {
                 throw RecordingError(

@@ -69,6 +69,17 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(heard.data, [2, 1, 6])
     }
 
+    func testBeaconsOfEachKindAreReadFromAColumn() throws {
+        let entries = read(
+            "t,beacon,rssi\n1,edd1ebeac04e5defa017/0BDB87539B67,-60\n2,EDD1EBEAC04E5DEFA017-0bdb87539b67,-61\n"
+                + "3,2F234454CF6D4A0FADF2F4911BA9FFA600010002,-62\n"
+                + "4,2f234454-cf6d-4a0f-adf2-f4911ba9ffa6-1-2,-63\n", as: .csv)
+        XCTAssertEqual(
+            entries.compactMap(ForeignFixture.sighting).map(\.beacon.description),
+            Array(repeating: "EDD1EBEA-C04E-5DEF-A017-0BDB87539B67/0/0", count: 2)
+                + Array(repeating: "2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6/1/2", count: 2))
+    }
+
     func testAMessageWithoutATimeGetsThatOfItsArrivalOrASpacing() throws {
         let line = "espresense/devices/aabbccddeeff/hall {\"mac\":\"aabbccddeeff\",\"rssi\":-60}\n"
         var settings = ForeignRecordingSettings()

@@ -22,6 +22,21 @@ final class RadioSimulationTests: XCTestCase {
         XCTAssertEqual(Set(try strengths(at: MapPoint(x: 21, y: 20))), [-60])
     }
 
+    func testADeviceThatIsKnownByItsAddressAloneSendsAdvertisementsWithoutABeacon() throws {
+        var venue = SimulatedHall.venue()
+        let address = DeviceAddress(rawValue: 0xC47C_8D00_0101)
+        venue.beacons = [VenueBeacon(address: address, mapID: 1, point: SimulatedHall.middle, measuredPower: -60)]
+        let path = SimulatedHall.stay(at: tenMetresAway, seconds: 10)
+        let simulator = try WalkSimulator(venue: venue, path: path, settings: SimulatedHall.quiet(), seed: 11)
+        XCTAssertEqual(simulator.sightings, [])
+        let heard = simulator.sensorReadings().compactMap {
+            if case .advertisement(let advertisement) = $0 { advertisement } else { nil }
+        }
+        XCTAssertGreaterThan(heard.count, 50)
+        XCTAssertEqual(Set(heard.map(\.address)), [address])
+        XCTAssertTrue(try heard.allSatisfy { try $0.sighting() == nil })
+    }
+
     func testFadingDoesNotChangeTheMeanRSSIInDecibels() throws {
         let seed: UInt64 = 12
         for walls in [[], [behindTheWall]] {

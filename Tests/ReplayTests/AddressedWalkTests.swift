@@ -50,4 +50,34 @@ final class AddressedWalkTests: XCTestCase {
         for index in unaddressed.beacons.indices { unaddressed.beacons[index].address = nil }
         XCTAssertEqual(positions(of: addressed, in: unaddressed), [])
     }
+
+    func testAVenueThatKnowsItsBeaconsByAddressAloneLocatesAsWellAsWithIdentities() throws {
+        let venue = try office()
+        var nameless = venue
+        nameless.beacons = try venue.beacons.map { beacon in
+            VenueBeacon(
+                address: try XCTUnwrap(beacon.address), mapID: beacon.mapID, point: beacon.point, z: beacon.z,
+                measuredPower: beacon.measuredPower, pathLossExponent: beacon.pathLossExponent)
+        }
+        let addresses = Dictionary(uniqueKeysWithValues: venue.beacons.map { ($0.identity, $0.address) })
+        var reader = try RecordingReader(path: FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"))
+        let entries = try reader.readAll()
+        let truths = entries.compactMap { if case .truth(let truth) = $0 { truth } else { nil } }
+        let identified = entries.compactMap { if case .measurement(let reading) = $0 { reading } else { nil } }
+        let addressed = identified.map { reading -> SensorReading in
+            guard case .sighting(let sighting) = reading, let address = addresses[sighting.beacon] ?? nil else {
+                return reading
+            }
+            return .advertisement(
+                Advertisement(instant: sighting.instant, address: address, rssi: sighting.rssi, data: [2, 1, 6]))
+        }
+        let end = try XCTUnwrap(entries.compactMap(\.instant).max())
+        let errors = try [(identified, venue), (addressed, nameless)].map { readings, venue in
+            var scorer = TrackScorer(venue: venue)
+            scorer.add(truths: truths, end: end, positions: positions(of: readings, in: venue))
+            return try XCTUnwrap(scorer.score.mean)
+        }
+        print("mean error \(errors[0]) m with identities, \(errors[1]) m with addresses alone")
+        XCTAssertLessThan(errors[1], 1.1 * errors[0])
+    }
 }

@@ -55,11 +55,20 @@ struct RandomVenue {
 
     private mutating func beacon(minor: Int, of venue: Venue) -> VenueBeacon {
         let uuid = BeaconUUID(high: generator.next(), low: generator.next())
-        return VenueBeacon(
+        var beacon = VenueBeacon(
             identity: BeaconIdentity(uuid: uuid, major: UInt16(int(0...65_535)), minor: UInt16(minor)),
             address: maybe { DeviceAddress(rawValue: $0.generator.next()) }, mapID: mapID(of: venue), point: point(),
             z: maybe { $0.double(0...5) }, measuredPower: maybe { $0.double(-100...0) },
             pathLossExponent: maybe { $0.double(1...6) })
+        beacon.naming = BeaconNaming.allCases[int(0...3)]
+        switch beacon.naming {
+        case .uuid, .altBeacon: break
+        case .eddystoneUID: (beacon.identity.major, beacon.identity.minor) = (0, 0)
+        case .address:
+            let address = DeviceAddress(rawValue: generator.next(), kind: .public)
+            (beacon.address, beacon.identity) = (address, BeaconIdentity(address: address))
+        }
+        return beacon
     }
 
     private mutating func receiver(_ number: Int, of venue: Venue) -> VenueReceiver {

@@ -61,12 +61,18 @@ export function clockTime(seconds) {
   return h > 0 ? `${h}:${String(m).padStart(2, "0")}:${s}` : `${m}:${s}`;
 }
 
+/** The begin of the UUID of a beacon that is known by its address alone, which follows. */
+const addressUUID = "42454143-4F4E-8000-8000-";
+
 /**
- * Returns the short name of a beacon: major/minor.
+ * Returns the short name of a beacon: its address if it is known by that alone, and otherwise major/minor.
  * @param {string} id `UUID/major/minor`
  */
 export function beaconName(id) {
   const parts = id.split("/");
+  if (id.startsWith(addressUUID) && id.endsWith("/0/0")) {
+    return parts[0].slice(addressUUID.length).replace(/..(?=.)/g, "$&:");
+  }
   return parts.length === 3 ? `${parts[1]}/${parts[2]}` : id;
 }
 

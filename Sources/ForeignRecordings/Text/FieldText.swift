@@ -29,10 +29,15 @@ enum FieldText {
         Int(String(text)).flatMap { (-(1 << 53)...(1 << 53)).contains($0) ? $0 : nil }
     }
 
-    /// Returns the beacon of UUID, major and minor with `/`, `-` or `_` between them; nil for any other text.
+    /// Returns the beacon of UUID, major and minor, or of namespace and instance, with `/`, `-` or `_` between them, or of
+    /// the 40 digits of an AltBeacon; nil for any other text.
     static func identity(_ text: some StringProtocol) -> BeaconIdentity? {
         let text = String(text)
         let parts = text.split(maxSplits: .max, omittingEmptySubsequences: false) { "/-_".contains($0) }
+        if parts.count == 2 {
+            return BeaconIdentity(eddystoneNamespace: String(parts[0]), instance: String(parts[1]))
+        }
+        if parts.count == 1 { return BeaconIdentity(altBeaconID: text) }
         guard parts.count >= 3, let minor = UInt16(parts[parts.count - 1]), let major = UInt16(parts[parts.count - 2]),
             let uuid = BeaconUUID(String(text.dropLast(parts.suffix(2).reduce(2) { $0 + $1.count })))
         else { return nil }

@@ -24,7 +24,8 @@ public struct DisturbedReadings: Sendable {
 
     /// Adds the disturbances of a venue to readings, which are ordered by instant.
     public init(_ readings: [SensorReading], in disturbed: DisturbedVenue) {
-        self.readings = readings.map(Self.decoded)
+        let addresses = KnownAddresses(of: disturbed.venue)
+        self.readings = readings.map { Self.decoded($0, addresses) }
         disturbedBeacons = disturbed.changed.union(disturbed.dead)
         for (place, disturbance) in disturbed.disturbances.enumerated() {
             // The numbers differ from those of the venue's selections.
@@ -50,12 +51,13 @@ public struct DisturbedReadings: Sendable {
         }
     }
 
-    /// Returns the sighting in an advertisement, or the reading itself.
-    private static func decoded(_ reading: SensorReading) -> SensorReading {
-        guard case .advertisement(let advertisement) = reading, let sighting = try? advertisement.sighting() else {
-            return reading
+    /// Returns the sighting in an advertisement or by its address, or the reading itself.
+    private static func decoded(_ reading: SensorReading, _ addresses: KnownAddresses) -> SensorReading {
+        guard case .advertisement(let advertisement) = reading else { return reading }
+        guard let sighting = try? advertisement.sighting() else {
+            return addresses.sighting(of: advertisement).map(SensorReading.sighting) ?? reading
         }
-        return .sighting(sighting)
+        return .sighting(addresses.resolve(sighting))
     }
 
     private var sightings: [Sighting] {

@@ -7,6 +7,7 @@ import IndoorLocalization
 package struct IdealReadings: Sendable {
     private let field: SignalField
     private let waypoints: [SurveyRecording.Waypoint]
+    private let addresses: KnownAddresses
     private var generator: SeededGenerator
     /// The error of each beacon's table, and the instant until which it applies.
     private var errors: [Int: (until: Instant, value: Double)] = [:]
@@ -15,10 +16,15 @@ package struct IdealReadings: Sendable {
     ///
     /// - Parameters:
     ///   - waypoints: the true places of the track, in chronological order.
+    ///   - addresses: the beacons that are known by their address, of which advertisements are sightings.
     ///   - seed: the seed of the random numbers; the same seed gives the same readings.
-    package init(field: SignalField, waypoints: [SurveyRecording.Waypoint], seed: UInt64) {
+    package init(
+        field: SignalField, waypoints: [SurveyRecording.Waypoint], addresses: KnownAddresses = KnownAddresses(),
+        seed: UInt64
+    ) {
         self.field = field
         self.waypoints = waypoints
+        self.addresses = addresses
         generator = SeededGenerator(seed: seed)
     }
 
@@ -26,7 +32,7 @@ package struct IdealReadings: Sendable {
     ///
     /// A reading that isn't a sighting of a known beacon at a known place is returned unchanged.
     package mutating func replacing(_ reading: SensorReading) -> SensorReading {
-        guard case .sighting(var sighting) = reading, Sighting.isMeasurement(rssi: sighting.rssi),
+        guard case .sighting(var sighting) = addresses.named(reading), Sighting.isMeasurement(rssi: sighting.rssi),
             let beacon = field.indexes[sighting.beacon], let place = place(at: sighting.instant),
             let expected = field.expectation(of: beacon, at: place.point, on: place.mapID)
         else { return reading }

@@ -23,16 +23,23 @@ extension WalkSimulator {
             let isReceived = generator.uniform() < RadioChannel.chance(ofReceiving: rssi, radio)
             let rounded = min(rssi.rounded(), -1)
             if isReceived, Sighting.isMeasurement(rssi: rounded) {
-                readings.append(
-                    .sighting(
-                        Sighting(
-                            instant: Self.instant(time), beacon: beacon.identity, rssi: rounded,
-                            measuredPower: radio.advertisesPower ? beacon.measuredPower : nil,
-                            address: beacon.address)))
+                readings.append(reading(of: beacon, rssi: rounded, at: Self.instant(time)))
             }
             time += radio.advertisingInterval + radio.advertisingDelay * generator.uniform()
         }
         return readings
+    }
+
+    /// Returns the sighting of a beacon; the bare advertisement of one that is known by its address alone.
+    private func reading(of beacon: VenueBeacon, rssi: Double, at instant: Instant) -> SensorReading {
+        if beacon.validNaming == .address, let address = beacon.address {
+            // The flags of a device without BR/EDR, which is generally discoverable.
+            return .advertisement(Advertisement(instant: instant, address: address, rssi: rssi, data: [2, 1, 6]))
+        }
+        return .sighting(
+            Sighting(
+                instant: instant, beacon: beacon.identity, rssi: rssi,
+                measuredPower: settings.radio.advertisesPower ? beacon.measuredPower : nil, address: beacon.address))
     }
 
     /// Returns the beacons that stop advertising, selected by the walk's seed.

@@ -53,7 +53,7 @@ extension SurveyReview {
 
     /// Returns the finding as a sentence.
     public static func sentence(of finding: BeaconFinding, in venue: Venue) -> String {
-        let beacon = "beacon \(finding.beacon)"
+        let beacon = "beacon \(venue.name(of: finding.beacon))"
         switch finding.kind {
         case .silent:
             return "Check \(beacon): the survey never detected it, although it came within 10 m of its place."

@@ -42,5 +42,18 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
         }.joined(separator: ":")
     }
 
+    /// Whether the device changes the address, so that it identifies no beacon: a random address that isn't static.
+    ///
+    /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.2.
+    package var isPrivate: Bool { kind == .random && !hasStaticForm }
+
+    /// Whether the address can be neither public nor static random: its two highest bits aren't those of a static address,
+    /// and it isn't a universally administered address of a single device, as each public address is.
+    ///
+    /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.1; IEEE 802-2014, 8.2.
+    package var hasPrivateForm: Bool { !hasStaticForm && rawValue >> 40 & 0b11 != 0 }
+
+    private var hasStaticForm: Bool { rawValue >> 46 == 0b11 }
+
     public static func < (left: DeviceAddress, right: DeviceAddress) -> Bool { left.rawValue < right.rawValue }
 }

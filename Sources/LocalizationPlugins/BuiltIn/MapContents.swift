@@ -64,7 +64,8 @@ package struct MapContents: Sendable {
             }
             let transmitters = venue.beacons.map {
                 MapItem.Label(
-                    id: "\($0.identity)", name: "\($0.identity.major)_\($0.identity.minor)",
+                    id: "\($0.identity)",
+                    name: $0.validNaming == .uuid ? "\($0.identity.major)_\($0.identity.minor)" : $0.name,
                     place: MapItem.Place(mapID: $0.mapID, point: $0.point))
             }
             (points, beacons) = (.points(labels), .beacons(transmitters))

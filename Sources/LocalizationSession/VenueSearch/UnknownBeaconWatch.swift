@@ -13,7 +13,11 @@ struct IdentityDistance: Hashable, Comparable {
     private static let slip = 4
 
     /// Creates the distance; nil if beacon and region have nothing in common.
+    ///
+    /// A derived identity is never sent, so that none can be a mistyped one.
     init?(of beacon: BeaconIdentity, to region: BeaconRegion) {
+        let known = BeaconIdentity(uuid: region.uuid, major: region.major ?? 0, minor: region.minor ?? 0)
+        guard known.derivedAddress == nil else { return nil }
         digits =
             Self.differingDigits(beacon.uuid.high, region.uuid.high)
             + Self.differingDigits(beacon.uuid.low, region.uuid.low)

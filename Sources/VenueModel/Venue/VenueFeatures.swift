@@ -4,6 +4,8 @@ import IndoorVocabulary
 public struct VenueBeacon: Hashable, Sendable {
     /// The identity of the beacon.
     public var identity: BeaconIdentity
+    /// The kind of name that the packet has for it.
+    public var naming: BeaconNaming
     /// Its device address; nil if unknown.
     public var address: DeviceAddress?
     /// The map of the beacon.
@@ -19,10 +21,11 @@ public struct VenueBeacon: Hashable, Sendable {
 
     /// Creates a beacon from its parts without checking them.
     public init(
-        identity: BeaconIdentity, address: DeviceAddress? = nil, mapID: MapID, point: MapPoint, z: Double? = nil,
-        measuredPower: Double? = nil, pathLossExponent: Double? = nil
+        identity: BeaconIdentity, naming: BeaconNaming = .uuid, address: DeviceAddress? = nil, mapID: MapID,
+        point: MapPoint, z: Double? = nil, measuredPower: Double? = nil, pathLossExponent: Double? = nil
     ) {
         self.identity = identity
+        self.naming = naming
         self.address = address
         self.mapID = mapID
         self.point = point

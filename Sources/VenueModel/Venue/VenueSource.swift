@@ -48,7 +48,7 @@ public struct VenueSummary: Hashable, Sendable {
     public var radius: Double?
     /// The beacons that are only in this venue, and its anchors by ``VenueAnchor/identity``.
     public var regions: Set<BeaconRegion>
-    /// The beacons that are also known by their device address.
+    /// The beacons that are known by their device address, alone or in addition to their identity.
     public var addresses: [DeviceAddress: BeaconIdentity]
 
     /// Creates a summary.

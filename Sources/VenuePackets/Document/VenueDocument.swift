@@ -19,7 +19,7 @@ enum VenueDocument {
             "rooms": entries(venue.rooms.map(room)),
             "pois": entries(venue.pointsOfInterest.map(pointOfInterest)),
             "events": entries(venue.fences.map(fence)),
-            "interactions": entries(venue.interactions.map(interaction)),
+            "interactions": entries(interactions(of: venue)),
             "paths": venue.paths.map(paths),
             "settings": venue.settings.isEmpty ? nil : .object(venue.settings.mapValues { JSONTree($0) }),
             "radioMap": radioMapPath.map(JSONTree.string),
@@ -91,16 +91,36 @@ enum VenueDocument {
 
     private static func beacon(_ beacon: VenueBeacon) -> JSONTree {
         let fields: Fields = [
-            "uuid": .string(beacon.identity.uuid.description),
-            "major": number(Int(beacon.identity.major)),
-            "minor": number(Int(beacon.identity.minor)),
             "address": beacon.address.map { .string($0.description) },
+            "addressType": beacon.address?.kind.map { .string($0.rawValue) },
             "mapId": number(beacon.mapID.rawValue),
             "z": beacon.z.map(JSONTree.number),
             "measuredPower": beacon.measuredPower.map(JSONTree.number),
             "pathLossExponent": beacon.pathLossExponent.map(JSONTree.number),
         ]
-        return object(fields.merging(point(beacon.point)) { $1 })
+        return object(fields.merging(point(beacon.point)) { $1 }.merging(name(of: beacon)) { $1 })
+    }
+
+    /// Returns the fields of a beacon's name. The address, which may be a name, is written in any case.
+    private static func name(of beacon: VenueBeacon) -> Fields {
+        let identity = beacon.identity
+        switch beacon.validNaming {
+        case .uuid: return region(BeaconRegion(identity))
+        case .eddystoneUID:
+            return [
+                "namespace": identity.eddystoneNamespace.map(JSONTree.string),
+                "instance": identity.eddystoneInstance.map(JSONTree.string),
+            ]
+        case .altBeacon: return ["altBeaconId": .string(identity.altBeaconID)]
+        case .address: return ["address": beacon.address.map { .string($0.description) }]
+        }
+    }
+
+    private static func region(_ region: BeaconRegion) -> Fields {
+        [
+            "uuid": .string(region.uuid.description), "major": region.major.map { number(Int($0)) },
+            "minor": region.minor.map { number(Int($0)) },
+        ]
     }
 
     private static func receiver(_ receiver: VenueReceiver) -> JSONTree {
@@ -149,7 +169,14 @@ enum VenueDocument {
             fields.merging(feature(fence.id, fence.name, fence.mapID)) { $1 }.merging(area(fence.area)) { $1 })
     }
 
-    private static func interaction(_ interaction: Interaction) -> JSONTree {
+    /// Returns the interactions of a venue; those with a single beacon have the packet's name of it.
+    private static func interactions(of venue: Venue) -> [JSONTree] {
+        guard !venue.interactions.isEmpty else { return [] }
+        let names = Dictionary(venue.beacons.map { (BeaconRegion($0.identity), name(of: $0)) }) { first, _ in first }
+        return venue.interactions.map { interaction($0, names) }
+    }
+
+    private static func interaction(_ interaction: Interaction, _ names: [BeaconRegion: Fields]) -> JSONTree {
         var fields: Fields = [
             "id": number(interaction.id), "name": .string(interaction.name),
             "trigger": interaction.trigger == .both ? nil : .string(interaction.trigger.rawValue),
@@ -163,10 +190,7 @@ enum VenueDocument {
         case .fence(let id): fields["event"] = number(id)
         case .pointOfInterest(let id): fields["poi"] = number(id)
         case .beacon(let region):
-            fields["beacon"] = object([
-                "uuid": .string(region.uuid.description), "major": region.major.map { number(Int($0)) },
-                "minor": region.minor.map { number(Int($0)) },
-            ])
+            fields["beacon"] = object(names[region] ?? Self.region(region))
         }
         return object(fields)
     }

@@ -14,16 +14,6 @@ extension VenueParser {
             uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
     }
 
-    mutating func address(of entry: JSONObject) -> DeviceAddress? {
-        let wanted = "six hexadecimal pairs with colons"
-        guard let text = optionalString("address", of: entry, wanted: wanted) else { return nil }
-        guard let address = DeviceAddress(text) else {
-            report(.error, entry.path(of: "address"), "is \"\(text)\"; give \(wanted)")
-            return nil
-        }
-        return address
-    }
-
     mutating func rooms(of root: JSONObject) -> [Room] {
         var seen: [Int: String] = [:]
         return objects("rooms", of: root, limit: limits.places).compactMap { entry in

@@ -52,6 +52,26 @@ extension VenueParser {
     }
 
     private mutating func region(of entry: JSONObject, among venue: InteractionPlaces) -> Interaction.Target? {
+        let isNamed = BeaconNaming.allCases.contains { naming in naming.keys.contains { entry[$0] != nil } }
+        let naming = isNamed ? naming(of: entry) : .uuid
+        guard let naming, let region = naming == .uuid ? uuidRegion(of: entry) : singleBeacon(of: entry, naming) else {
+            return nil
+        }
+        if !venue.regions.contains(region) {
+            report(
+                .warning, entry.path,
+                "is not one of the packet's beacons; correct it, unless the beacon has no position")
+        }
+        return .beacon(region)
+    }
+
+    /// Returns the region of a beacon with another name than a UUID.
+    private mutating func singleBeacon(of entry: JSONObject, _ naming: BeaconNaming) -> BeaconRegion? {
+        let address = naming == .address ? address(of: entry) : nil
+        return identity(of: entry, naming, address: address).map { BeaconRegion($0) }
+    }
+
+    private mutating func uuidRegion(of entry: JSONObject) -> BeaconRegion? {
         let wanted = "32 hexadecimal digits as 8-4-4-4-12"
         let text = string("uuid", of: entry, wanted: wanted)
         let uuid = text.flatMap { BeaconUUID($0) }
@@ -62,15 +82,9 @@ extension VenueParser {
             report(.error, entry.path(of: "minor"), "needs a major; give both, or neither")
         }
         guard let uuid else { return nil }
-        let region = BeaconRegion(
+        return BeaconRegion(
             uuid: uuid, major: major.map { UInt16(truncatingIfNeeded: $0) },
             minor: minor.map { UInt16(truncatingIfNeeded: $0) })
-        if !venue.regions.contains(region) {
-            report(
-                .warning, entry.path,
-                "is not one of the packet's beacons; correct it, unless the beacon has no position")
-        }
-        return .beacon(region)
     }
 
     private mutating func trigger(of entry: JSONObject) -> Interaction.Trigger? {

@@ -19,8 +19,8 @@ extension VenueParser {
         within: [
             "coordinate": coordinate, "maps": map,
             "beacons": Keys(own: [
-                "uuid", "major", "minor", "address", "mapId", "x", "y", "z", "measuredPower", "pathLossExponent",
-                "role", "id", "aliases",
+                "uuid", "major", "minor", "namespace", "instance", "altBeaconId", "address", "addressType", "mapId",
+                "x", "y", "z", "measuredPower", "pathLossExponent", "role", "id", "aliases",
             ]),
             "anchors": Keys(own: ["id", "mapId", "x", "y", "z"]),
             "rooms": Keys(own: place + ["radius", "polygon"]),
@@ -29,7 +29,9 @@ extension VenueParser {
             "interactions": Keys(
                 own: ["id", "name", "room", "poi", "event", "trigger", "distance", "genericContent", "payload"],
                 within: [
-                    "beacon": Keys(own: ["uuid", "major", "minor"]),
+                    "beacon": Keys(own: [
+                        "uuid", "major", "minor", "namespace", "instance", "altBeaconId", "address",
+                    ]),
                     "contents": Keys(own: ["id", "language", "content", "image", "link", "displayLink"]),
                 ]),
             "paths": Keys(

@@ -24,7 +24,8 @@ extension VenueParser {
     /// The paths of everything that must be unique among beacons and receivers.
     private struct SeenRadios {
         var identities: [BeaconIdentity: String] = [:]
-        var addresses: [DeviceAddress: String] = [:]
+        /// The addresses of beacons, and whether an address is the only name of its beacon.
+        var addresses: [UInt64: (path: String, isOnlyName: Bool)] = [:]
         /// The ids and aliases of receivers.
         var names: [String: String] = [:]
     }
@@ -65,47 +66,61 @@ extension VenueParser {
     }
 
     private mutating func beacon(_ entry: JSONObject, _ seen: inout SeenRadios) -> VenueBeacon? {
-        let identity = uniqueIdentity(of: entry, kind: "beacon", &seen)
-        let address = address(of: entry)
+        let named = namedBeacon(of: entry)
+        if let named { checkUnique(named.identity, of: entry, kind: "beacon", named.naming, &seen) }
         let mapID = mapID(of: entry)
         let point = point(of: entry)
         let z = optionalNumber("z", of: entry, .height)
         let measuredPower = optionalNumber("measuredPower", of: entry, .measuredPower)
         let pathLossExponent = optionalNumber("pathLossExponent", of: entry, .pathLossExponent)
-        guard let identity, let mapID, let point else { return nil }
+        guard let named, let mapID, let point else { return nil }
         checkInside(point, of: mapID, at: entry.path, kind: "beacon")
-        if let address {
-            if let other = seen.addresses[address] {
-                report(
-                    .warning, entry.path(of: "address"),
-                    "is also the address of \(other), which is used; correct one of them")
-            } else {
-                seen.addresses[address] = entry.path
-            }
-        }
+        checkUniqueAddress(of: named, entry, &seen)
         return VenueBeacon(
-            identity: identity, address: address, mapID: mapID, point: point, z: z, measuredPower: measuredPower,
-            pathLossExponent: pathLossExponent)
+            identity: named.identity, naming: named.naming, address: named.address, mapID: mapID, point: point, z: z,
+            measuredPower: measuredPower, pathLossExponent: pathLossExponent)
     }
 
-    /// Returns the identity of an entry; reports a problem if another entry has it.
-    private mutating func uniqueIdentity(
-        of entry: JSONObject, kind: String, _ seen: inout SeenRadios
-    ) -> BeaconIdentity? {
-        guard let identity = identity(of: entry) else { return nil }
+    /// Reports a problem if another entry has the identity.
+    private mutating func checkUnique(
+        _ identity: BeaconIdentity, of entry: JSONObject, kind: String, _ naming: BeaconNaming,
+        _ seen: inout SeenRadios
+    ) {
         if let other = seen.identities[identity] {
-            report(.error, entry.path, "has the identity of \(other); give each \(kind) its own minor")
+            report(.error, entry.path, "has the identity of \(other); give each \(kind) its own \(naming.lastKey)")
         } else {
             seen.identities[identity] = entry.path
         }
-        return identity
+    }
+
+    /// Reports a problem if the entry of another beacon has the same address.
+    private mutating func checkUniqueAddress(of named: NamedBeacon, _ entry: JSONObject, _ seen: inout SeenRadios) {
+        guard let address = named.address?.rawValue else { return }
+        let isOnlyName = named.naming == .address
+        guard let other = seen.addresses[address] else {
+            seen.addresses[address] = (entry.path, isOnlyName)
+            return
+        }
+        switch (other.isOnlyName, isOnlyName) {
+        case (true, true): break  // reported as the same identity
+        case (false, false):
+            report(
+                .warning, entry.path(of: "address"),
+                "is also the address of \(other.path), which is used; correct one of them")
+        default:
+            report(
+                .error, entry.path(of: "address"),
+                "is also the address of \(other.path), and the only name of one of them; remove one entry, or correct "
+                    + "its address")
+        }
     }
 
     private mutating func receiver(_ entry: JSONObject, _ seen: inout SeenRadios) -> PartialReceiver? {
         let id = receiverID(of: entry, &seen)
         let aliases = aliases(of: entry, &seen)
         let hasIdentity = ["uuid", "major", "minor"].contains { entry[$0] != nil }
-        let given = hasIdentity ? uniqueIdentity(of: entry, kind: "receiver", &seen) : nil
+        let given = hasIdentity ? identity(of: entry) : nil
+        if let given { checkUnique(given, of: entry, kind: "receiver", .uuid, &seen) }
         let mapID = mapID(of: entry)
         let point = point(of: entry)
         let z = optionalNumber("z", of: entry, .height)
@@ -115,6 +130,9 @@ extension VenueParser {
             report(
                 .warning, entry.path(of: "address"),
                 "has no effect for a receiver; add it to the aliases if the gateway reports it")
+        }
+        for key in BeaconNaming.eddystoneUID.keys + BeaconNaming.altBeacon.keys where entry[key] != nil {
+            report(.warning, entry.path(of: key), "has no effect for a receiver; give uuid, major and minor, or none")
         }
         guard let id, let mapID, let point else { return nil }
         checkInside(point, of: mapID, at: entry.path, kind: "receiver")

@@ -93,14 +93,19 @@ struct GeoJSONVenue {
     // MARK: Points
 
     private func feature(of beacon: VenueBeacon) throws(GeoJSONError) -> JSONTree {
-        let identity = beacon.identity
+        let (identity, naming) = (beacon.identity, beacon.validNaming)
+        let (isUUID, isEddystone) = (naming == .uuid, naming == .eddystoneUID)
         let name = "\(identity.uuid) \(identity.major) \(identity.minor)"
         let geometry = try plans.pointGeometry(beacon.point, on: beacon.mapID, of: "beacon \(name)")
         return plans.feature(
             "beacon", id: "beacon-\(identity.uuid)-\(identity.major)-\(identity.minor)", on: beacon.mapID, geometry,
             [
-                "name": .string("\(identity.major) / \(identity.minor)"), "uuid": .string(identity.uuid.description),
+                "name": .string(isUUID ? "\(identity.major) / \(identity.minor)" : beacon.name),
+                "uuid": .string(identity.uuid.description),
                 "major": Self.number(Int(identity.major)), "minor": Self.number(Int(identity.minor)),
+                "namespace": isEddystone ? identity.eddystoneNamespace.map(JSONTree.string) : nil,
+                "instance": isEddystone ? identity.eddystoneInstance.map(JSONTree.string) : nil,
+                "altBeaconId": naming == .altBeacon ? .string(identity.altBeaconID) : nil,
                 "address": beacon.address.map { .string($0.description) }, "z": beacon.z.map(JSONTree.number),
                 "measuredPower": beacon.measuredPower.map(JSONTree.number),
                 "pathLossExponent": beacon.pathLossExponent.map(JSONTree.number),

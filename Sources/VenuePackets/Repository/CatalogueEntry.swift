@@ -77,10 +77,12 @@ enum CatalogueDocument {
     /// Returns the beacons with their addresses, sorted by address.
     private static func addresses(_ addresses: [DeviceAddress: BeaconIdentity]) -> [JSONTree] {
         addresses.sorted { $0.key < $1.key }.map { address, beacon in
-            .object([
+            var fields: [String: JSONTree] = [
                 "address": .string(address.description), "uuid": .string(beacon.uuid.description),
                 "major": .number(Double(beacon.major)), "minor": .number(Double(beacon.minor)),
-            ])
+            ]
+            fields["addressType"] = address.kind.map { .string($0.rawValue) }
+            return .object(fields)
         }
     }
 

@@ -230,7 +230,7 @@ struct EvaluateCommand: Command {
         let others = try await comparison.results(
             of: otherMethods.filter { $0 != result.method }, dataSet.tracks, jobs: jobs, progress)
         let placed = try PlacedReadings(
-            dataSet.tracks, strictness: strictness, under: evaluation.conditions, progress)
+            dataSet.tracks, in: evaluation.venue, strictness: strictness, under: evaluation.conditions, progress)
         let names = BeaconNames(evaluation.venue)
         let report = EvaluationReport(
             name: dataSet.name, venue: evaluation.venue, results: [result] + others, offline: offline,

@@ -8,7 +8,8 @@ struct VenueCheckCommand: Command {
         details: """
             Prints one line per problem: error or warning, the JSON path, the problem and advice. The exit status is 1
             if there is an error; warnings alone are a success. If a map has paths, rooms and points of interest that no
-            path reaches are listed. The last line but one lists the beacons that are also known by their address.
+            path reaches are listed. Before the last line, the command prints the kinds of names of the packet's beacons with
+            their numbers, and the beacons that are also known by their address.
 
             example: indoorloc venue check Fixtures/office
             """)
@@ -22,18 +23,19 @@ struct VenueCheckCommand: Command {
         let errors = problems.count { $0.severity == .error }
         var lines = problems.map(\.description)
         let counts = errors.counting("error") + ", " + (problems.count - errors).counting("warning")
+        if let text = venue.flatMap(\.beaconNamingText) { lines.append("\(path): \(text)") }
         if let text = venue.flatMap(Self.addresses) { lines.append("\(path): \(text)") }
         lines.append("\(path): " + (problems.isEmpty ? "no problems" : counts))
         try StandardOutput.write(lines: lines)
         if errors > 0 { throw ReportedFailure() }
     }
 
-    /// The beacons that are known by their address, in words; nil if there are none.
+    /// The beacons that are also known by their address, in words; nil if there are none.
     private static func addresses(of venue: Venue) -> String? {
-        let addressed = venue.beacons.filter { $0.address != nil }
+        let addressed = venue.beacons.filter { $0.address != nil && $0.naming != .address }
         guard !addressed.isEmpty else { return nil }
         let named = addressed.prefix(5).map { beacon in
-            "\(beacon.address.map(\.description) ?? "") is \(beacon.identity)"
+            "\(beacon.address.map(\.description) ?? "") is \(beacon.name)"
         }
         let rest = addressed.count > 5 ? ", and \(addressed.count - 5) more" : ""
         return "beacons also known by their address: \(addressed.count) of \(venue.beacons.count): "

@@ -21,6 +21,8 @@ struct VenueInfoCommand: Command {
             lines.append("at \(place.joined(separator: ", "))\(radius)")
         }
         lines += venue.maps.map { Self.line(of: $0, in: venue) }
+        let isMixed = venue.beacons.contains { $0.naming != .uuid }
+        if isMixed, let text = venue.beaconNamingText { lines.append(text) }
         if let paths = venue.paths {
             lines.append("paths: \(paths.nodes.count.counting("node")), \(paths.edges.count.counting("edge"))")
         }

@@ -33,7 +33,7 @@ struct SurveyLearning {
     ) throws {
         for (index, path) in paths.enumerated() {
             progress.show("survey: recording \(index + 1) of \(paths.count)")
-            let recording = try SurveyRecording(path: path, strictness: strictness)
+            let recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
             note(Set(recording.waypoints.map(\.mapID)), of: path)
             try count(recording, path)
             learner.add(recording)

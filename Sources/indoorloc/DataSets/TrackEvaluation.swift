@@ -74,7 +74,9 @@ struct TrackEvaluation: Sendable {
         let (truths, end, device) = try truths(of: track)
         var ideal =
             isIdeal
-            ? IdealReadings(field: field, waypoints: truths.compactMap(\.waypoint), seed: readingSeed) : nil
+            ? IdealReadings(
+                field: field, waypoints: truths.compactMap(\.waypoint), addresses: KnownAddresses(of: venue),
+                seed: readingSeed) : nil
         var faults: [(instant: Instant, fault: BeaconFault)] = []
         let disturbedTrack = try disturbedReadings(of: track)
         var tape = ReadingTape(disturbedTrack?.readings)
@@ -168,8 +170,9 @@ struct TrackEvaluation: Sendable {
         var smoother = TrackSmoother(
             venue: venue, field: field, settings: localization.positioning, device: localization.device, seed: seed)
         var tape = ReadingTape(try disturbedReadings(of: track)?.readings)
+        let addresses = KnownAddresses(of: venue)
         for try await recorded in RecordingSource(path: track, strictness: strictness).readings() {
-            tape.readings(at: recorded).compactMap(conditions.adapted).forEach { smoother.observe($0) }
+            tape.readings(at: recorded).compactMap(conditions.adapted).forEach { smoother.observe(addresses.named($0)) }
         }
         return smoother.finish()
     }

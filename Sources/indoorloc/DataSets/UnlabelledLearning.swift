@@ -126,7 +126,8 @@ struct UnlabelledLearning: Sendable {
         var smoother = TrackSmoother(
             venue: venue, field: field, settings: settings, device: walk.recording.device, seed: 0)
         let readings = try RecordedReadings(path: walk.path, strictness: strictness)
-        while let reading = try readings.next() { smoother.observe(reading) }
+        let addresses = KnownAddresses(of: venue)
+        while let reading = try readings.next() { smoother.observe(addresses.named(reading)) }
         return smoother.finish()
     }
 }

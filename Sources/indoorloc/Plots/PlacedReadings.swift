@@ -32,12 +32,12 @@ struct PlacedReadings: Sendable {
     /// place and is left out.
     /// - Throws: `RecordingError` of the first invalid recording.
     init(
-        _ recordings: [String], strictness: RecordingReader.Strictness,
+        _ recordings: [String], in venue: Venue, strictness: RecordingReader.Strictness,
         under conditions: EvaluationConditions = EvaluationConditions(), _ progress: ProgressLine
     ) throws {
         for (number, path) in recordings.enumerated() {
             progress.show("recording \(number + 1) of \(recordings.count)")
-            let recording = try SurveyRecording(path: path, strictness: strictness)
+            let recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
             let waypoints = recording.waypoints
             var next = 0
             for sighting in recording.sightings where Sighting.isMeasurement(rssi: sighting.rssi) {

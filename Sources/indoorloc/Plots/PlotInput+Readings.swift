@@ -8,7 +8,7 @@ extension PlotInput {
     func placedReadings(
         strictness: RecordingReader.Strictness, _ progress: ProgressLine
     ) throws -> PlacedReadings {
-        if !recordings.isEmpty { return try PlacedReadings(recordings, strictness: strictness, progress) }
+        if !recordings.isEmpty { return try PlacedReadings(recordings, in: venue, strictness: strictness, progress) }
         guard let map = venue.radioMap else {
             throw CommandError(
                 description: "'\(venue.name)' has no radio map; give recordings with ground truth, or --radio-map")

@@ -80,42 +80,9 @@ struct PlotSource: Sendable {
     }
 }
 
-/// The names of beacons in figures, and beacons by their names.
-struct BeaconNames: Sendable {
-    private let beacons: [BeaconIdentity]
-    private let areShort: Bool
-
-    init(_ beacons: [BeaconIdentity]) {
-        self.beacons = beacons
-        areShort = Set(beacons.map(Self.short)).count == Set(beacons).count
-    }
-
-    /// Creates the names of the beacons of a venue and its radio map.
-    init(_ venue: Venue) {
-        self.init(venue.beacons.map(\.identity) + (venue.radioMap?.beacons.map(\.identity) ?? []))
-    }
-
-    /// Major and minor, or all three parts if major and minor are ambiguous.
-    func name(of beacon: BeaconIdentity) -> String { areShort ? Self.short(beacon) : beacon.description }
-
-    private static func short(_ beacon: BeaconIdentity) -> String { "\(beacon.major)/\(beacon.minor)" }
-
-    /// Returns the beacon of an option's value.
-    ///
-    /// - Throws: `UsageError` if the venue has no such beacon.
-    func beacon(_ text: String, command: String) throws(UsageError) -> BeaconIdentity {
-        let found = Set(beacons.filter { $0.description.lowercased() == text.lowercased() || Self.short($0) == text })
-        if let beacon = found.first, found.count == 1 { return beacon }
-        let examples = beacons.prefix(3).map { name(of: $0) }.joined(separator: ", ")
-        let reason =
-            found.count > 1
-            ? "names several beacons; use UUID/major/minor" : "is not a beacon of the venue, such as \(examples)"
-        throw UsageError(message: "--beacon: '\(text)' \(reason)", command: command)
-    }
-}
-
 extension CommandOption {
     /// The beacons of a figure.
     static let beacon = CommandOption(
-        name: "beacon", argument: "B", help: "beacon as major/minor or UUID/major/minor; may be repeated")
+        name: "beacon", argument: "B",
+        help: "beacon as major/minor, UUID/major/minor or its name; may be repeated")
 }

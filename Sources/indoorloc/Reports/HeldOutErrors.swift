@@ -48,10 +48,11 @@ struct HeldOutErrors: Sendable {
         for index in fold.learned { learner.add(walks[index].recording) }
         guard let map = learner.finish() else { return [] }
         let survey = HeldOutSurvey(venue: venue, radioMap: map)
+        let addresses = KnownAddresses(of: venue)
         return try fold.heldOut.map { index in
             var readings: [SensorReading] = []
             let file = try RecordedReadings(path: walks[index].path, strictness: strictness)
-            while let reading = try file.next() { readings.append(reading) }
+            while let reading = try file.next() { readings.append(addresses.named(reading)) }
             return (index, survey.errors(of: walks[index].recording, readings: readings))
         }
     }

@@ -22,8 +22,9 @@ struct SurveyAudit: Sendable {
         ) { _, path in
             var part = empty
             let file = try RecordedReadings(path: path, strictness: strictness)
+            let addresses = KnownAddresses(of: venue)
             var readings: [SensorReading] = []
-            while let reading = try file.next(truth: { _ in }) { readings.append(reading) }
+            while let reading = try file.next(truth: { _ in }) { readings.append(addresses.named(reading)) }
             part.add(readings, device: file.device)
             return part
         }

@@ -103,7 +103,7 @@ struct SurveyReport {
         var rows = radioMap.beacons.enumerated().map { index, beacon in
             let texts = (findings[beacon.identity] ?? []).map { SurveyReview.sentence(of: $0, in: venue) }
             return [
-                beacon.identity.description, venue.map(beacon.mapID)?.name ?? "\(beacon.mapID)", "\(places[index])",
+                venue.name(of: beacon.identity), venue.map(beacon.mapID)?.name ?? "\(beacon.mapID)", "\(places[index])",
                 "\(readings[index])", number(beacon.power), number(Self.root(residuals[index] ?? [])),
                 texts.joined(separator: " "),
             ]
@@ -113,7 +113,7 @@ struct SurveyReport {
             let map = venue.beacons.first { $0.identity == finding.beacon }.flatMap { venue.map($0.mapID)?.name }
             rows.append(
                 [
-                    finding.beacon.description, map ?? "–", "0", "0", "–", "–",
+                    venue.name(of: finding.beacon), map ?? "–", "0", "0", "–", "–",
                     SurveyReview.sentence(of: finding, in: venue),
                 ])
         }

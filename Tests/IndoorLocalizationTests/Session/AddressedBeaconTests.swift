@@ -122,4 +122,35 @@ final class AddressedBeaconTests: XCTestCase {
         _ = machine.handle(.reading(advertisement(at: 12)), at: 12)
         XCTAssertEqual(heard(log), [SessionStage.beacon(1, 1), SessionStage.beacon(1, 2)])
     }
+
+    func testAReadingIsNamedForAConsumerWithoutASessionUnderTheRulesOfASession() throws {
+        let addresses = KnownAddresses(of: Self.office)
+        let second = SessionStage.beacon(1, 2)
+        func beacon(_ reading: SensorReading) -> BeaconIdentity? {
+            guard case .sighting(let sighting) = addresses.named(reading) else { return nil }
+            return sighting.beacon
+        }
+        XCTAssertEqual(beacon(advertisement()), second)
+        XCTAssertEqual(beacon(advertisement([200, 255])), second, "malformed data")
+        XCTAssertNil(beacon(advertisement(of: DeviceAddress(rawValue: 5))))
+        XCTAssertNil(beacon(advertisement(rssi: 127)))
+        let third = SessionStage.beacon(1, 3)
+        for (sent, expected) in [(SessionStage.beacon(8, 8), second), (third, third)] {
+            let reading = advertisement(try frame(sent.major, sent.minor))
+            XCTAssertEqual(addresses.named(reading), reading, "its sighting follows")
+            guard case .advertisement(let heard) = reading, let own = try heard.sighting() else { return XCTFail() }
+            XCTAssertEqual(beacon(.sighting(own)), expected)
+        }
+    }
+
+    func testTheIdentitiesOfTheRadioMapTakePrecedenceOverTheAddress() throws {
+        var office = Self.office
+        let surveyed = SessionStage.beacon(8, 8)
+        office.radioMap = RadioMap(
+            beacons: [.init(identity: surveyed, mapID: 10, point: MapPoint(x: 5, y: 5), power: -60)],
+            fingerprints: [], pathLossExponent: 2)
+        let sighting = Sighting(instant: .zero, beacon: surveyed, rssi: -60, address: Self.address)
+        XCTAssertEqual(KnownAddresses(of: office).resolve(sighting).beacon, surveyed)
+        XCTAssertEqual(KnownAddresses(of: Self.office).resolve(sighting).beacon, SessionStage.beacon(1, 2))
+    }
 }

@@ -96,6 +96,14 @@ final class UnexplainedSilenceTests: XCTestCase {
         }
     }
 
+    func testABeaconThatIsKnownByItsAddressAloneIsNoSimilarBeacon() {
+        var search = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
+        let derived = BeaconIdentity(address: DeviceAddress(rawValue: 0xC47C_8D00_0101))
+        search.learn([VenueSummary(id: 1, name: "hall", version: 1, regions: [BeaconRegion(derived)])])
+        let eddystone = BeaconIdentity(uuid: BeaconUUID(high: 5, low: 5), major: 0, minor: 0)
+        XCTAssertEqual(search.unknown(eddystone), UnknownBeacon(identity: eddystone))
+    }
+
     func testALocalizerReportsUnknownBeacons() async throws {
         let stage = LocalizerStage()
         let errors = stage.localizer.errors

@@ -50,6 +50,24 @@ final class IMDFOverridesTests: XCTestCase {
         XCTAssertEqual(overrides.lost, [])
     }
 
+    func testABeaconKeepsTheKindOfItsName() throws {
+        var old = try furnished()
+        let address = try XCTUnwrap(DeviceAddress("C4:7C:8D:00:01:01"))
+        let point = old.beacons[0].point
+        old.beacons[0].naming = .altBeacon
+        old.beacons.append(VenueBeacon(address: address, mapID: old.maps[0].id, point: point))
+        old.interactions.append(
+            Interaction(id: 3, name: "Tag", target: .beacon(BeaconRegion(BeaconIdentity(address: address)))))
+        var imported = try importing(archive())
+        let overrides = try imported.keepOverrides(of: old)
+        XCTAssertEqual(imported.venue.beacons, old.beacons)
+        XCTAssertEqual(imported.venue.interactions, old.interactions)
+        XCTAssertEqual(overrides.kept.first, "2 beacons")
+        let folder = try temporaryFolder()
+        try VenuePacketWriter().write(imported.venue, toFolder: folder)
+        XCTAssertEqual(try VenuePacketReader().read(folder).venue.beacons.map(\.naming), [.altBeacon, .address])
+    }
+
     func testManualAdditionsKeepTheirCoordinatesWhenThePlanGrows() throws {
         var imported = try importing(archive(side: 60))
         _ = try imported.keepOverrides(of: furnished())

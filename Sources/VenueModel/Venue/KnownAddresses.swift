@@ -1,12 +1,11 @@
 import IndoorVocabulary
-import VenueModel
 
-/// The beacons that are known by the device address of their transmitter, in addition to their identity.
+/// The beacons that a venue knows by the device address of their transmitter, alone or in addition to their identity.
 ///
 /// A received identity that is known outranks the address, because the beacon itself sends it.
 package struct KnownAddresses: Hashable, Sendable {
     private var beacons: [UInt64: BeaconIdentity] = [:]
-    /// The identities of the venue that the session is in.
+    /// The identities of the venue that the device is in, and of its radio map.
     private var identities: Set<BeaconIdentity> = []
 
     /// Creates an empty set of addresses.
@@ -32,7 +31,7 @@ package struct KnownAddresses: Hashable, Sendable {
     package mutating func learn(_ venue: Venue) {
         let addressed = venue.beacons.filter { $0.address != nil }
         guard !addressed.isEmpty || !isEmpty else { return }
-        identities = Set(venue.beacons.map(\.identity))
+        identities = Set(venue.beacons.map(\.identity)).union(venue.radioMap?.beacons.map(\.identity) ?? [])
         for beacon in addressed.reversed() {
             if let address = beacon.address { beacons[address.rawValue] = beacon.identity }
         }
@@ -40,8 +39,8 @@ package struct KnownAddresses: Hashable, Sendable {
 
     /// Returns the sighting with the identity of the transmitter's address, if its own identity is unknown.
     ///
-    /// - Parameter isKnown: returns whether an identity belongs to a known venue.
-    package func resolve(_ sighting: Sighting, isKnown: (BeaconIdentity) -> Bool) -> Sighting {
+    /// - Parameter isKnown: returns whether an identity belongs to another known venue.
+    package func resolve(_ sighting: Sighting, isKnown: (BeaconIdentity) -> Bool = { _ in false }) -> Sighting {
         guard let address = sighting.address, let beacon = beacon(at: address), beacon != sighting.beacon,
             !identities.contains(sighting.beacon), !isKnown(sighting.beacon)
         else { return sighting }
@@ -65,10 +64,4 @@ package struct KnownAddresses: Hashable, Sendable {
         guard !beacons.isEmpty, !address.isPrivate else { return nil }
         return beacons[address.rawValue]
     }
-}
-
-extension DeviceAddress {
-    /// Whether the address is private, so that the device changes it and it identifies no beacon: a random address that
-    /// isn't static, by its two most significant bits (Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.2).
-    fileprivate var isPrivate: Bool { kind == .random && rawValue >> 46 != 0b11 }
 }

@@ -1,0 +1,79 @@
+// The names that other formats than iBeacon have for a beacon. The identity of a beacon consists of the same 20 bytes in
+// each format: those of its UUID, its major and its minor.
+
+extension BeaconIdentity {
+    /// Creates the identity of an Eddystone-UID: namespace and instance are the UUID, and major and minor are 0.
+    ///
+    /// Returns nil unless the namespace has 20 and the instance 12 hexadecimal digits, of either case.
+    ///
+    /// Source: Google, *Eddystone Protocol Specification*, UID frame, 2015.
+    public init?(eddystoneNamespace namespace: String, instance: String) {
+        guard namespace.utf8.count == 20, instance.utf8.count == 12, let uuid = BeaconUUID(namespace + instance) else {
+            return nil
+        }
+        self.init(uuid: uuid, major: 0, minor: 0)
+    }
+
+    /// Creates the identity of an AltBeacon: the first 16 bytes of its ID are the UUID, the next 2 the major, and the
+    /// last 2 the minor.
+    ///
+    /// Returns nil unless the text has 40 hexadecimal digits, of either case. After digits 8, 12, 16, 20, 32 and 36, a
+    /// dash may follow.
+    ///
+    /// Source: Radius Networks, *AltBeacon Protocol Specification* 1.0, Beacon ID, 2014.
+    public init?(altBeaconID text: String) {
+        var digits: [UInt8] = []
+        var isBehindDash = false
+        for byte in text.utf8 {
+            let isDash = byte == UInt8(ascii: "-")
+            if isDash {
+                guard !isBehindDash, [8, 12, 16, 20, 32, 36].contains(digits.count) else { return nil }
+            } else {
+                digits.append(byte)
+            }
+            isBehindDash = isDash
+        }
+        guard digits.count == 40, let uuid = BeaconUUID(String(decoding: digits.prefix(32), as: UTF8.self)),
+            digits.suffix(8).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+            let numbers = UInt32(String(decoding: digits.suffix(8), as: UTF8.self), radix: 16)
+        else { return nil }
+        self.init(
+            uuid: uuid, major: UInt16(truncatingIfNeeded: numbers >> 16), minor: UInt16(truncatingIfNeeded: numbers))
+    }
+
+    /// Creates the identity of a beacon that is known by its device address alone.
+    ///
+    /// It depends on nothing but the 48 bits of the address: a UUID of version 8 (RFC 9562) that begins with "BEACON" in
+    /// ASCII and ends with the address, such as `42454143-4F4E-8000-8000-C47C8D000101`, with major 0 and minor 0.
+    public init(address: DeviceAddress) {
+        self.init(
+            uuid: BeaconUUID(high: Self.addressHigh, low: Self.addressLow | address.rawValue), major: 0, minor: 0)
+    }
+
+    /// The device address from which ``init(address:)`` derives this identity; nil for any other identity.
+    public var derivedAddress: DeviceAddress? {
+        guard hasNoNumbers, uuid.high == Self.addressHigh, uuid.low >> 48 == Self.addressLow >> 48 else { return nil }
+        return DeviceAddress(rawValue: uuid.low)
+    }
+
+    /// The namespace as 20 upper-case hexadecimal digits; nil if major or minor isn't 0, which no Eddystone-UID can have.
+    public var eddystoneNamespace: String? { hasNoNumbers ? String(digits.prefix(20)) : nil }
+
+    /// The instance as 12 upper-case hexadecimal digits; nil if major or minor isn't 0, which no Eddystone-UID can have.
+    public var eddystoneInstance: String? { hasNoNumbers ? String(digits.suffix(12)) : nil }
+
+    /// The ID of an AltBeacon with this identity, as 40 upper-case hexadecimal digits.
+    public var altBeaconID: String { digits + Self.digits(of: major) + Self.digits(of: minor) }
+
+    private static let addressHigh: UInt64 = 0x4245_4143_4F4E_8000
+    private static let addressLow: UInt64 = 0x8000_0000_0000_0000
+
+    private var hasNoNumbers: Bool { major == 0 && minor == 0 }
+
+    private var digits: String { uuid.description.filter { $0 != "-" } }
+
+    private static func digits(of number: UInt16) -> String {
+        let text = String(number, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 4 - text.utf8.count) + text
+    }
+}
