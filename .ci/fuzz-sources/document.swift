@@ -21,6 +21,7 @@ public func fuzzDocument(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 4: check("memory", bytes, memory)
     case 5: check("rooms", bytes, rooms)
     case 6: check("training", bytes, training)
+    case 8: check("picture", bytes, picture)
     default: check("fingerprint", bytes, fingerprint)
     }
     return 0
@@ -131,6 +132,12 @@ private func training(_ bytes: [UInt8]) -> Outcome {
     } catch {
         return .problem("\(error)")
     }
+}
+
+private func picture(_ bytes: [UInt8]) -> Outcome {
+    guard let size = PictureSize(of: bytes) else { return .problem("not a picture") }
+    guard size.width > 0, size.height > 0 else { fatalError("a picture of \(size)") }
+    return .entries(size.width)
 }
 
 private func fingerprint(_ bytes: [UInt8]) -> Outcome {

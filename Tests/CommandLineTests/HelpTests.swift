@@ -32,6 +32,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
+    func testHelpOfVenueNew() throws { try assertPrints("venue", "new", "--help") }
     func testHelpOfVenueImport() throws { try assertPrints("venue", "import", "--help") }
     func testHelpOfVenueExport() throws { try assertPrints("venue", "export", "--help") }
     func testHelpOfVenueRoute() throws { try assertPrints("venue", "route", "--help") }
@@ -70,7 +71,7 @@ final class HelpTests: XCTestCase {
     private static let commands = [
         "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
         "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "track", "scan",
-        "venue check", "venue info", "venue import", "venue export", "venue route",
+        "venue check", "venue info", "venue new", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
         "config show", "config keys", "share watch", "share forget", "share keygen", "completion", "manual",

@@ -89,7 +89,7 @@ final class JSONLimitsTests: XCTestCase {
             """
         let problems = VenuePacketReader.parse(Array(text.utf8)).problems
         XCTAssertEqual(problems.count, 1_001)
-        XCTAssertEqual(problems.last?.message, "has 11000 more problems; correct the others first")
+        XCTAssertEqual(problems.last?.message, "has 7000 more problems; correct the others first")
     }
 
     func testTooManyEntriesAreOneProblem() {

@@ -52,7 +52,7 @@ public struct PlanTiles: Sendable {
             return
         }
         guard let size = PictureSize(of: try archive.read(name, limit: Self.limit)) else {
-            throw PacketFileError(message: "\(name) is neither a PNG nor a JPEG")
+            throw PacketFileError(message: "\(name) is not a PNG, JPEG, GIF or WebP image")
         }
         tileSize = isWide ? size.width : size.height
     }
@@ -74,35 +74,6 @@ public struct PlanTiles: Sendable {
             let row = parts[2].split(separator: ".").first.flatMap({ Int($0) })
         else { return nil }
         return Place(level: level, column: column, row: row)
-    }
-}
-
-/// The size of a PNG or JPEG picture in pixels.
-struct PictureSize: Hashable, Sendable {
-    let width: Int
-    let height: Int
-
-    /// Reads the size from a picture's header; nil for other formats.
-    ///
-    /// Sources: W3C, *Portable Network Graphics*, 11.2.2 (IHDR); ITU-T T.81, B.2.2 (frame header).
-    init?(of bytes: [UInt8]) {
-        func number(_ first: Int, _ count: Int) -> Int { bytes[first..<first + count].reduce(0) { $0 << 8 | Int($1) } }
-        if bytes.count >= 24, bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
-            (width, height) = (number(16, 4), number(20, 4))
-            return
-        }
-        guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
-        var place = 2
-        while place + 9 <= bytes.count, bytes[place] == 0xFF {
-            let marker = bytes[place + 1]
-            // The frame headers SOF0 to SOF15, without DHT, JPG and DAC, which are in the same range.
-            if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
-                (height, width) = (number(place + 5, 2), number(place + 7, 2))
-                return
-            }
-            place += 2 + max(2, number(place + 2, 2))
-        }
-        return nil
     }
 }
 

@@ -70,7 +70,9 @@ struct VenueImportCommand: Command {
     func run() throws {
         let old = try kept.map { try VenuePacketReader().read($0) }
         let isKeptPacket = old.map(output.isThePlace) ?? false
-        try output.check(mayReplace: mayOverwrite || isKeptPacket)
+        try output.check(
+            mayReplace: mayOverwrite || isKeptPacket,
+            remedy: "use --keep \(output.path) to keep its beacons and other additions, or --overwrite to discard them")
         try report?.check()
         var imported = try read(id: venueID ?? old?.venue.id, version: edition ?? old.map { $0.venue.version + 1 } ?? 1)
         let beacons = imported.venue.beacons.count

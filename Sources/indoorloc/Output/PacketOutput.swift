@@ -30,8 +30,16 @@ struct PacketOutput {
         URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
     }
 
+    /// The name of the file or folder without `.zip`.
+    var name: String {
+        let name = URL(filePath: path).lastPathComponent
+        return isZip ? String(name.dropLast(4)) : name
+    }
+
     /// Checks that a packet of this kind can be written, and that none exists unless it may be replaced.
-    func check(mayReplace: Bool) throws(Failure) {
+    ///
+    /// - Parameter remedy: what a person can do about an existing packet.
+    func check(mayReplace: Bool, remedy: String) throws(Failure) {
         var isFolder = false
         guard exists(path, &isFolder) else { return }
         let own = FileIdentity(path: path)
@@ -44,10 +52,7 @@ struct PacketOutput {
         }
         var isDirectory = false
         guard isZip || exists(path + "/venue.json", &isDirectory), !mayReplace else { return }
-        throw Failure(
-            path: path,
-            reason: "already exists: use --keep \(path) to keep its beacons and other additions, "
-                + "or --overwrite to discard them")
+        throw Failure(path: path, reason: "already exists: \(remedy)")
     }
 
     private func exists(_ path: String, _ isFolder: inout Bool) -> Bool {
@@ -59,16 +64,19 @@ struct PacketOutput {
 
     /// Writes a venue with the plan images of another packet.
     func write(_ venue: Venue, plansOf packet: VenuePacket?) throws {
-        guard isZip else { return try write(venue, plansOf: packet, toFolder: path) }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "indoorloc-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try write(venue, plansOf: packet, toFolder: folder)
-        try VenuePacketWriter().pack(folder: folder, toZip: path)
+        try write { folder in
+            // The document is written last, so that it never names a missing file.
+            try packet?.copyPlans(of: venue, toFolder: folder)
+            try VenuePacketWriter().write(venue, toFolder: folder)
+        }
     }
 
-    private func write(_ venue: Venue, plansOf packet: VenuePacket?, toFolder folder: String) throws {
-        // The document is written last, so that it never names a missing file.
-        try packet?.copyPlans(of: venue, toFolder: folder)
-        try VenuePacketWriter().write(venue, toFolder: folder)
+    /// Writes a packet whose files a closure writes into a folder.
+    func write(_ files: (String) throws -> Void) throws {
+        guard isZip else { return try files(path) }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "indoorloc-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try files(folder)
+        try VenuePacketWriter().pack(folder: folder, toZip: path)
     }
 }
