@@ -37,6 +37,7 @@ let package = Package(
         .target(name: "CBench"),
         .target(name: "CPrivileges"),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CBlueZ"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
@@ -97,7 +98,7 @@ let package = Package(
             name: "VenuePackets",
             dependencies: [
                 "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-                "LocalizationSession", "CCurl", "CLibArchive",
+                "LocalizationSession", "CCurl", "CExpat", "CLibArchive",
             ]),
         .target(
             name: "ScanRecording",

@@ -65,13 +65,14 @@ export function clockTime(seconds) {
 const addressUUID = "42454143-4F4E-8000-8000-";
 
 /**
- * Returns the short name of a beacon: its address if it is known by that alone, and otherwise major/minor.
+ * Returns the short name of a beacon: its address if it is known by that alone, the instance of an Eddystone-UID, which
+ * has no major and minor, and otherwise major/minor.
  * @param {string} id `UUID/major/minor`
  */
 export function beaconName(id) {
   const parts = id.split("/");
-  if (id.startsWith(addressUUID) && id.endsWith("/0/0")) {
-    return parts[0].slice(addressUUID.length).replace(/..(?=.)/g, "$&:");
+  if (id.endsWith("/0/0")) {
+    return id.startsWith(addressUUID) ? parts[0].slice(-12).replace(/..(?=.)/g, "$&:") : parts[0].slice(-12);
   }
   return parts.length === 3 ? `${parts[1]}/${parts[2]}` : id;
 }

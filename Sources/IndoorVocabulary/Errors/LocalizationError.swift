@@ -78,8 +78,8 @@ extension LocalizationError {
         let names = beacons.map(\.description).joined(separator: ", ")
         return LocalizationError(
             code: .generic,
-            message: "the received beacons belong to no known venue: \(names); correct uuid, major and minor in the "
-                + "packet, or add the venue",
+            message: "the received beacons belong to no known venue: \(names); correct the names of the beacons in the "
+                + "packet, such as uuid, major and minor, or add the venue",
             reason: .unknownBeacons(beacons), kind: .unknownBeacons)
     }
 

@@ -118,7 +118,7 @@ extension SessionDiagnosis: CustomStringConvertible {
         case .noBeacons:
             "Check that beacons are near and powered, and that they send a format that the package decodes."
         case .unknownBeacons:
-            "Correct uuid, major and minor in the packet, or add the packet of the venue that has these beacons."
+            "Correct the names of the beacons in the packet, or add the packet of the venue that has these beacons."
         case .unknownAnchors:
             "Correct the ids of the anchors in the packet, or add the packet of the venue that has these anchors."
         case .weakBeacons: "Lower rssiThreshold, or move closer to a beacon."

@@ -52,15 +52,15 @@ struct OSMDocument: Sendable {
 
     /// Reads a document; its elements are complete only if there are no problems.
     init(_ bytes: [UInt8]) {
-        var reader = XMLReader(bytes)
+        let reader = XMLReader(bytes)
         do throws(XMLSyntaxError) {
-            try read(&reader)
+            try read(reader)
         } catch {
             problems.append(OSMProblem(line: error.line, element: "", message: error.message))
         }
     }
 
-    private mutating func read(_ reader: inout XMLReader) throws(XMLSyntaxError) {
+    private mutating func read(_ reader: XMLReader) throws(XMLSyntaxError) {
         var depth = 0
         var element: OSMElement?
         while let token = try reader.next() {

@@ -1,14 +1,18 @@
 import Foundation
+import IndoorLocalization
 import IndoorLocalizationTesting
 import LiveMap
+import VenuePackets
 import XCTest
 
 /// The pages that `indoorloc view --output` writes, of recordings of real sessions.
 final class ViewedRecordingTests: ShownMapCase {
-    private func view(_ recording: String) throws -> ShownMap {
+    private func view(_ recording: String, venue: String = "office") throws -> ShownMap {
         let path = FileManager.default.temporaryDirectory.path + "/view-\(UUID().uuidString).html"
         addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
-        let tool = try ToolProcess(["view", "--venue", "Fixtures/office", "--output", path, "Fixtures/" + recording])
+        let tool = try ToolProcess([
+            "view", "--venue", "Fixtures/" + venue, "--output", path, "Fixtures/" + recording,
+        ])
         XCTAssertEqual(try tool.end(), 0)
         let page = try page()
         try page.setViewport(width: 1440, height: 900)
@@ -78,5 +82,22 @@ final class ViewedRecordingTests: ShownMapCase {
         XCTAssertFalse(listed.isEmpty)
         XCTAssertTrue(listed.contains { text.contains($0) }, "\(listed) in \(text)")
         XCTAssertEqual(map.page.problems, [])
+    }
+
+    func testABeaconHasItsAddressOrItsInstanceAsNameIfItHasNoMajorAndMinor() throws {
+        let map = try view("identities/walk.jsonl.gz", venue: "identities")
+        try seek(map, to: 0.5)
+        let names = try map.page.evaluate(
+            "[...document.querySelectorAll('#beacons tbody tr')].map((row) => row.cells[0].textContent)",
+            as: [String].self)
+        let packet = try VenuePacketReader().read("Fixtures/identities").venue
+        func known(_ naming: BeaconNaming, _ name: (BeaconIdentity) -> String?) -> Set<String> {
+            Set(packet.beacons.filter { $0.naming == naming }.compactMap { name($0.identity) })
+        }
+        let kinds = [
+            known(.address) { $0.derivedAddress?.description }, known(.eddystoneUID) { $0.eddystoneInstance },
+            known(.uuid) { "\($0.major)/\($0.minor)" },
+        ]
+        for kind in kinds { XCTAssertFalse(kind.isDisjoint(with: names), "\(kind) in \(names)") }
     }
 }

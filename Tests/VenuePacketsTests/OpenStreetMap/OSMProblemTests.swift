@@ -1,3 +1,4 @@
+import FoundationEssentials
 import IndoorLocalization
 import VenuePackets
 import XCTest
@@ -125,18 +126,15 @@ final class OSMProblemTests: XCTestCase {
 
     func testMalformedXMLIsAProblemOfItsLine() throws {
         for (text, line, part) in [
-            ("", 1, "there is no element"), ("PK\u{3}\u{4}", 1, "text outside of the elements"),
-            ("<osm>\n<node id=1/>", 2, "the value of id is not in quotes"),
-            ("<osm>\n\n<node id=\"1\"", 3, "no blank before an attribute"),
-            ("<osm>\n<node id=\"1", 2, "the document ends inside the value of id"),
-            ("<osm>\n</way>", 2, "</way> ends <osm>"), ("<osm>\n<way id=\"1\">\n</osm>", 3, "</osm> ends <way>"),
-            ("<osm>\n", 2, "the document ends inside <osm>"), ("<osm/>\n<osm/>", 2, "there is a second element"),
-            ("<osm>\n<tag k=\"a\" k=\"b\"/></osm>", 2, "has the attribute k twice"),
-            ("<osm>\n<tag k=\"a<b\"/></osm>", 2, "contains <"),
-            ("<osm>\n<!-- ", 2, "a comment has no end"), ("<osm>\n<tag k=\"&#0;\"/></osm>", 2, "not a known entity"),
-            ("<osm>\n<tag k=\"&#xD800;\"/></osm>", 2, "not a known entity"),
-            ("<osm>\n<tag k=\"a & b\"/></osm>", 2, "& has no ;"), ("<html/>", 1, "the root is <html>"),
-            ("<?xml version='1.0' encoding='ISO-8859-1'?>\n<osm/>", 1, "the encoding is ISO-8859-1"),
+            ("", 1, "no element found"), ("PK\u{3}\u{4}", 1, "not well-formed (invalid token)"),
+            ("<osm>\n<node id=1/>", 2, "not well-formed"), ("<osm>\n\n<node id=\"1\"", 3, "unclosed token"),
+            ("<osm>\n</way>", 2, "mismatched tag"), ("<osm>\n<way id=\"1\">\n</osm>", 3, "mismatched tag"),
+            ("<osm>\n", 2, "no element found"), ("<osm/>\n<osm/>", 2, "junk after document element"),
+            ("<osm>\n<tag k=\"a\" k=\"b\"/></osm>", 2, "duplicate attribute"),
+            ("<osm>\n<tag k=\"a<b\"/></osm>", 2, "not well-formed"), ("<osm>\n<!-- ", 2, "unclosed token"),
+            ("<osm>\n<tag k=\"&#0;\"/></osm>", 2, "reference to invalid character number"),
+            ("<osm>\n<tag k=\"a & b\"/></osm>", 2, "not well-formed"), ("<html/>", 1, "the root is <html>"),
+            ("<?xml version='1.0' encoding='EBCDIC'?>\n<osm/>", 1, "unknown encoding"),
         ] {
             let problems = try File.problems(text)
             XCTAssertEqual(problems.count, 1, text)
@@ -160,7 +158,7 @@ final class OSMProblemTests: XCTestCase {
                 ["line 1: a document type declaration is not supported; remove it"])
         }
         let unknown = try File.problems("<osm>\n<tag k=\"&e9;\" v=\"\"/></osm>")
-        XCTAssertEqual(unknown, ["line 2: &e9; is not a known entity; write the character itself"])
+        XCTAssertEqual(unknown, ["line 2: it is not well-formed XML: undefined entity; correct it there, or export the file again"])
     }
 
     func testDeepAndLongDocumentsAreRefused() throws {
@@ -193,6 +191,22 @@ final class OSMProblemTests: XCTestCase {
         let text = room(["name": "Caf&#xE9; &lt;A&amp;B&gt; &quot;&apos;"]).text
         let venue = try File.imported("\u{FEFF}<?xml version=\"1.0\"?>\r\n<!-- a > b --><?note?>" + text).venue
         XCTAssertEqual(venue.rooms.map(\.name), ["Café <A&B> \"'"])
+    }
+
+    func testOtherEncodingsAreRead() throws {
+        let text = "<?xml version='1.0' encoding='ISO-8859-1'?>" + room(["name": "Caf&#xE9; \u{E9}"]).text
+        let path = try temporaryFolder() + "/latin.osm"
+        try Data(text.unicodeScalars.map { UInt8($0.value) }).write(to: URL(filePath: path))
+        XCTAssertEqual(try OSMImporter().read(path).venue.rooms.map(\.name), ["Café é"])
+    }
+
+    func testALargeFileIsReadInParts() throws {
+        var file = File()
+        for number in 0..<900 {
+            let x = Double(number) * 4
+            file.area([(x, 0), (x + 4, 0), (x + 4, 4), (x, 4)], ["indoor": "room", "level": "0", "name": "R\(number)"])
+        }
+        XCTAssertEqual(try file.imported().venue.rooms.map(\.name), (0..<900).map { "R\($0)" })
     }
 
     func testAMissingFileIsAProblem() {
