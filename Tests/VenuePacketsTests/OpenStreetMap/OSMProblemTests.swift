@@ -158,7 +158,13 @@ final class OSMProblemTests: XCTestCase {
                 ["line 1: a document type declaration is not supported; remove it"])
         }
         let unknown = try File.problems("<osm>\n<tag k=\"&e9;\" v=\"\"/></osm>")
-        XCTAssertEqual(unknown, ["line 2: it is not well-formed XML: undefined entity; correct it there, or export the file again"])
+        XCTAssertEqual(
+            unknown,
+            [
+                "line 2: it is not well-formed XML: undefined entity; correct it there, "
+                    + "or export the file again"
+            ]
+        )
     }
 
     func testDeepAndLongDocumentsAreRefused() throws {
@@ -204,7 +210,8 @@ final class OSMProblemTests: XCTestCase {
         var file = File()
         for number in 0..<900 {
             let x = Double(number) * 4
-            file.area([(x, 0), (x + 4, 0), (x + 4, 4), (x, 4)], ["indoor": "room", "level": "0", "name": "R\(number)"])
+            file.area(
+                [(x, 0), (x + 4, 0), (x + 4, 4), (x, 4)], ["indoor": "room", "level": "0", "name": "R\(number)"])
         }
         XCTAssertEqual(try file.imported().venue.rooms.map(\.name), (0..<900).map { "R\($0)" })
     }
