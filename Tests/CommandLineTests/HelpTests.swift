@@ -33,6 +33,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
     func testHelpOfVenueImport() throws { try assertPrints("venue", "import", "--help") }
+    func testHelpOfVenueEdit() throws { try assertPrints("venue", "edit", "--help") }
     func testHelpOfVenueExport() throws { try assertPrints("venue", "export", "--help") }
     func testHelpOfVenueRoute() throws { try assertPrints("venue", "route", "--help") }
     func testHelpOfVenuePublish() throws { try assertPrints("venue", "publish", "--help") }
