@@ -71,8 +71,8 @@ final class HelpTests: XCTestCase {
     private static let commands = [
         "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
         "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "track", "scan",
-        "venue check", "venue info", "venue import", "venue export", "venue route",
-        "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
+        "venue check", "venue info", "venue import", "venue edit", "venue export",
+        "venue route", "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
         "config show", "config keys", "share watch", "share forget", "share keygen", "completion", "manual",
     ]

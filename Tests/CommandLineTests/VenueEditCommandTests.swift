@@ -72,7 +72,7 @@ final class VenueEditCommandTests: XCTestCase {
         XCTAssertEqual(chmod(served.file, 0o640), 0)
         let read = try get(served)
         XCTAssertEqual(read.status, 200)
-        XCTAssertEqual(read.body + "\n", try text(served) + (read.body.hasSuffix("\n") ? "\n" : ""))
+        XCTAssertEqual(read.body, try text(served))
         let changed = try text(served).replacingOccurrences(of: "\"Office\"", with: "\"Bureau\"")
         let answer = try put(served, changed, basedOn: read.tag)
         XCTAssertEqual(answer.status, 200, answer.body)
@@ -109,7 +109,10 @@ final class VenueEditCommandTests: XCTestCase {
         for (document, place) in [
             ("{\"id\": 1,\n \"name\" }", "line 2, column 9"), ("[1]", "$"),
             (before.replacingOccurrences(of: "\"x\": 16.0", with: "\"x\": \"east\""), "$.beacons[5].x"),
-            (before.replacingOccurrences(of: "[[1, 6], [9, 6], [9, 11.5], [1, 11.5]]", with: "[[1, 6], [9, 6]]"), "$.rooms[0]"),
+            (
+                before.replacingOccurrences(of: "[[1, 6], [9, 6], [9, 11.5], [1, 11.5]]", with: "[[1, 6], [9, 6]]"),
+                "$.rooms[0]"
+            ),
             (before.replacingOccurrences(of: "plans/ground.png", with: "plans/missing.png"), "$.maps[0].image"),
         ] {
             let answer = try put(served, document, basedOn: tag)
@@ -142,6 +145,30 @@ final class VenueEditCommandTests: XCTestCase {
         XCTAssertNotEqual(try edit(try copy()).token, served.token)
     }
 
+    func testTheBrowserGetsTheTokenFromAFileThatOnlyItsOwnerCanRead() throws {
+        let folder = try temporaryFolder()
+        let told = folder + "/told"
+        XCTAssertEqual(mkfifo(told, 0o600), 0)
+        // In place of the default browser: passes on its argument, and the permissions and the content of that file.
+        let script = "#!/bin/sh\n{ echo \"$1\"; stat -c %a \"$1\"; cat \"$1\"; } >\(told)\n"
+        try Data(script.utf8).write(to: URL(filePath: folder + "/xdg-open"))
+        XCTAssertEqual(chmod(folder + "/xdg-open", 0o755), 0)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let process = try ServiceProcess(
+            ["edit", "--open", try copy()], command: "venue",
+            environment: ["PATH": "\(folder):\(path)", "XDG_RUNTIME_DIR": folder])
+        let url = try process.wait(for: "/?token=")
+        let result = try Tool.run(["60", "cat", told], program: "/usr/bin/timeout")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        XCTAssertEqual(lines.count, 3, result.output)
+        XCTAssertTrue(lines[0].hasPrefix(folder + "/indoorloc-"), "the argument has no token: \(lines[0])")
+        XCTAssertEqual(lines[1], "600")
+        XCTAssertTrue(lines[2].contains("content=\"0; url=\(url)\""), lines[2])
+        process.send(SIGTERM)
+        XCTAssertEqual(try process.end(), 0)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: lines[0]), "the file is removed at the end")
+    }
+
     func testADocumentAboveTheLimitIsRefused() throws {
         let served = try edit(try copy())
         let before = try text(served)
@@ -154,7 +181,8 @@ final class VenueEditCommandTests: XCTestCase {
 
     func testAFullOrDefectiveDiskLeavesTheEarlierFile() throws {
         for (plan, message) in [
-            ("write ENOSPC -1 .unfinished", "No space left on device"), ("sync EIO -1 .unfinished", "Input/output error"),
+            ("write ENOSPC -1 .unfinished", "No space left on device"),
+            ("sync EIO -1 .unfinished", "Input/output error"),
             ("rename EIO -1 venue.json", "Input/output error"),
             ("open EROFS -1 .unfinished", "Read-only file system"),
         ] {

@@ -60,7 +60,6 @@ export class EditApp {
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
     this.plan.afterDrawing = () => this.finishDrawing();
-    this.plan.scene.layers = new Set(["image", "walls", "rooms", "names", "fences", "points"]);
     this.tools = new Tools(this);
     this.fields = new Fields(this);
     this.problems = new Problems(this);
@@ -77,6 +76,8 @@ export class EditApp {
     this.themeChanged();
     setText(byId("title"), overview.title);
     window.document.title = `${overview.title} – Venue editor`;
+    // An image of a plan usually has the names.
+    byId("names").checked = !overview.maps.some((/** @type {any} */ map) => map.hasImage || map.tiles);
     this.documentChanged();
     this.showMap([...this.plan.scene.venue.maps].sort((a, b) => Math.abs(a.level) - Math.abs(b.level))[0] ?? null);
     this.toolChanged();
@@ -162,6 +163,7 @@ export class EditApp {
   sceneChanged() {
     const { scene } = this.plan;
     const mapId = scene.map?.id;
+    scene.layers = new Set(["image", "walls", "rooms", "fences", "points", ...(byId("names").checked ? ["names"] : [])]);
     scene.venue = sceneVenue(this.document, this.overview);
     const names = (/** @type {any[]} */ maps) => JSON.stringify(maps.map((map) => [map.id, map.name, map.level]));
     if (names(scene.venue.maps) !== names(this.floors.maps ?? [])) this.floors.setMaps(scene.venue.maps);

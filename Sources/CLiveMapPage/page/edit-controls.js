@@ -25,6 +25,7 @@ export function attachEditControls(app) {
   byId("undo").addEventListener("click", () => app.undo());
   byId("redo").addEventListener("click", () => app.redo());
   byId("save").addEventListener("click", () => app.save());
+  byId("names").addEventListener("change", () => app.sceneChanged());
   byId("finish").addEventListener("click", () => tools.finish());
   byId("delete").addEventListener("click", () => tools.deleteSelected());
   byId("deselect").addEventListener("click", () => app.select(null));

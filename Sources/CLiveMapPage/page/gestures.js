@@ -1,4 +1,7 @@
 // @ts-check
+/** The pixels that a finger may move during a tap. */
+const tremor = 6;
+
 /**
  * Zoom and pan with mouse, touch and pen, and taps on the plan.
  * @param {HTMLElement} root
@@ -47,8 +50,8 @@ export function attachGestures(root, view, reports) {
     const now = place(event);
     travelled += Math.hypot(now.x - before.x, now.y - before.y);
     if (fingers.size === 1) {
-      if (travelled > 4 && isGrabbed) {
-        reports.dragged?.(now.x, now.y, event);
+      if (isGrabbed) {
+        if (travelled > tremor) reports.dragged?.(now.x, now.y, event);
       } else if (travelled > 4) {
         root.classList.add("dragged");
         view.pan(now.x - before.x, now.y - before.y);
@@ -76,8 +79,8 @@ export function attachGestures(root, view, reports) {
       return;
     }
     root.classList.remove("dragged");
-    drop(event.type !== "pointerup" || travelled <= 4);
-    if (!wasDown || event.type !== "pointerup" || travelled > 6) return;
+    drop(event.type !== "pointerup" || travelled <= tremor);
+    if (!wasDown || event.type !== "pointerup" || travelled > tremor) return;
     const at = place(event);
     const isDouble = event.timeStamp - lastTap.at < 300 && Math.hypot(at.x - lastTap.x, at.y - lastTap.y) < 24;
     lastTap = { at: isDouble ? 0 : event.timeStamp, ...at };

@@ -13,9 +13,11 @@ final class VenueSavingTests: VenueEditorCase {
     }
 
     func testOnlyTheLinesOfChangedObjectsDifferAndUnknownKeysAndNumbersStay() throws {
+        let owner = #"  "x-owner": {"9": 1, "1": 12345678901234567890, "e": 1E400},"#
         let editor = try editor { folder in
             try replace(
-                "\"radius\": 30,", with: "\"radius\": 30,\n  \"x-owner\": {\"9\": 1, \"1\": 12345678901234567890, \"e\": 1E400},",
+                "\"radius\": 30,",
+                with: "\"radius\": 30,\n" + owner,
                 in: folder + "/venue.json")
             try replace("\"minor\": 6, ", with: "\"minor\": 6, \"x-battery\": 2.50, ", in: folder + "/venue.json")
         }
@@ -29,10 +31,12 @@ final class VenueSavingTests: VenueEditorCase {
         let line = try XCTUnwrap(changed.first?.1)
         XCTAssertTrue(
             line.hasPrefix(
-                #"    {"uuid": "6C1D5B0E-3A47-4F0B-9C7E-0D5A1E2B3C4F", "major": 1, "minor": 6, "x-battery": 2.5, "mapId": 1, "x": 12"#),
+                #"    {"uuid": "6C1D5B0E-3A47-4F0B-9C7E-0D5A1E2B3C4F", "major": 1, "minor": 6, "#
+                    + #""x-battery": 2.5, "mapId": 1, "x": 12"#
+            ),
             line)
         XCTAssertTrue(line.hasSuffix(#""z": 2.6, "measuredPower": -59, "pathLossExponent": 2.3},"#), line)
-        XCTAssertTrue(after.contains(#"  "x-owner": {"9": 1, "1": 12345678901234567890, "e": 1E400},"#))
+        XCTAssertTrue(after.contains(owner))
         XCTAssertEqual(editor.page.problems, [])
     }
 
@@ -130,13 +134,15 @@ final class VenueSavingTests: VenueEditorCase {
         let beacon = try editor.venue.beacons[5]
         XCTAssertEqual(beacon.naming, .eddystoneUID)
         XCTAssertEqual(beacon.identity.eddystoneInstance, "0BDB87539B67")
-        XCTAssertFalse(try editor.text.components(separatedBy: "\n").contains { $0.contains("EDD1") && $0.contains("uuid") })
+        XCTAssertFalse(
+            try editor.text.components(separatedBy: "\n").contains { $0.contains("EDD1") && $0.contains("uuid") })
     }
 
     func testAMovedBeaconOfTheSurveyIsReported() throws {
         let editor = try editor { folder in
             let survey = try ToolProcess([
-                "survey", "--venue", folder, "-o", folder + "/radio-map.json.gz", "Fixtures/office/survey/ground-west.jsonl",
+                "survey", "--venue", folder, "-o", folder + "/radio-map.json.gz",
+                "Fixtures/office/survey/ground-west.jsonl",
             ])
             XCTAssertEqual(try survey.end(), 0)
             try replace(
@@ -171,8 +177,12 @@ final class VenueSavingTests: VenueEditorCase {
         let editor = try editor(isTouch: true)
         try editor.page.run("document.querySelector('[data-object=beacon-5]').click()")
         try editor.choose("room")
-        for (width, height) in [(320, 568), (360, 740), (820, 1180), (1024, 600), (1440, 900)] {
-            try editor.page.setViewport(width: width, height: height, isTouch: width < 900)
+        // A telephone makes a page that is too wide smaller, a narrow window doesn't.
+        for (width, height, isTouch) in [
+            (320, 568, true), (320, 568, false), (390, 844, false), (820, 1180, true), (1024, 600, false),
+            (1440, 900, false),
+        ] {
+            try editor.page.setViewport(width: width, height: height, isTouch: isTouch)
             try editor.map.waitForDrawing()
             let place = "\(width) × \(height)"
             XCTAssertFalse(try editor.page.scrollsSideways, place)
