@@ -109,6 +109,8 @@ let package = Package(
                 "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
                 "CLiveMapPage", "CSodium",
             ]),
+        // The rules of editing a venue's document.
+        .target(name: "VenueEditing", dependencies: ["IndoorVocabulary", "VenueModel"]),
         .target(name: "LocalizationFigures", dependencies: ["IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
         .target(
             name: "SessionMetrics",
@@ -141,8 +143,8 @@ let package = Package(
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
                 "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
-                "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService", "CBench",
-                "CGetOpt", "CSystemd", "CPrivileges",
+                "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
+                "VenueEditing", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
         .executableTarget(
@@ -220,7 +222,7 @@ let package = Package(
         .testTarget(
             name: "LiveMapTests",
             dependencies: [
-                "LiveMap", "TagTracking", "TagTrackingService", "ScanRecording", "VenuePackets",
+                "LiveMap", "TagTracking", "TagTrackingService", "ScanRecording", "VenueEditing", "VenuePackets",
                 "IndoorLocalizationTesting", "LoopbackServers",
             ]),
         .testTarget(

@@ -29,6 +29,42 @@ static const unsigned char controls_js[] = {
 static const unsigned char dom_js[] = {
 #embed "page/dom.js"
 };
+static const unsigned char edit_app_js[] = {
+#embed "page/edit-app.js"
+};
+static const unsigned char edit_controls_js[] = {
+#embed "page/edit-controls.js"
+};
+static const unsigned char edit_fields_js[] = {
+#embed "page/edit-fields.js"
+};
+static const unsigned char edit_geometry_js[] = {
+#embed "page/edit-geometry.js"
+};
+static const unsigned char edit_history_js[] = {
+#embed "page/edit-history.js"
+};
+static const unsigned char edit_main_js[] = {
+#embed "page/edit-main.js"
+};
+static const unsigned char edit_problems_js[] = {
+#embed "page/edit-problems.js"
+};
+static const unsigned char edit_scene_js[] = {
+#embed "page/edit-scene.js"
+};
+static const unsigned char edit_store_js[] = {
+#embed "page/edit-store.js"
+};
+static const unsigned char edit_tools_js[] = {
+#embed "page/edit-tools.js"
+};
+static const unsigned char edit_css[] = {
+#embed "page/edit.css"
+};
+static const unsigned char edit_html[] = {
+#embed "page/edit.html"
+};
 static const unsigned char error_chart_js[] = {
 #embed "page/error-chart.js"
 };
@@ -62,8 +98,14 @@ static const unsigned char inspection_js[] = {
 static const unsigned char interpolation_js[] = {
 #embed "page/interpolation.js"
 };
+static const unsigned char json_source_js[] = {
+#embed "page/json-source.js"
+};
 static const unsigned char keys_js[] = {
 #embed "page/keys.js"
+};
+static const unsigned char layer_edit_js[] = {
+#embed "page/layer-edit.js"
 };
 static const unsigned char layer_particles_js[] = {
 #embed "page/layer-particles.js"
@@ -149,6 +191,9 @@ static const unsigned char theme_js[] = {
 static const unsigned char timeline_js[] = {
 #embed "page/timeline.js"
 };
+static const unsigned char venue_objects_js[] = {
+#embed "page/venue-objects.js"
+};
 static const unsigned char view_js[] = {
 #embed "page/view.js"
 };
@@ -168,6 +213,18 @@ static const live_map_file files[] = {
     { "clock.js", clock_js, sizeof clock_js },
     { "controls.js", controls_js, sizeof controls_js },
     { "dom.js", dom_js, sizeof dom_js },
+    { "edit-app.js", edit_app_js, sizeof edit_app_js },
+    { "edit-controls.js", edit_controls_js, sizeof edit_controls_js },
+    { "edit-fields.js", edit_fields_js, sizeof edit_fields_js },
+    { "edit-geometry.js", edit_geometry_js, sizeof edit_geometry_js },
+    { "edit-history.js", edit_history_js, sizeof edit_history_js },
+    { "edit-main.js", edit_main_js, sizeof edit_main_js },
+    { "edit-problems.js", edit_problems_js, sizeof edit_problems_js },
+    { "edit-scene.js", edit_scene_js, sizeof edit_scene_js },
+    { "edit-store.js", edit_store_js, sizeof edit_store_js },
+    { "edit-tools.js", edit_tools_js, sizeof edit_tools_js },
+    { "edit.css", edit_css, sizeof edit_css },
+    { "edit.html", edit_html, sizeof edit_html },
     { "error-chart.js", error_chart_js, sizeof error_chart_js },
     { "event-list.js", event_list_js, sizeof event_list_js },
     { "facts.js", facts_js, sizeof facts_js },
@@ -179,7 +236,9 @@ static const live_map_file files[] = {
     { "index.html", index_html, sizeof index_html },
     { "inspection.js", inspection_js, sizeof inspection_js },
     { "interpolation.js", interpolation_js, sizeof interpolation_js },
+    { "json-source.js", json_source_js, sizeof json_source_js },
     { "keys.js", keys_js, sizeof keys_js },
+    { "layer-edit.js", layer_edit_js, sizeof layer_edit_js },
     { "layer-particles.js", layer_particles_js, sizeof layer_particles_js },
     { "layer-plan.js", layer_plan_js, sizeof layer_plan_js },
     { "layer-radio-map.js", layer_radio_map_js, sizeof layer_radio_map_js },
@@ -210,6 +269,7 @@ static const live_map_file files[] = {
     { "tags.html", tags_html, sizeof tags_html },
     { "theme.js", theme_js, sizeof theme_js },
     { "timeline.js", timeline_js, sizeof timeline_js },
+    { "venue-objects.js", venue_objects_js, sizeof venue_objects_js },
     { "view.js", view_js, sizeof view_js },
 };
 

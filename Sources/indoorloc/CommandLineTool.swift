@@ -26,11 +26,11 @@ package struct CommandLineTool: Sendable {
         ViewCommand.self, EvaluateCommand.self, SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self,
         PlotResidualsCommand.self, PlotRangeCommand.self, PlotRadioMapCommand.self, PlotCoverageCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
-        VenueInfoCommand.self, VenueNewCommand.self, VenueImportCommand.self, VenueExportCommand.self,
-        VenueRouteCommand.self,
-        VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,
-        RoomsEvaluateCommand.self, RoomsWatchCommand.self, RegionsWatchCommand.self,
-        ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self, ShareForgetCommand.self,
+        VenueInfoCommand.self, VenueNewCommand.self, VenueImportCommand.self, VenueEditCommand.self,
+        VenueExportCommand.self, VenueRouteCommand.self, VenuePublishCommand.self, VenueFetchCommand.self,
+        RoomsTrainCommand.self, RoomsClassifyCommand.self, RoomsEvaluateCommand.self, RoomsWatchCommand.self,
+        RegionsWatchCommand.self, ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self,
+        ShareForgetCommand.self,
         ShareKeygenCommand.self,
     ]
 

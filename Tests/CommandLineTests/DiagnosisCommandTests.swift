@@ -33,7 +33,8 @@ final class DiagnosisCommandTests: XCTestCase {
         let text =
             "20 beacons were received, of which none belongs to 'Office': "
             + names.prefix(3).joined(separator: ", ") + " and 17 more"
-        let help = "orrect the names of the beacons in the packet, or add the packet of the venue that has these beacons"
+        let help =
+            "orrect the names of the beacons in the packet, or add the packet of the venue that has these beacons"
         let list = names.map { "\"\($0)\"" }.joined(separator: ",")
         XCTAssertEqual(
             diagnoses(result),

@@ -34,6 +34,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
     func testHelpOfVenueNew() throws { try assertPrints("venue", "new", "--help") }
     func testHelpOfVenueImport() throws { try assertPrints("venue", "import", "--help") }
+    func testHelpOfVenueEdit() throws { try assertPrints("venue", "edit", "--help") }
     func testHelpOfVenueExport() throws { try assertPrints("venue", "export", "--help") }
     func testHelpOfVenueRoute() throws { try assertPrints("venue", "route", "--help") }
     func testHelpOfVenuePublish() throws { try assertPrints("venue", "publish", "--help") }
@@ -71,8 +72,8 @@ final class HelpTests: XCTestCase {
     private static let commands = [
         "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
         "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "track", "scan",
-        "venue check", "venue info", "venue new", "venue import", "venue export", "venue route",
-        "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
+        "venue check", "venue info", "venue new", "venue import", "venue edit", "venue export",
+        "venue route", "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
         "config show", "config keys", "share watch", "share forget", "share keygen", "completion", "manual",
     ]

@@ -28,9 +28,11 @@ final class UsageErrorTests: XCTestCase {
     }
 
     func testAGroupWithoutACommandIsReportedWithItsCommands() throws {
-        let names = ["check", "info", "import", "export", "route", "publish", "fetch"].map { "'venue \($0)'" }
+        let names = ["check", "info", "new", "import", "edit", "export", "route", "publish", "fetch"].map {
+            "'venue \($0)'"
+        }
         let advice = "; use " + names.joined(separator: " or ")
-        let commands = "check, info, import, export, route, publish or fetch"
+        let commands = "check, info, new, import, edit, export, route, publish or fetch"
         for words in [["venue"], ["venue", "--json"]] {
             try assertUsageError(words, "'venue' requires a command: \(commands)")
         }

@@ -1,15 +1,30 @@
 // @ts-check
+/** The pixels that a finger may move during a tap. */
+const tremor = 6;
+
 /**
  * Zoom and pan with mouse, touch and pen, and taps on the plan.
  * @param {HTMLElement} root
  * @param {import("./view.js").View} view
- * @param {{moved: () => void, tapped: (x: number, y: number) => void}} reports
+ * @param {{
+ *   moved: () => void, tapped: (x: number, y: number, event: PointerEvent) => void,
+ *   grabbed?: (x: number, y: number) => boolean, dragged?: (x: number, y: number, event: PointerEvent) => void,
+ *   dropped?: (isCancelled: boolean) => void,
+ * }} reports `grabbed` returns whether a finger moves something on the plan instead of the plan; `dragged` and `dropped`
+ *   then follow.
  */
 export function attachGestures(root, view, reports) {
   /** @type {Map<number, {x: number, y: number}>} */
   const fingers = new Map();
   let travelled = 0;
   let lastTap = { at: 0, x: 0, y: 0 };
+  let isGrabbed = false;
+
+  const drop = (/** @type {boolean} */ isCancelled) => {
+    if (!isGrabbed) return;
+    isGrabbed = false;
+    reports.dropped?.(isCancelled);
+  };
 
   const place = (/** @type {MouseEvent} */ event) => {
     const box = root.getBoundingClientRect();
@@ -19,8 +34,14 @@ export function attachGestures(root, view, reports) {
   root.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "mouse" && event.button !== 0) return;
     root.setPointerCapture(event.pointerId);
-    if (fingers.size === 0) travelled = 0;
-    fingers.set(event.pointerId, place(event));
+    const at = place(event);
+    if (fingers.size === 0) {
+      travelled = 0;
+      isGrabbed = reports.grabbed?.(at.x, at.y) ?? false;
+    } else {
+      drop(true);
+    }
+    fingers.set(event.pointerId, at);
   });
 
   root.addEventListener("pointermove", (event) => {
@@ -29,7 +50,9 @@ export function attachGestures(root, view, reports) {
     const now = place(event);
     travelled += Math.hypot(now.x - before.x, now.y - before.y);
     if (fingers.size === 1) {
-      if (travelled > 4) {
+      if (isGrabbed) {
+        if (travelled > tremor) reports.dragged?.(now.x, now.y, event);
+      } else if (travelled > 4) {
         root.classList.add("dragged");
         view.pan(now.x - before.x, now.y - before.y);
         reports.moved();
@@ -56,7 +79,8 @@ export function attachGestures(root, view, reports) {
       return;
     }
     root.classList.remove("dragged");
-    if (!wasDown || event.type !== "pointerup" || travelled > 6) return;
+    drop(event.type !== "pointerup" || travelled <= tremor);
+    if (!wasDown || event.type !== "pointerup" || travelled > tremor) return;
     const at = place(event);
     const isDouble = event.timeStamp - lastTap.at < 300 && Math.hypot(at.x - lastTap.x, at.y - lastTap.y) < 24;
     lastTap = { at: isDouble ? 0 : event.timeStamp, ...at };
@@ -64,7 +88,7 @@ export function attachGestures(root, view, reports) {
       view.zoom(2, at.x, at.y);
       reports.moved();
     } else {
-      reports.tapped(at.x, at.y);
+      reports.tapped(at.x, at.y, event);
     }
   };
   root.addEventListener("pointerup", lift);

@@ -85,6 +85,8 @@ final class HTTPExchange: Sendable {
                     state.phase = .discarding(request.target, count: part.count)
                     return true
                 }
+                // With one owner, the body grows in place.
+                state.phase = .sent
                 request.body += part
                 state.phase = .receiving(request, headers: headers)
                 return true

@@ -10,6 +10,9 @@ public struct PlanFiles: Sendable {
     /// Creates the files of a packet's maps, whose paths are relative to the packet.
     public init(_ packet: VenuePacket) { storage = packet.storage }
 
+    /// Creates the files of a packet in a folder, given by its absolute path.
+    package init(folder: String) { storage = .folder(folder) }
+
     /// Creates the files of venues whose maps have absolute paths, as venue sources return them.
     public init() { storage = nil }
 

@@ -34,11 +34,26 @@ public struct VenuePacketReader: Sendable {
 
     /// Returns the result of `check(_:)`, and the venue; nil if there is an error.
     package func checked(_ path: String) -> (venue: Venue?, problems: [VenueProblem]) {
-        let (packet, problems) = examine(path)
+        Self.withAdvice(examine(path))
+    }
+
+    /// Returns the result of `checked(_:)` for a document that would replace the `venue.json` of a packet's folder.
+    package func checked(
+        _ document: [UInt8], inFolder folder: String
+    ) -> (venue: Venue?, problems: [VenueProblem]) {
+        Self.withAdvice(
+            Self.packet(
+                self.document(document), in: .folder(folder), PacketFolder(path: folder), radioMap: nil))
+    }
+
+    private static func withAdvice(
+        _ examined: (packet: VenuePacket?, problems: [VenueProblem])
+    ) -> (venue: Venue?, problems: [VenueProblem]) {
+        let (packet, problems) = examined
         guard let venue = packet?.venue, !problems.contains(where: { $0.severity == .error }) else {
             return (nil, problems)
         }
-        return (venue, problems + Self.missingBeacons(of: venue) + Self.unreachedPlaces(of: venue))
+        return (venue, problems + missingBeacons(of: venue) + unreachedPlaces(of: venue))
     }
 
     /// Returns a warning if a venue has neither beacons, receivers, anchors nor a radio map.

@@ -1,13 +1,13 @@
 import Glibc
 
 /// Operations on files that other processes see either completed or not at all.
-enum DiskFile {
+package enum DiskFile {
     /// Creates a file, or replaces one, which keeps its access permissions. The content is on disk when this function
     /// returns.
     ///
     /// - Parameter mode: the access permissions of a new file, of which the umask removes some.
     /// - Throws: `FileSystemError`; then an earlier file stays.
-    static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o666) throws(FileSystemError) {
+    package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o666) throws(FileSystemError) {
         let temporary = "\(path).\(UInt64.random(in: .min ... .max)).unfinished"
         do throws(FileSystemError) {
             let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)

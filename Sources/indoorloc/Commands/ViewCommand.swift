@@ -32,10 +32,7 @@ struct ViewCommand: Command {
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .beaconLayout, .lenient,
             CommandOption(name: "goal", argument: "PLACE", help: "show the route to MAP,X,Y or to a point of interest"),
-            CommandOption(
-                name: "http", argument: "ADDRESS",
-                help: "loopback HOST:PORT or PORT (default: 127.0.0.1 and a free port)"),
-            CommandOption(name: "open", help: "also open the page in the default browser"),
+            .loopbackAddress, .open,
             CommandOption(name: "output", short: "o", argument: "FILE", help: "write one HTML file and end"),
             .overwrite,
         ] + VenueServerOptions.packetOptions)
@@ -72,7 +69,8 @@ struct ViewCommand: Command {
         geofences = try arguments.geofences()
         layouts = try arguments.beaconLayouts()
         goal = arguments.value("goal").map(RouteGoal.init)
-        address = try arguments.loopbackAddress()
+        address = try arguments.loopbackAddress(
+            remedy: "and 'view' has no token; use 127.0.0.1, or write a file with --output")
         opens = arguments.has("open")
         optionOfRecordings = ["radio-map", "seed", "method", "geofences", "beacon-layout", "goal"]
             .first(where: arguments.has)
@@ -92,8 +90,8 @@ struct ViewCommand: Command {
         let server = try LiveMapServer(content: content, listener: listener)
         defer { server.stop() }
         try StandardOutput.write(server.url + "\n")
-        if opens { openBrowser(at: server.url) }
-        await waitForInterruption()
+        if opens { LocalPage.open(server.url) }
+        await LocalPage.waitForInterruption()
     }
 
     /// Reads the file and plays it if it is a recording.
@@ -126,27 +124,6 @@ struct ViewCommand: Command {
         guard name != ParsedArguments.standardInput else { return "standard input" }
         return name.split(separator: "/").suffix(2).joined(separator: "/")
     }
-
-    private func openBrowser(at url: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["xdg-open", url]
-        process.standardOutput = FileHandle.nullDevice
-        do {
-            try process.run()
-        } catch {
-            StandardError.line("--open: xdg-open can't be started: \(error.localizedDescription)")
-        }
-    }
-
-    /// Waits for SIGINT or SIGTERM.
-    private func waitForInterruption() async {
-        let work = LiveWork<Never>(tick: .seconds(3600), limit: nil) { _ in
-            while true { try await Task.sleep(for: .seconds(3600)) }
-        }
-        try? await work.follow { _ in true }
-        await work.stop()
-    }
 }
 
 /// The kind of a file that `view` shows.
@@ -173,23 +150,5 @@ enum ViewedFile {
                         + "(\(radioMapError))")
             }
         }
-    }
-}
-
-extension ParsedArguments {
-    /// The address given by `--http`; any free port of this host without the option.
-    ///
-    /// - Throws: `UsageError` if other hosts can reach the address.
-    fileprivate func loopbackAddress() throws(UsageError) -> LiveMapAddress {
-        let text = value("http") ?? "127.0.0.1:0"
-        let address: LiveMapAddress
-        do { address = try LiveMapAddress(text) } catch {
-            throw UsageError(message: "--http: \(error)", command: syntax.name)
-        }
-        guard !address.isLoopback else { return address }
-        throw UsageError(
-            message:
-                "--http: other hosts can reach \(address), and 'view' has no token; use 127.0.0.1, or write a file "
-                + "with --output", command: syntax.name)
     }
 }

@@ -19,6 +19,7 @@ extension BrowserPage {
         static let down = Key(name: "ArrowDown", code: "ArrowDown", virtualCode: 40)
         static let home = Key(name: "Home", code: "Home", virtualCode: 36)
         static let end = Key(name: "End", code: "End", virtualCode: 35)
+        static let delete = Key(name: "Delete", code: "Delete", virtualCode: 46)
 
         /// The key of a character such as "a", "1" or "+".
         static func character(_ character: Character) -> Key {
@@ -29,11 +30,19 @@ extension BrowserPage {
         }
     }
 
+    /// The keys that are held while another one is pressed, or the mouse is used.
+    struct Modifiers: OptionSet {
+        let rawValue: Int
+        static let control = Modifiers(rawValue: 2)
+        static let shift = Modifiers(rawValue: 8)
+    }
+
     /// Presses and releases a key.
-    func press(_ key: Key) throws {
+    func press(_ key: Key, holding modifiers: Modifiers = []) throws {
         var event: [String: DevToolsValue] = [
             "type": key.text.isEmpty ? "rawKeyDown" : "keyDown", "key": .string(key.name), "code": .string(key.code),
             "windowsVirtualKeyCode": .number(Double(key.virtualCode)),
+            "modifiers": .number(Double(modifiers.rawValue)),
         ]
         if !key.text.isEmpty { event["text"] = .string(key.text) }
         try send("Input.dispatchKeyEvent", .object(event))
@@ -43,10 +52,10 @@ extension BrowserPage {
     }
 
     /// Clicks with the left button at a point in CSS pixels of the viewport.
-    func click(x: Double, y: Double) throws {
-        try mouse("mouseMoved", x: x, y: y)
-        try mouse("mousePressed", x: x, y: y)
-        try mouse("mouseReleased", x: x, y: y)
+    func click(x: Double, y: Double, holding modifiers: Modifiers = []) throws {
+        try mouse("mouseMoved", x: x, y: y, holding: modifiers)
+        try mouse("mousePressed", x: x, y: y, holding: modifiers)
+        try mouse("mouseReleased", x: x, y: y, holding: modifiers)
     }
 
     /// Moves the mouse with the left button pressed.
@@ -86,14 +95,16 @@ extension BrowserPage {
         try send("Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": []])
     }
 
-    private func mouse(_ type: String, x: Double, y: Double, buttons: Double = 0) throws {
+    private func mouse(
+        _ type: String, x: Double, y: Double, buttons: Double = 0, holding modifiers: Modifiers = []
+    ) throws {
         let isMove = type == "mouseMoved"
         try send(
             "Input.dispatchMouseEvent",
             [
                 "type": .string(type), "x": .number(x), "y": .number(y),
                 "button": isMove && buttons == 0 ? "none" : "left", "buttons": .number(isMove ? buttons : 1),
-                "clickCount": isMove ? 0 : 1,
+                "clickCount": isMove ? 0 : 1, "modifiers": .number(Double(modifiers.rawValue)),
             ])
     }
 }

@@ -38,6 +38,15 @@ final class ToolProcess {
         process.waitUntilExit()
     }
 
+    /// Waits for the first line of the output.
+    func firstLine() throws -> String {
+        var line: [UInt8] = []
+        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+            line.append(byte)
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
     /// Waits for the end, and returns the exit status.
     func end() throws -> Int32 {
         let deadline = ContinuousClock.now + .seconds(DevToolsPipe.bound)

@@ -1,0 +1,255 @@
+import Foundation
+import IndoorLocalizationTesting
+import VenuePackets
+import XCTest
+
+/// The command `venue edit`: the requests that its server accepts and refuses, and what it leaves on disk.
+final class VenueEditCommandTests: XCTestCase {
+    /// A served packet.
+    private struct Served {
+        let process: ServiceProcess
+        let folder: String
+        /// The URL without the token, with a final slash.
+        let url: String
+        let token: String
+        var file: String { folder + "/venue.json" }
+    }
+
+    /// The answer of a server.
+    private struct Answer {
+        let status: Int
+        let tag: String
+        let body: String
+    }
+
+    private func copy(of packet: String = "office") throws -> String {
+        let folder = try temporaryFolder() + "/packet"
+        try FileManager.default.copyItem(atPath: try FixtureFolder(packet).path, toPath: folder)
+        return folder
+    }
+
+    private func edit(_ folder: String, environment: [String: String] = [:]) throws -> Served {
+        let process = try ServiceProcess(["edit", folder], command: "venue", environment: environment)
+        let parts = try process.wait(for: "/?token=").components(separatedBy: "?token=")
+        return Served(process: process, folder: folder, url: parts[0], token: parts[1])
+    }
+
+    /// Requests a path with curl.
+    private func request(_ served: Served, _ path: String, _ options: [String] = []) throws -> Answer {
+        let format = "\\n%{http_code}\\n%header{etag}"
+        let result = try Tool.run(
+            ["--silent", "--show-error", "--max-time", "60", "--write-out", format] + options + [served.url + path],
+            program: "/usr/bin/curl")
+        XCTAssertEqual(result.status, 0, result.errors)
+        var lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let (tag, status) = (lines.removeLast(), lines.removeLast())
+        return Answer(status: try XCTUnwrap(Int(status)), tag: tag, body: lines.joined(separator: "\n"))
+    }
+
+    private func get(_ served: Served, _ path: String = "api/v1/document") throws -> Answer {
+        try request(served, path, ["-H", "Authorization: Bearer \(served.token)"])
+    }
+
+    /// Submits a document.
+    private func put(
+        _ served: Served, _ document: String, basedOn tag: String?, _ headers: [String] = [],
+        type: String = "application/json"
+    ) throws -> Answer {
+        let file = try temporaryFolder() + "/document.json"
+        try Data(document.utf8).write(to: URL(filePath: file))
+        var options = ["-X", "PUT", "--data-binary", "@" + file]
+        let condition = tag.map { ["If-Match: \($0)"] } ?? []
+        for header in ["Authorization: Bearer \(served.token)", "Content-Type: \(type)"] + condition + headers {
+            options += ["-H", header]
+        }
+        return try request(served, "api/v1/document", options)
+    }
+
+    private func text(_ served: Served) throws -> String { try String(contentsOfFile: served.file, encoding: .utf8) }
+
+    func testADocumentIsReplacedInOneStepAndKeepsItsPermissions() throws {
+        let served = try edit(try copy())
+        XCTAssertEqual(chmod(served.file, 0o640), 0)
+        let read = try get(served)
+        XCTAssertEqual(read.status, 200)
+        XCTAssertEqual(read.body, try text(served))
+        let changed = try text(served).replacingOccurrences(of: "\"Office\"", with: "\"Bureau\"")
+        let answer = try put(served, changed, basedOn: read.tag)
+        XCTAssertEqual(answer.status, 200, answer.body)
+        XCTAssertEqual(try text(served), changed)
+        XCTAssertEqual(answer.tag, try get(served).tag)
+        XCTAssertNotEqual(answer.tag, read.tag)
+        let mode = try FileManager.default.attributesOfItem(atPath: served.file)[.posixPermissions] as? Int
+        XCTAssertEqual(mode, 0o640)
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: served.folder).filter { $0.contains("unfinished") }, [])
+        served.process.send(SIGINT)
+        XCTAssertEqual(try served.process.end(), 0)
+    }
+
+    func testADocumentThatWasChangedElsewhereIsNotReplaced() throws {
+        let served = try edit(try copy())
+        let old = try get(served).tag
+        let other = try text(served).replacingOccurrences(of: "\"Office\"", with: "\"Bureau\"")
+        try Data(other.utf8).write(to: URL(filePath: served.file))
+        let refused = try put(served, try text(served), basedOn: old)
+        XCTAssertEqual(refused.status, 412)
+        XCTAssertTrue(refused.body.contains("Another program has changed venue.json"), refused.body)
+        XCTAssertEqual(refused.tag, try get(served).tag, "the answer has the revision that would be replaced")
+        let unconditional = try put(served, "{}", basedOn: nil)
+        XCTAssertEqual(unconditional.status, 428)
+        XCTAssertTrue(unconditional.body.contains("If-Match"), unconditional.body)
+        XCTAssertEqual(try text(served), other)
+    }
+
+    func testADocumentWithErrorsIsNotWrittenAndEachErrorHasItsPlace() throws {
+        let served = try edit(try copy())
+        let before = try text(served)
+        let tag = try get(served).tag
+        for (document, place) in [
+            ("{\"id\": 1,\n \"name\" }", "line 2, column 9"), ("[1]", "$"),
+            (before.replacingOccurrences(of: "\"x\": 16.0", with: "\"x\": \"east\""), "$.beacons[5].x"),
+            (
+                before.replacingOccurrences(of: "[[1, 6], [9, 6], [9, 11.5], [1, 11.5]]", with: "[[1, 6], [9, 6]]"),
+                "$.rooms[0]"
+            ),
+            (before.replacingOccurrences(of: "plans/ground.png", with: "plans/missing.png"), "$.maps[0].image"),
+        ] {
+            let answer = try put(served, document, basedOn: tag)
+            XCTAssertEqual(answer.status, 422, answer.body)
+            XCTAssertTrue(answer.body.contains(place), "\(place): \(answer.body)")
+            XCTAssertTrue(answer.body.contains("Nothing was saved"), answer.body)
+        }
+        XCTAssertEqual(try text(served), before)
+    }
+
+    func testOnlyThePageWithTheTokenReadsAndWrites() throws {
+        let served = try edit(try copy())
+        let before = try text(served)
+        let tag = try get(served).tag
+        XCTAssertEqual(try request(served, "").status, 401)
+        XCTAssertEqual(try request(served, "api/v1/document").status, 401)
+        let wrong = ["-H", "Authorization: Bearer \(served.token.reversed().map(String.init).joined())"]
+        XCTAssertEqual(try request(served, "api/v1/document", wrong).status, 401)
+        XCTAssertEqual(try put(served, before, basedOn: tag, ["Origin: http://evil.example"]).status, 403)
+        XCTAssertEqual(try put(served, before, basedOn: tag, ["Origin: null"]).status, 403)
+        XCTAssertEqual(try put(served, before, basedOn: tag, type: "text/plain").status, 415)
+        let posted = try request(
+            served, "api/v1/document", ["-X", "POST", "-d", "{}", "-H", "Authorization: Bearer \(served.token)"])
+        XCTAssertEqual(posted.status, 405)
+        XCTAssertEqual(try get(served, "api/v1/overview?x=1").status, 400)
+        XCTAssertEqual(try get(served, "api/v1/plan?venue=1&map=9").status, 404)
+        XCTAssertEqual(try get(served, "../venue.json").status, 404)
+        XCTAssertEqual(try text(served), before)
+        // A token for each run.
+        XCTAssertNotEqual(try edit(try copy()).token, served.token)
+    }
+
+    func testTheBrowserGetsTheTokenFromAFileThatOnlyItsOwnerCanRead() throws {
+        let folder = try temporaryFolder()
+        let told = folder + "/told"
+        XCTAssertEqual(mkfifo(told, 0o600), 0)
+        // In place of the default browser: passes on its argument, and the permissions and the content of that file.
+        let script = "#!/bin/sh\n{ echo \"$1\"; stat -c %a \"$1\"; cat \"$1\"; } >\(told)\n"
+        try Data(script.utf8).write(to: URL(filePath: folder + "/xdg-open"))
+        XCTAssertEqual(chmod(folder + "/xdg-open", 0o755), 0)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let process = try ServiceProcess(
+            ["edit", "--open", try copy()], command: "venue",
+            environment: ["PATH": "\(folder):\(path)", "XDG_RUNTIME_DIR": folder])
+        let url = try process.wait(for: "/?token=")
+        let result = try Tool.run(["60", "cat", told], program: "/usr/bin/timeout")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        XCTAssertEqual(lines.count, 3, result.output)
+        XCTAssertTrue(lines[0].hasPrefix(folder + "/indoorloc-"), "the argument has no token: \(lines[0])")
+        XCTAssertEqual(lines[1], "600")
+        XCTAssertTrue(lines[2].contains("content=\"0; url=\(url)\""), lines[2])
+        process.send(SIGTERM)
+        XCTAssertEqual(try process.end(), 0)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: lines[0]), "the file is removed at the end")
+    }
+
+    func testADocumentAboveTheLimitIsRefused() throws {
+        let served = try edit(try copy())
+        let before = try text(served)
+        let long = "{\"x\": \"" + String(repeating: "x", count: 16 << 20) + "\"}"
+        let answer = try put(served, long, basedOn: try get(served).tag)
+        XCTAssertEqual(answer.status, 413)
+        XCTAssertTrue(answer.body.contains("16777216 bytes"), answer.body)
+        XCTAssertEqual(try text(served), before)
+    }
+
+    func testAFullOrDefectiveDiskLeavesTheEarlierFile() throws {
+        for (plan, message) in [
+            ("write ENOSPC -1 .unfinished", "No space left on device"),
+            ("sync EIO -1 .unfinished", "Input/output error"),
+            ("rename EIO -1 venue.json", "Input/output error"),
+            ("open EROFS -1 .unfinished", "Read-only file system"),
+        ] {
+            let faults = try FaultyFiles(in: try temporaryFolder())
+            let served = try edit(try copy(), environment: faults.environment)
+            let before = try text(served)
+            let changed = before.replacingOccurrences(of: "\"Office\"", with: "\"Bureau\"")
+            let tag = try get(served).tag
+            try faults.set([plan])
+            let answer = try put(served, changed, basedOn: tag)
+            XCTAssertEqual(answer.status, 500, plan)
+            XCTAssertTrue(answer.body.contains(message) && answer.body.contains("The file is unchanged"), answer.body)
+            XCTAssertEqual(try text(served), before, plan)
+            XCTAssertFalse(faults.failures.isEmpty, plan)
+            try faults.set([])
+            XCTAssertEqual(try put(served, changed, basedOn: tag).status, 200, "the fault is over")
+            XCTAssertEqual(
+                try FileManager.default.contentsOfDirectory(atPath: served.folder).filter { $0.contains("unfin") }, [])
+        }
+    }
+
+    func testALinkedDocumentIsReplacedAtItsPlace() throws {
+        let folder = try copy()
+        let real = try temporaryFolder() + "/real.json"
+        try FileManager.default.moveItem(atPath: folder + "/venue.json", toPath: real)
+        try FileManager.default.createSymbolicLink(atPath: folder + "/venue.json", withDestinationPath: real)
+        let served = try edit(folder)
+        let changed = try text(served).replacingOccurrences(of: "\"Office\"", with: "\"Bureau\"")
+        XCTAssertEqual(try put(served, changed, basedOn: try get(served).tag).status, 200)
+        XCTAssertEqual(try String(contentsOfFile: real, encoding: .utf8), changed)
+        XCTAssertEqual(try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/venue.json"), real)
+    }
+
+    func testAnythingButAWritableFolderOfAPacketIsRefusedAtTheStart() throws {
+        let folder = try temporaryFolder()
+        let zip = folder + "/office.zip"
+        try VenuePacketWriter().pack(folder: try FixtureFolder("office").path, toZip: zip)
+        for (packet, message) in [
+            (zip, "needs a packet's folder: unzip"), (folder, "has no venue.json"),
+            (folder + "/missing", "there is no such folder"),
+        ] {
+            let result = try Tool.run(["venue", "edit", packet])
+            XCTAssertEqual(result.status, 1, packet)
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+            XCTAssertEqual(result.output, "")
+        }
+        for (arguments, message) in [
+            (["-"], "can't be standard input"), (["--http", "0.0.0.0:8080", folder], "could change the packet"),
+            (["--http", "host:1", folder], "--http"), ([], "PACKET is missing"),
+        ] {
+            let result = try Tool.run(["venue", "edit"] + arguments)
+            XCTAssertEqual(result.status, 2, "\(arguments)")
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+        }
+    }
+
+    func testAFolderThatCannotBeWrittenIsRefusedAtTheStart() throws {
+        let folder = try copy()
+        XCTAssertEqual(chmod(folder, 0o555), 0)
+        defer { chmod(folder, 0o755) }
+        // Root writes into every folder; without this capability, it doesn't.
+        let wrapper = ["--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]
+        let command = [try Tool.path(), "venue", "edit", folder]
+        let result =
+            geteuid() == 0
+            ? try Tool.run(wrapper + command, program: "/usr/bin/setpriv") : try Tool.run(Array(command.dropFirst()))
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("can't be written; check its permissions"), result.errors)
+    }
+}
