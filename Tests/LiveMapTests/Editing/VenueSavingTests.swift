@@ -155,6 +155,7 @@ final class VenueSavingTests: VenueEditorCase {
         XCTAssertTrue(try editor.page.evaluate("document.getElementById('survey').hidden"))
         try editor.drag(from: (16, 7.5), to: (12, 4))
         try editor.save()
+        XCTAssertFalse(try editor.page.evaluate("document.getElementById('survey').hidden"))
         let survey = try editor.map.text(of: "#survey")
         XCTAssertTrue(survey.contains("no longer agrees with the beacons (moved: 1/6)"), survey)
     }
