@@ -90,19 +90,9 @@ package struct LiveMapRoutes: HTTPRoutes {
     }
 
     private func image(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let venue = try request.requiredInteger("venue", in: .min ... .max)
-        let map = try request.requiredInteger("map", in: .min ... .max)
-        let image: LiveMapImage?
-        if request.target.path == Path.plan.rawValue {
-            image = await content.plan(venue: venue, map: map)
-        } else {
-            let level = try request.requiredInteger("level", in: 0...31)
-            let column = try request.requiredInteger("column", in: 0...1_000_000)
-            let row = try request.requiredInteger("row", in: 0...1_000_000)
-            image = await content.tile(venue: venue, map: map, level: level, column: column, row: row)
-        }
-        guard let image else { throw HTTPProblem(404, "Map \(map) of venue \(venue) has no such image.") }
-        return .file(image.bytes, image.mediaType, tag: HTTPResponse.tag(of: image.bytes), for: request)
+        try await .planImage(
+            request, isTile: request.target.path == Path.tile.rawValue, plan: content.plan(venue:map:),
+            tile: content.tile(venue:map:level:column:row:))
     }
 
     private func frames(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {

@@ -147,19 +147,8 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
-        let venue = try request.requiredInteger("venue", in: .min ... .max)
-        let map = try request.requiredInteger("map", in: .min ... .max)
-        let image: LiveMapImage?
-        if isTile {
-            let level = try request.requiredInteger("level", in: 0...31)
-            let column = try request.requiredInteger("column", in: 0...1_000_000)
-            let row = try request.requiredInteger("row", in: 0...1_000_000)
-            image = await venues.tile(venue: venue, map: map, level: level, column: column, row: row)
-        } else {
-            image = await venues.plan(venue: venue, map: map)
-        }
-        guard let image else { throw HTTPProblem(404, "Map \(map) of venue \(venue) has no such image.") }
-        return .file(image.bytes, image.mediaType, tag: HTTPResponse.tag(of: image.bytes), for: request)
+        try await .planImage(
+            request, isTile: isTile, plan: venues.plan(venue:map:), tile: venues.tile(venue:map:level:column:row:))
     }
 
     private func list(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {

@@ -130,21 +130,10 @@ struct VenueEditRoutes: HTTPRoutes {
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
         try request.allowOnly(isTile ? ["venue", "map", "level", "column", "row"] : ["venue", "map"])
-        let venue = try request.requiredInteger("venue", in: .min ... .max)
-        let map = try request.requiredInteger("map", in: .min ... .max)
         let known = await file.check(try await edition()).venue
         let venues = LiveMapVenues(list: known.map { [$0] } ?? [], plans: plans)
-        let image: LiveMapImage?
-        if isTile {
-            let level = try request.requiredInteger("level", in: 0...31)
-            let column = try request.requiredInteger("column", in: 0...1_000_000)
-            let row = try request.requiredInteger("row", in: 0...1_000_000)
-            image = await venues.tile(venue: venue, map: map, level: level, column: column, row: row)
-        } else {
-            image = await venues.plan(venue: venue, map: map)
-        }
-        guard let image else { throw HTTPProblem(404, "Map \(map) has no such image.") }
-        return .file(image.bytes, image.mediaType, tag: HTTPResponse.tag(of: image.bytes), for: request)
+        return try await .planImage(
+            request, isTile: isTile, plan: venues.plan(venue:map:), tile: venues.tile(venue:map:level:column:row:))
     }
 }
 

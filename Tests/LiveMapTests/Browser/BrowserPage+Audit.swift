@@ -123,3 +123,32 @@ extension BrowserPage {
         };
         """
 }
+
+extension BrowserPage {
+    /// A control as a screen reader announces it.
+    struct SpokenControl {
+        var role: String
+        var name: String
+    }
+
+    /// Returns the controls in the page's accessibility tree, such as buttons and text fields.
+    func spokenControls() throws -> [SpokenControl] {
+        struct Tree: Decodable { var nodes: [Node] }
+        struct Node: Decodable {
+            struct Value: Decodable { var value: Text? }
+            struct Text: Decodable {
+                var text: String
+                init(from decoder: any Decoder) throws {
+                    text = (try? decoder.singleValueContainer().decode(String.self)) ?? ""
+                }
+            }
+            var ignored: Bool
+            var role: Value?
+            var name: Value?
+        }
+        let roles = ["application", "button", "checkbox", "combobox", "radio", "radiogroup", "slider", "textbox"]
+        return try send("Accessibility.getFullAXTree", as: Tree.self).nodes.filter { !$0.ignored }
+            .map { SpokenControl(role: $0.role?.value?.text ?? "", name: $0.name?.value?.text ?? "") }
+            .filter { roles.contains($0.role) }
+    }
+}
