@@ -16,7 +16,8 @@ public func fuzzOSM(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             fatalError("an imported venue does not satisfy the rules of a packet: \(problems)")
         }
     } catch {
-        let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+        // A carriage return ends a line, too.
+        let lines = bytes.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
         guard !error.problems.isEmpty,
             error.problems.allSatisfy({ !$0.message.isEmpty && (1...lines).contains($0.line ?? 1) })
         else { fatalError("\(error) does not state its place") }

@@ -7,6 +7,8 @@ import LoopbackServers
 final class FleetProcess: Sendable {
     private struct Output: Sendable {
         var lines: [String] = []
+        /// Whether all lines were read: the process may end before.
+        var isRead = false
         var status: Int32?
     }
 
@@ -43,6 +45,7 @@ final class FleetProcess: Sendable {
                     rest = String(rest[rest.index(after: end)...])
                 }
             }
+            output.update { $0.isRead = true }
         }
     }
 
@@ -64,10 +67,12 @@ final class FleetProcess: Sendable {
         }
     }
 
-    /// Waits for the end of the process; returns its status.
+    /// Waits for the end of the process and of its output; returns its status.
     @discardableResult func end() async throws -> Int32? {
         let output = output
-        try await Bounded.wait(for: "the end of indoorloc-fleet") { try await output.wait { $0.status != nil } }
+        try await Bounded.wait(for: "the end of indoorloc-fleet") {
+            try await output.wait { $0.status != nil && $0.isRead }
+        }
         return output.value.status
     }
 }
