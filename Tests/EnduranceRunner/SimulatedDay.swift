@@ -59,7 +59,10 @@ struct SimulatedDay {
     func run() async throws -> Report {
         let begin = ContinuousClock.now
         let (clock, source) = (ManualClock(), ScriptedSource())
-        let localizer = Localizer(source: source, venues: VenueLibrary([venue]), clock: clock, seed: 1)
+        // The history of events grows up to its capacity, by default for some hours. A small one is full at the beginning.
+        let localizer = Localizer(
+            source: source, venues: VenueLibrary([venue]), clock: clock, seed: 1,
+            eventHistory: EventHistory(capacity: 10))
         let (positions, outputs, errors) = (localizer.positions, localizer.outputs, localizer.errors)
         let score = Guarded<[Int: [Double]]>([:])
         let scorer = Task { [truths, round] in
