@@ -96,9 +96,11 @@ final class NATSFileTests: XCTestCase {
             for (number, other) in ports.enumerated() {
                 variables["NATS_ROUTE_\(number + 1)"] = "nats://127.0.0.1:\(other.cluster)"
             }
-            return try Server(
-                try Self.file("nats-cluster.conf"), variables: variables, log: "\(folder)/log\(index)"
-            )
+            let server = try Server(
+                try Self.file("nats-cluster.conf"), variables: variables, log: "\(folder)/log\(index)")
+            // Servers that start at the same instant may close each other's routes as duplicates, and elect no leader.
+            try server.wait(for: "Listening for route connections")
+            return server
         }
         for server in servers { try server.wait(for: "metadata leader") }
     }
