@@ -6,12 +6,7 @@ import XCTest
 /// The import and export of venues.
 final class VenueExchangeTests: XCTestCase {
     /// The path of a file in a temporary folder.
-    private func temporary(_ name: String) throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "exchange-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
-        return folder.appending(path: name).path
-    }
+    private func temporary(_ name: String) throws -> String { try temporaryFolder() + "/" + name }
 
     private func features(_ path: String) throws -> [[String: Any]] {
         let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path)))

@@ -8,12 +8,7 @@ final class VenueNewTests: XCTestCase {
     private static let plan = "Fixtures/office/plans/ground.png"
     private static let scale = "30,30,1050,30=34"
 
-    private func temporary(_ name: String) throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "new-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
-        return folder.appending(path: name).path
-    }
+    private func temporary(_ name: String) throws -> String { try temporaryFolder() + "/" + name }
 
     private func new(_ words: [String]) throws -> Tool.Result { try Tool.run(["venue", "new"] + words) }
 

@@ -13,6 +13,14 @@ export class ServerAnswer extends Error {
   }
 }
 
+/**
+ * Removes the token from the address of the page. The server has stored it in a cookie. In the address it would get into
+ * the history and into shared links.
+ */
+export function hideToken() {
+  if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+}
+
 /** What the page shows after a refusal. */
 export const refusalText = "Not authorized: open the page with the token";
 

@@ -18,7 +18,7 @@ import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
 import { Theme } from "./theme.js";
-import { objectAt, objectsOn, titleOf } from "./venue-objects.js";
+import { isOnMap, objectAt, objectsOn, titleOf } from "./venue-objects.js";
 
 /** The number of objects that the list shows. */
 const mostListed = 300;
@@ -250,12 +250,7 @@ export class EditApp {
 
   // Selection and maps
 
-  get isSelectedShown() {
-    const { map } = this.plan.scene;
-    const one = objectAt(this.document, this.selected);
-    if (!one || !map || !this.selected) return false;
-    return this.selected.kind === "wall" ? this.selected.map === map.index : one.mapId === map.id;
-  }
+  get isSelectedShown() { return isOnMap(this.document, this.selected, this.plan.scene.map); }
 
   /**
    * @param {Reference|null} reference
@@ -273,10 +268,8 @@ export class EditApp {
    * @param {Reference} reference
    */
   reveal(reference) {
-    const one = objectAt(this.document, reference);
     const { maps } = this.plan.scene.venue;
-    const map = maps.find((/** @type {any} */ each) => (
-      reference.kind === "wall" ? each.index === reference.map : each.id === one?.mapId));
+    const map = maps.find((/** @type {any} */ one) => isOnMap(this.document, reference, one));
     if (map) this.showMap(map);
     this.select(reference);
   }

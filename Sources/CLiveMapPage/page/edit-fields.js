@@ -102,7 +102,7 @@ export class Fields {
    */
   enter(name, isNumber, input, problem) {
     const text = input.value.trim();
-    const number = Number(text.replace(",", ".").replace("\u2212", "-"));
+    const number = numberOf(text);
     const isMissing = text === "" && (required.has(name) || (name === "id" && isNumber));
     const isWrong = isNumber && (isMissing || !Number.isFinite(number));
     problem.hidden = !isWrong;
@@ -183,7 +183,7 @@ export class Fields {
       type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": axis === 0 ? "x" : "y",
       onchange: () => {
         const { selected, document } = this.app;
-        const number = Number(input.value.replace(",", ".").replace("\u2212", "-"));
+        const number = numberOf(input.value);
         const isWrong = input.value.trim() === "" || !Number.isFinite(number);
         input.setAttribute("aria-invalid", String(isWrong));
         if (isWrong || !selected) return;
@@ -198,6 +198,12 @@ export class Fields {
     return input;
   }
 }
+
+/**
+ * Returns the number that a person entered, with a comma or a point and any minus sign; NaN for another text.
+ * @param {string} text
+ */
+function numberOf(text) { return Number(text.replace(",", ".").replace("\u2212", "-")); }
 
 /** @param {any} value */
 function textOf(value) {

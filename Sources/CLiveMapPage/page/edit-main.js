@@ -1,12 +1,11 @@
 // @ts-check
-import { isRefusal, refusalText } from "./api.js";
+import { hideToken, isRefusal, refusalText } from "./api.js";
 import { byId } from "./dom.js";
 import { EditApp } from "./edit-app.js";
 import { attachEditControls } from "./edit-controls.js";
 import { loadDocument, loadOverview } from "./edit-store.js";
 
-// The server has stored the token in a cookie. In the address it would get into the history and into shared links.
-if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+hideToken();
 
 /**
  * Returns the object `window.venueEditor`, by which tests read what the page shows.
@@ -25,9 +24,7 @@ function inspectionOf(app) {
     /** Returns the document as the page would save it. */
     document() { return JSON.parse(JSON.stringify(app.document)); },
     screenPoint(/** @type {number} */ x, /** @type {number} */ y) {
-      const box = app.plan.root.getBoundingClientRect();
-      const [px, py] = app.plan.view.toScreen(x, y);
-      return { x: box.left + px, y: box.top + py };
+      return app.plan.viewportPoint(x, y);
     },
   });
 }

@@ -1,8 +1,7 @@
 // @ts-check
 /** The venue of a document in the form that the layers of a live map draw. */
-import { cornersOf, mapsOf } from "./venue-objects.js";
+import { cornersOf, listOf, mapsOf } from "./venue-objects.js";
 
-const listOf = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
 const flat = (/** @type {any} */ line) => cornersOf(line).flat();
 const isPlace = (/** @type {any} */ one) => typeof one?.x === "number" && typeof one?.y === "number";
 

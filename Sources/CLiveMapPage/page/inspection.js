@@ -28,9 +28,7 @@ export function inspectionOf(app) {
     },
     screenPoint(/** @type {number} */ mapId, /** @type {number} */ x, /** @type {number} */ y) {
       if (app.plan.scene.map?.id !== mapId) return null;
-      const box = app.plan.root.getBoundingClientRect();
-      const [px, py] = app.plan.view.toScreen(x, y);
-      return { x: box.left + px, y: box.top + py };
+      return app.plan.viewportPoint(x, y);
     },
   });
 }

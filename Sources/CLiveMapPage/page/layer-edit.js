@@ -2,7 +2,7 @@
 /** What an editor draws over the plan: beacons, the selected object with its handles, and the shape being drawn. */
 import { edgesOf } from "./edit-geometry.js";
 import { drawLabel } from "./layer-venue.js";
-import { hasCorners, objectAt, objectsOn, shapeAt, titleOf } from "./venue-objects.js";
+import { hasCorners, isOnMap, objectAt, objectsOn, shapeAt, titleOf } from "./venue-objects.js";
 
 /**
  * The state of an editor that is drawn.
@@ -24,19 +24,9 @@ export function drawEditing(pass, edited) {
     if (reference.kind === "beacon") drawBeacon(pass, edited, reference);
     if (edited.faulty.has(one)) drawFault(pass, shapeAt(edited.document, reference)[0]);
   }
-  if (edited.selected && isOn(edited, scene.map)) drawSelected(pass, edited, edited.selected);
+  if (edited.selected && isOnMap(edited.document, edited.selected, scene.map)) drawSelected(pass, edited, edited.selected);
   if (edited.draft) drawDraft(pass, edited, edited.draft);
   if (edited.pointer && edited.isSnapped) drawRing(pass, edited.pointer);
-}
-
-/**
- * @param {Edited} edited
- * @param {any} map
- */
-function isOn({ document, selected }, map) {
-  const one = objectAt(document, selected);
-  if (!one || !selected) return false;
-  return selected.kind === "wall" ? map.index === selected.map : one.mapId === map.id;
 }
 
 /**

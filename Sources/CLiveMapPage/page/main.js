@@ -1,5 +1,5 @@
 // @ts-check
-import { pause, request } from "./api.js";
+import { hideToken, pause, request } from "./api.js";
 import { App } from "./app.js";
 import { attachControls } from "./controls.js";
 import { byId } from "./dom.js";
@@ -9,8 +9,7 @@ import { DocumentSource } from "./source-document.js";
 import { LiveSource } from "./source-live.js";
 import { RecordingSource } from "./source-recording.js";
 
-// The server has stored the token in a cookie. In the address it would get into the history and into shared links.
-if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+hideToken();
 
 /** Returns the content of the page: the embedded document, or that of the server. */
 async function findSource() {

@@ -74,6 +74,17 @@ export class Plan {
     this.schedule();
   }
 
+  /**
+   * Returns the point of the viewport in CSS pixels at a place in metres.
+   * @param {number} x
+   * @param {number} y
+   */
+  viewportPoint(x, y) {
+    const box = this.root.getBoundingClientRect();
+    const [px, py] = this.view.toScreen(x, y);
+    return { x: box.left + px, y: box.top + py };
+  }
+
   schedule() {
     if (this.isScheduled) return;
     this.isScheduled = true;

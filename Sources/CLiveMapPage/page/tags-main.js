@@ -1,10 +1,9 @@
 // @ts-check
-import { isRefusal, pause, refusalText, request } from "./api.js";
+import { hideToken, isRefusal, pause, refusalText, request } from "./api.js";
 import { byId } from "./dom.js";
 import { TagsApp } from "./tags-app.js";
 
-// The server has stored the token in a cookie. In the address it would get into the history and into shared links.
-if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+hideToken();
 
 /** Returns the venues of the fleet; tries again until the server answers. */
 async function findOverview() {
@@ -46,9 +45,7 @@ function inspectionOf(app) {
     },
     screenPoint(/** @type {number} */ mapId, /** @type {number} */ x, /** @type {number} */ y) {
       if (app.scene.map?.id !== mapId) return null;
-      const box = app.plan.root.getBoundingClientRect();
-      const [px, py] = app.plan.view.toScreen(x, y);
-      return { x: box.left + px, y: box.top + py };
+      return app.plan.viewportPoint(x, y);
     },
   });
 }

@@ -15,7 +15,7 @@ export const namings = [
 ];
 
 const isObject = (/** @type {any} */ value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const listOf = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
+export const listOf = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
 const isNumber = (/** @type {any} */ value) => typeof value === "number";
 /** Returns a length in metres, rounded to centimetres. */
 export const centimetres = (/** @type {number} */ value) => Math.round(value * 100) / 100 + 0;
@@ -99,6 +99,18 @@ export function shapeAt(document, reference) {
  */
 export function hasCorners(document, reference) {
   return reference.kind === "wall" || Array.isArray(objectAt(document, reference)?.polygon);
+}
+
+/**
+ * Whether an object of the document is on a map.
+ * @param {any} document
+ * @param {Reference|null} reference
+ * @param {any} map a map that can be drawn
+ */
+export function isOnMap(document, reference, map) {
+  const one = objectAt(document, reference);
+  if (!one || !reference || !map) return false;
+  return reference.kind === "wall" ? reference.map === map.index : one.mapId === map.id;
 }
 
 /** The smallest number of corners of an object. */

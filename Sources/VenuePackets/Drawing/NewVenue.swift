@@ -62,14 +62,7 @@ public struct NewVenue: Hashable, Sendable {
     /// - Throws: `VenuePacketError` if a file can't be written.
     public func write(toFolder folder: String) throws(VenuePacketError) {
         for drawing in drawings {
-            do throws(FileSystemError) {
-                try DiskFolder.create(folder + "/plans", mode: 0o777)
-                try DiskFile.replace(folder + "/" + drawing.path, with: drawing.image.bytes)
-            } catch {
-                throw VenuePacketError(
-                    file: error.path,
-                    message: "cannot be written: \(error.reason); check the folder, its permissions and the free space")
-            }
+            try VenuePacketWriter.write(drawing.image.bytes, to: folder + "/" + drawing.path)
         }
         try VenuePacketWriter().write(venue, toFolder: folder)
     }

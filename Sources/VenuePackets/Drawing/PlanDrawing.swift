@@ -11,6 +11,7 @@ public struct PlanDrawing: Hashable, Sendable {
     public let height: Int
     /// The scale.
     public let scale: PlanScale
+    private let format: PictureFormat
     /// The ordinal of the floor: 0 for the ground floor, negative below.
     public var level: Int
     /// The name of the map.
@@ -51,10 +52,11 @@ public struct PlanDrawing: Hashable, Sendable {
     }
 
     init(_ bytes: [UInt8], named path: String, scale: PlanScale, level: Int, name: String?) throws(PlanDrawingError) {
-        guard let size = PictureSize(of: bytes) else {
+        guard let format = PictureFormat(of: bytes), let size = PictureSize(of: bytes) else {
             throw PlanDrawingError(
                 "\(path) is not a PNG, JPEG, GIF or WebP image, or its header is damaged; export the drawing as PNG")
         }
+        self.format = format
         image = PlanImage(bytes, named: path)
         (width, height) = (size.width, size.height)
         self.scale = scale
@@ -72,16 +74,7 @@ public struct PlanDrawing: Hashable, Sendable {
     }
 
     /// The path of the image in a packet.
-    var path: String {
-        let ending =
-            switch image.mediaType {
-            case "image/png": "png"
-            case "image/jpeg": "jpg"
-            case "image/gif": "gif"
-            default: "webp"
-            }
-        return "plans/level\(level).\(ending)"
-    }
+    var path: String { "plans/level\(level).\(format.ending)" }
 
     /// Returns the map of the floor.
     func map(id: MapID) -> VenueMap {

@@ -15,12 +15,12 @@ struct PictureSize: Hashable, Sendable {
     init?(of bytes: [UInt8]) {
         let reader = PictureHeader(bytes: bytes)
         let size: PictureSize? =
-            switch true {
-            case bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]): reader.sizeOfPNG()
-            case bytes.starts(with: [0xFF, 0xD8]): reader.sizeOfJPEG()
-            case bytes.starts(with: Array("GIF8".utf8)): reader.sizeOfGIF()
-            case bytes.starts(with: Array("RIFF".utf8)) && reader.text(8, 4) == "WEBP": reader.sizeOfWebP()
-            default: nil
+            switch PictureFormat(of: bytes) {
+            case .png: reader.sizeOfPNG()
+            case .jpeg: reader.sizeOfJPEG()
+            case .gif: reader.sizeOfGIF()
+            case .webp: reader.sizeOfWebP()
+            case nil: nil
             }
         guard let size, size.width > 0, size.height > 0 else { return nil }
         self = size

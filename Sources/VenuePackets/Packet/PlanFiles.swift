@@ -78,14 +78,7 @@ public struct PlanImage: Hashable, Sendable {
     init(_ bytes: [UInt8], named name: String) {
         self.bytes = bytes
         mediaType =
-            switch bytes {
-            case _ where bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]): "image/png"
-            case _ where bytes.starts(with: [0xFF, 0xD8, 0xFF]): "image/jpeg"
-            case _ where bytes.starts(with: Array("GIF8".utf8)): "image/gif"
-            case _ where bytes.starts(with: Array("RIFF".utf8)) && bytes.dropFirst(8).starts(with: Array("WEBP".utf8)):
-                "image/webp"
-            case _ where name.lowercased().hasSuffix(".svg"): "image/svg+xml"
-            default: "application/octet-stream"
-            }
+            PictureFormat(of: bytes)?.mediaType
+            ?? (name.lowercased().hasSuffix(".svg") ? "image/svg+xml" : "application/octet-stream")
     }
 }

@@ -47,15 +47,18 @@ public struct VenuePacketWriter: Sendable {
                 throw VenuePacketError(file: radioMapPath, message: "\(error.path): \(error.message)")
             }
         }
-        for (name, bytes) in files {
-            do throws(FileSystemError) {
-                try DiskFolder.create(folder, mode: 0o777)
-                try DiskFile.replace(folder + "/" + name, with: bytes)
-            } catch {
-                throw VenuePacketError(
-                    file: error.path,
-                    message: "cannot be written: \(error.reason); check the folder, its permissions and the free space")
-            }
+        for (name, bytes) in files { try Self.write(bytes, to: folder + "/" + name) }
+    }
+
+    /// Writes a file of a packet, with the folders above it.
+    static func write(_ bytes: [UInt8], to path: String) throws(VenuePacketError) {
+        do throws(FileSystemError) {
+            try DiskFolder.create(URL(filePath: path).deletingLastPathComponent().path, mode: 0o777)
+            try DiskFile.replace(path, with: bytes)
+        } catch {
+            throw VenuePacketError(
+                file: error.path,
+                message: "cannot be written: \(error.reason); check the folder, its permissions and the free space")
         }
     }
 

@@ -24,9 +24,7 @@ struct VenueImportCommand: Command {
                      indoorloc venue import --output library Fixtures/osm/library.osm
             """,
         options: [
-            CommandOption(
-                name: "output", short: "o", argument: "PACKET",
-                help: "the packet to write: a zip file if the name ends in .zip, otherwise a folder"),
+            .packetOutput,
             CommandOption(
                 name: "id", argument: "N",
                 help: "number of the venue (default: that of the kept packet, or computed from the archive's id)"),
@@ -61,8 +59,7 @@ struct VenueImportCommand: Command {
         kept = try arguments.input("keep")
         mayOverwrite = arguments.has("overwrite")
         let exact = 9_007_199_254_740_991
-        venueID =
-            arguments.has("id") ? VenueID(rawValue: try arguments.number("id", in: -exact...exact, else: 0)) : nil
+        venueID = try arguments.venueID()
         edition = arguments.has("edition") ? try arguments.number("edition", in: 0...exact, else: 1) : nil
         language = arguments.value("language")
     }

@@ -22,9 +22,7 @@ struct VenueNewCommand: Command {
                          --scale "30,30,1050,30=34"
             """,
         options: [
-            CommandOption(
-                name: "output", short: "o", argument: "PACKET",
-                help: "the packet to write: a zip file if the name ends in .zip, otherwise a folder"),
+            .packetOutput,
             CommandOption(name: "plan", argument: "IMAGE", help: "image of a floor plan; may be repeated"),
             CommandOption(
                 name: "scale", argument: "\"X1,Y1,X2,Y2=METRES\"",
@@ -55,9 +53,7 @@ struct VenueNewCommand: Command {
         output = PacketOutput(path: path, inputs: arguments.inputs(except: ["output"]))
         mayOverwrite = arguments.has("overwrite")
         name = arguments.value("name") ?? output.name
-        let exact = 9_007_199_254_740_991
-        venueID =
-            arguments.has("id") ? VenueID(rawValue: try arguments.number("id", in: -exact...exact, else: 0)) : nil
+        venueID = try arguments.venueID()
         plans = try arguments.plans()
     }
 

@@ -7,6 +7,10 @@ extension CommandOption {
     package static let venue = CommandOption(
         name: "venue", argument: "V", help: "venue packet: a folder, a zip file, or a venue.json")
     static let output = CommandOption(name: "output", short: "o", argument: "FILE", help: "output file")
+    /// The venue packet that a command writes.
+    static let packetOutput = CommandOption(
+        name: "output", short: "o", argument: "PACKET",
+        help: "the packet to write: a zip file if the name ends in .zip, otherwise a folder")
     static let radioMap = CommandOption(
         name: "radio-map", argument: "MAP", help: "radio map from 'indoorloc survey', used instead of the packet's",
         proposals: .files)
@@ -25,6 +29,12 @@ extension CommandOption {
 
 extension ParsedArguments {
     var strictness: RecordingReader.Strictness { has("lenient") ? .lenient : .strict }
+
+    /// The number of the venue that a command writes: `--id`; nil without it.
+    func venueID() throws(UsageError) -> VenueID? {
+        let exact = 9_007_199_254_740_991
+        return has("id") ? VenueID(rawValue: try number("id", in: -exact...exact, else: 0)) : nil
+    }
 
     func seed() throws(UsageError) -> UInt64 { try number("seed", in: 0...UInt64.max, else: 0) }
 
