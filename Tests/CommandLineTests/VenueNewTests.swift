@@ -89,4 +89,19 @@ final class VenueNewTests: XCTestCase {
         }
         XCTAssertFalse(FileManager.default.fileExists(atPath: packet))
     }
+
+    func testAGeoreferenceIsRefusedForPlansOfDifferentSizes() throws {
+        let packet = try temporary("tower")
+        let small = try temporary("small.gif")
+        let picture = try XCTUnwrap(
+            Data(base64Encoded: "R0lGODlhBwAFAPAAAP///wAAACH5BAAAAAAALAAAAAAHAAUAAAIFhI+puwUAOw=="))
+        try picture.write(to: URL(filePath: small))
+        let result = try new([
+            "--plan", Self.plan, "--plan", small, "--scale", Self.scale, "-o", packet, "--georeference",
+            "30,30=50.1110342,8.68193039", "--georeference", "1050,570=50.1107658,8.68226961",
+        ])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("\(small) has another size or scale than \(Self.plan)"), result.errors)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: packet))
+    }
 }
