@@ -83,14 +83,14 @@ final class NATSBucket: Sendable {
 
     /// Returns a reader of the current values and the changes.
     func watcher(waitingFor milliseconds: Int64) throws(NATSFailure) -> NATSWatcher {
-        try NATSWatcher(store, until: milliseconds)
+        try NATSWatcher(connection.context, bucket: name, until: milliseconds)
     }
 
     /// Returns all values that have not expired.
     func all() async throws(FleetStoreError) -> [Entry] {
-        let store = store
+        let (context, name) = (connection.context, name)
         return try await connection.blocking(key: "the bucket \(name)") { () throws(NATSFailure) in
-            let watcher = try NATSWatcher(store, until: NATSConnection.requestTime)
+            let watcher = try NATSWatcher(context, bucket: name, until: NATSConnection.requestTime)
             var entries: [Entry] = []
             while let entry = try watcher.next() { entries.append(entry) }
             return entries
@@ -105,39 +105,5 @@ extension NATSBucket.Entry {
         value = [UInt8](UnsafeRawBufferPointer(start: kvEntry_Value(entry), count: Int(kvEntry_ValueLen(entry))))
         revision = kvEntry_Revision(entry)
         writtenAt = kvEntry_Created(entry)
-    }
-}
-
-/// A reader of the current values of a bucket, and of the changes after them.
-final class NATSWatcher {
-    private let pointer: OpaquePointer
-    private let patience: Int64
-
-    init(_ store: NATSHandle, until milliseconds: Int64) throws(NATSFailure) {
-        patience = milliseconds
-        var options = kvWatchOptions()
-        try NATSFailure.check(kvWatchOptions_Init(&options))
-        options.IgnoreDeletes = true
-        options.Timeout = milliseconds
-        var watcher: OpaquePointer?
-        let status = kvStore_WatchAll(&watcher, store.pointer, &options)
-        guard status == NATS_OK, let watcher else { throw NATSFailure(status) }
-        pointer = watcher
-    }
-
-    deinit {
-        kvWatcher_Stop(pointer)
-        kvWatcher_Destroy(pointer)
-    }
-
-    /// Returns the next value; nil once after the last current one.
-    ///
-    /// - Throws: a failure with the status `NATS_TIMEOUT` if no value follows in time.
-    func next() throws(NATSFailure) -> NATSBucket.Entry? {
-        var entry: OpaquePointer?
-        try NATSFailure.check(kvWatcher_Next(&entry, pointer, patience))
-        guard let entry else { return nil }
-        defer { kvEntry_Destroy(entry) }
-        return NATSBucket.Entry(entry)
     }
 }

@@ -128,8 +128,9 @@ final class NATSLogReader: ReadingLogReader {
         }
         guard let subscription else { return }
         _ = try? await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
-            // This also deletes the consumer on the server.
-            natsSubscription_Unsubscribe(subscription.pointer)
+            // `natsSubscription_Unsubscribe` would delete the consumer at once. But libnats 3.4 then reads the consumer's
+            // name without its lock, while its own thread may free the name to make the consumer anew. The server deletes
+            // a consumer without interest after five seconds.
             natsSubscription_Destroy(subscription.pointer)
         }
     }
