@@ -213,9 +213,9 @@ final class MarkTests: XCTestCase {
         XCTAssertEqual(truths.compactMap(\.mapID), places.map(\.mapID))
         XCTAssertEqual(truths.compactMap(\.point), places.map(\.point))
         for (index, truth) in truths.enumerated() {
-            // After the readings at the place, and long before those at the next one.
-            XCTAssertGreaterThan(truth.instant.seconds, 100 * Double(index) + 1.8)
-            XCTAssertLessThan(truth.instant.seconds, 100 * Double(index) + 90)
+            // Nearer to the readings at the place than to those at the places before and after it. The margin is wide: on a
+            // busy machine, the recorder receives the readings later than they arrive.
+            XCTAssertEqual(truth.instant.seconds, 100 * Double(index) + 2, accuracy: 50)
         }
         let text = metrics.withLock(\.self)
         XCTAssertTrue(text.hasSuffix("# EOF\n"), text)
