@@ -1,7 +1,8 @@
-"""Compares the README's accuracy table with results of `indoorloc evaluate --json`: readme_accuracy.py README FOLDER
+"""Compares the README's tables of accuracy with results of `indoorloc evaluate --json`: readme_accuracy.py README FOLDER
 
-FOLDER contains a file NAME.json for each data set. A row without a set, a set without a row, and a number that differs
-from the measured one are failures.
+FOLDER contains a file NAME.json for each data set, and shifted/NAME.json with a line for each shift of the RSSI and one
+without the survey, for the table of other receivers. A row or column without a measurement, a data set without a row,
+and a number that differs from the measured one are failures.
 """
 
 import json
@@ -12,6 +13,8 @@ import sys
 # The heading of a column, the measured key, and the factor from the measured unit to the column's.
 COLUMNS = [("n", "n", 1), ("answered", "answered", 100), ("floor", "floor", 100), ("mean", "mean", 1),
            ("P75", "p75", 1), ("P90", "p90", 1), ("in radius", "insideRadius", 100)]
+# The heading of the first column in the table of other receivers.
+CONDITION = "RSSI of the tracks"
 SHARES = {"answered", "floor", "insideRadius"}
 # The tolerance for the arithmetic of other processors, about that of .ci/accuracy.json; relative, for metres.
 METRES = 0.05
@@ -20,13 +23,13 @@ PERCENT = 2.0
 POINTS = 2
 
 
-def rows(text):
+def rows(text, columns):
     """Yields the cells of each row of the first table with these columns, by their heading."""
     heading = None
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if heading is None:
-            if line.startswith("|") and all(name in cells for name, _, _ in COLUMNS):
+            if line.startswith("|") and all(name in cells for name in columns):
                 heading = cells
         elif not line.startswith("|"):
             return
@@ -61,13 +64,41 @@ def problems(name, row, measured):
         yield f"{name}: a simple method must be bold if and only if it is better"
 
 
-told = {row["set"]: row for row in rows(pathlib.Path(sys.argv[1]).read_text("utf-8"))}
-results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(pathlib.Path(sys.argv[2]).glob("*.json"))}
+def condition(measured):
+    """Returns the name of a measurement's row in the table of other receivers."""
+    if measured.get("shift") is None:
+        return "no survey"
+    sign = "\N{MINUS SIGN}" if measured["shift"] < 0 else "+" if measured["shift"] > 0 else ""
+    return f"{sign}{abs(measured['shift']):g} dB"
+
+
+def receiver_problems(table, measurements):
+    names = [name for name in table[0] if name != CONDITION] if table else []
+    yield from (f"{name}: is in the README's table of receivers, but was not measured" for name in names
+                if name not in measurements)
+    for name in measurements:
+        conditions = {condition(measured): measured["mean"] for measured in measurements[name]}
+        for row in table:
+            told, mean = number(row.get(name, "")), conditions.pop(row[CONDITION], None)
+            if told is None or mean is None:
+                yield f"{name}: the README's table of receivers has no value at {row[CONDITION]}, or it was not measured"
+            elif abs(told - mean) > METRES * told:
+                yield f"{name}: {row[CONDITION]} is {told:g} in the README, but the measured value is {mean:.4g}"
+        yield from (f"{name}: the README's table of receivers has no row {missing}" for missing in conditions)
+
+
+readme = pathlib.Path(sys.argv[1]).read_text("utf-8")
+folder = pathlib.Path(sys.argv[2])
+told = {row["set"]: row for row in rows(readme, [name for name, _, _ in COLUMNS])}
+results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))}
 # Data sets with ground truth of rooms have no points to measure.
 results = {name: measured for name, measured in results.items() if measured["n"] > 0}
 found = [f"{name}: the README's table of accuracy does not have this set" for name in results if name not in told]
 found += [f"{name}: is in the README's table of accuracy, but was not measured" for name in told if name not in results]
 for name in told.keys() & results.keys():
     found += problems(name, told[name], results[name])
-print("\n".join(sorted(found)) if found else f"| the README equals the measured figures of {len(told)} sets")
+shifted = {path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+           for path in sorted(folder.glob("shifted/*.json"))}
+found += receiver_problems(list(rows(readme, [CONDITION])), shifted)
+print("\n".join(sorted(found)) if found else f"| the README equals the measured figures of {len(told)} sets, and of {len(shifted)} with other receivers")
 sys.exit(1 if found else 0)

@@ -8,10 +8,8 @@ extension PositioningEngine {
     /// The least probability of a map after a restart.
     private static let leastMapShare = 1e-3
 
-    /// Whether the beacons are tested: those of a venue without a survey only on request.
-    var testsBeacons: Bool {
-        effort.testsBeacons && settings.testedBeacons.includes(isSurveyed: field.isSurveyed)
-    }
+    /// Whether beacons are tested.
+    var testsBeacons: Bool { effort.testsBeacons && settings.testedBeacons != .none }
 
     /// Tests the detected beacons against each other.
     ///

@@ -24,12 +24,17 @@ struct BeaconConsensus: Sendable {
         /// Logarithm of the probability of the reading if the beacon is faulty, over that if it is healthy, given the
         /// other beacons.
         var logRatio: Double
+        /// The same if the healthy beacon may have any weaker level, and a lasting error of its power; 0 for a beacon whose
+        /// level was surveyed.
+        var excessRatio = 0.0
         /// Expected difference in dB between the reading and the field, given the other beacons.
         var residual: Double
         /// Variance in dB² of the difference if the beacon is healthy.
         var variance: Double
         /// Mean position on the most probable map from the other beacons.
         var point: MapPoint
+        /// Mean position on the most probable map from this beacon alone, without the belief.
+        var ownPoint: MapPoint
         /// Whether the other beacons place the device on the most probable map.
         var isOnMap: Bool
         /// The probability of a fault from this look and the prior.
@@ -204,7 +209,7 @@ struct BeaconConsensus: Sendable {
         posterior.resize(to: count, with: 0)
         for place in 0..<count { posterior[place] = Float(products[place] / all) }
         summarize(field, receiver.value)
-        test(heard)
+        test(heard, field)
     }
 
     private func level(_ difference: Float, _ variance: Float) -> Float {
@@ -305,13 +310,14 @@ struct BeaconConsensus: Sendable {
     }
 
     /// Tests each beacon against the posterior without it.
-    private mutating func test(_ heard: [Evidence.Heard]) {
+    private mutating func test(_ heard: [Evidence.Heard], _ field: SignalField) {
         tests.removeAll(keepingCapacity: true)
         let count = priors.count
         for (index, reading) in heard.enumerated() {
             let first = index * count
             var (all, level, sum, squares, variance) = (0.0, 0.0, 0.0, 0.0, 0.0)
             var (here, x, y, fault, support) = (0.0, 0.0, 0.0, 0.0, 0.0)
+            var (alone, ownX, ownY) = (0.0, 0.0, 0.0)
             for place in 0..<count {
                 let broken = Double(posterior[place]) * Double(terms[first + place])
                 // The factors of the posterior without this beacon, up to a constant: the term of the beacon is the
@@ -328,6 +334,12 @@ struct BeaconConsensus: Sendable {
                     here += broken
                     x += broken * Double(xs[place])
                     y += broken * Double(ys[place])
+                    if place >= beliefCount {
+                        let own = Double(priors[place] * healthy[first + place] * rates[first + place])
+                        alone += own
+                        ownX += own * Double(xs[place])
+                        ownY += own * Double(ys[place])
+                    }
                 }
             }
             guard all > 1e-30 else { continue }
@@ -337,8 +349,31 @@ struct BeaconConsensus: Sendable {
                 Test(
                     beacon: reading.beacon, logRatio: cmath_log(faulty / max(level / all, 1e-12)), residual: residual,
                     variance: variance / all + max(0, squares / all - residual * residual),
-                    point: here > 0 ? MapPoint(x: x / here, y: y / here) : mean, isOnMap: here > all / 2,
+                    point: here > 0 ? MapPoint(x: x / here, y: y / here) : mean,
+                    ownPoint: alone > 0 ? MapPoint(x: ownX / alone, y: ownY / alone) : mean, isOnMap: here > all / 2,
                     fault: min(fault, 1), support: support / all))
+            if !field.isPowerSurveyed(reading.beacon) {
+                let deviation = Float(field.model.powerDeviation)
+                tests[tests.count - 1].excessRatio = excessRatio(
+                    first: first, sum: all, lastingVariance: deviation * deviation)
+            }
         }
+    }
+
+    /// Returns the logarithm of the probability of a reading if the beacon is faulty, over that if it is healthy but any
+    /// weaker level is as probable as the expected one: walls and bodies attenuate, and no survey measured by how much.
+    ///
+    /// - Parameters:
+    ///   - first: the first index of the reading's values.
+    ///   - sum: the sum of the posterior without the beacon.
+    ///   - lastingVariance: variance in dB² of the lasting error of the beacon's power.
+    private func excessRatio(first: Int, sum: Double, lastingVariance: Float) -> Double {
+        var healthy = 0.0
+        for place in posterior.indices {
+            let excess = max(0, residuals[first + place] - offsets[place])
+            let level = level(excess, variances[first + place] + sums[place] + lastingVariance)
+            healthy += Double(posterior[place] * terms[first + place] * level)
+        }
+        return -cmath_log(Double(Self.faultyRange) * max(healthy / sum, 1e-12))
     }
 }

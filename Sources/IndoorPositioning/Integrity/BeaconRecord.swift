@@ -85,11 +85,13 @@ struct BeaconRecord: Sendable {
     /// Adds the result of a look.
     ///
     /// - Parameters:
+    ///   - extent: how the beacon can be accused.
     ///   - independence: the share of the error that is independent of the look before, in (0, 1].
     ///   - ceiling: the highest odds that the look can lead to.
     ///   - powerDoubt: the standard deviation in dB of the lasting error of a healthy beacon's power.
     mutating func observe(
-        _ test: BeaconConsensus.Test, reading: Evidence.Heard, independence: Double, ceiling: Double, mapIndex: Int,
+        _ test: BeaconConsensus.Test, extent: TestedBeacons.Extent, reading: Evidence.Heard, independence: Double,
+        ceiling: Double, mapIndex: Int,
         offset: Double, powerDoubt: Double, at now: Instant
     ) {
         let seconds = max(0, latest.duration(to: now).seconds)
@@ -104,9 +106,10 @@ struct BeaconRecord: Sendable {
         precision += independence / test.variance
         shift += independence * test.residual / test.variance
         let ratio = Self.shiftRatio(precision, shift, usual: powerDoubt)
-        let gain = min(max(test.logRatio, Self.least), Self.most) * independence
+        let logRatio = extent == .excess ? test.excessRatio : test.logRatio
+        let gain = min(max(logRatio, Self.least), Self.most) * independence
         looks = min(looks * keep + independence, Self.mostLooks)
-        odds += max(gain, min(ratio - shiftRatio, Self.most))
+        odds += extent == .excess ? gain : max(gain, min(ratio - shiftRatio, Self.most))
         shiftRatio = ratio
         odds = min(max(odds, Self.lowest), Self.highest)
         if odds > ceiling { odds = max(before, ceiling) }

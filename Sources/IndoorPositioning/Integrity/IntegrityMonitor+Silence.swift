@@ -40,7 +40,7 @@ extension IntegrityMonitor {
             if let reading = evidence.heard.first(where: { $0.beacon == beacon }) {
                 heard += Double(reading.count)
                 expected += rate * window
-            } else {
+            } else if tested.extent(isSurveyed: field.isPowerSurveyed(beacon)) == .everything {
                 missing.append((beacon, rate))
                 if !(silences.contains { $0.beacon == beacon && $0.odds > 0 }) { expected += rate * window }
             }

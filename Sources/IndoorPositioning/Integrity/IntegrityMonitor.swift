@@ -16,6 +16,8 @@ struct IntegrityMonitor: Sendable {
     private static let auditVariance = 30.0
     /// The time constant in seconds with which the separation decreases.
     private static let separationTime = 10.0
+    /// The range of the probability of a fault in which the solution without the beacon becomes part of the 68 % radius.
+    private static let decisiveFault = (low: 0.2, high: 0.4)
     /// The share of the posterior outside the belief from which the belief restarts.
     private static let decisiveShare = 0.8
     /// The squared distance of the belief from the posterior, relative to the sum of their variances, from which the
@@ -24,7 +26,7 @@ struct IntegrityMonitor: Sendable {
     private static let decisiveDistance = 2.0
 
     /// The beacons that can be accused.
-    private let tested: TestedBeacons
+    let tested: TestedBeacons
     /// The records of the beacons that were detected, ordered by beacon.
     private(set) var records: [BeaconRecord] = []
     /// The position of the latest look.
@@ -108,8 +110,9 @@ struct IntegrityMonitor: Sendable {
             let (index, isKnown) = index(of: test.beacon)
             if !isKnown { records.insert(BeaconRecord(beacon: test.beacon, at: now), at: index) }
             records[index].observe(
-                test, reading: reading, independence: isKnown ? fresh : 1,
-                ceiling: !isTestable(test, field) ? BeaconRecord.prior : count >= Self.fewest ? .infinity : 0,
+                test, extent: extent(of: test, field), reading: reading, independence: isKnown ? fresh : 1,
+                ceiling: extent(of: test, field) == .nothing
+                    ? BeaconRecord.prior : count >= Self.fewest ? .infinity : 0,
                 mapIndex: consensus.mapIndex, offset: consensus.offset, powerDoubt: field.powerDoubt(of: test.beacon),
                 at: now)
         }
@@ -125,11 +128,13 @@ struct IntegrityMonitor: Sendable {
         diagnose(field)
     }
 
-    /// Returns whether a beacon can be accused: the field knows its level at the position. Away from the survey's places
+    /// Returns how a beacon can be accused: only if the field knows its level at the position. Away from the survey's places
     /// the field extrapolates, and is wrong by more than it expects.
-    private func isTestable(_ test: BeaconConsensus.Test, _ field: SignalField) -> Bool {
-        tested.includes(isSurveyed: field.isPowerSurveyed(test.beacon)) && field.isEstablished(test.beacon)
-            && (!field.isSurveyed || test.support >= Self.leastSupport)
+    private func extent(of test: BeaconConsensus.Test, _ field: SignalField) -> TestedBeacons.Extent {
+        guard field.isEstablished(test.beacon), !field.isSurveyed || test.support >= Self.leastSupport else {
+            return .nothing
+        }
+        return tested.extent(isSurveyed: field.isPowerSurveyed(test.beacon))
     }
 
     /// Collects the residuals of a look whose position is certain, for an audit.
@@ -137,7 +142,7 @@ struct IntegrityMonitor: Sendable {
         guard atlas != nil, consensus.tests.count >= Self.fewest, consensus.variance < Self.auditVariance else {
             return
         }
-        for test in consensus.tests where test.isOnMap && isTestable(test, field) {
+        for test in consensus.tests where test.isOnMap && extent(of: test, field) == .everything {
             guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
             atlas?.add(
                 test, level: Double(reading.rssi) - consensus.offset, isDouble: BeaconRecord.hasTwoLevels(reading),
@@ -163,24 +168,39 @@ struct IntegrityMonitor: Sendable {
         let center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
         for test in consensus.tests {
             let known = fault(of: test.beacon)
-            let fault = isTestable(test, field) ? max(known, test.fault) : known
+            let fault = extent(of: test, field) == .everything ? max(known, test.fault) : known
             faulty += fault
             worst = max(worst, fault)
             let distance = test.point.distance(to: center)
-            sum += fault * distance * distance
+            sum += Self.share(ofFault: fault) * distance * distance
+            // Among few beacons, the accused one may be the healthy one.
+            if consensus.tests.count < Self.fewest, fault >= 0.5 {
+                let other = test.ownPoint.distance(to: center)
+                sum += other * other
+            }
         }
         let stray = consensus.mean.distance(to: center)
-        sum += worst * (stray * stray + consensus.variance)
+        sum += Self.share(ofFault: worst) * (stray * stray + consensus.variance)
         separation = max(sum, separation * cmath_exp(-seconds / Self.separationTime))
         isContradictory =
             faulty > 0.5 * Double(consensus.tests.count)
-            || consensus.tests.count < Self.fewest && worst > 0.5
+            || consensus.tests.count < Self.fewest && worst >= 0.5
         isAstray = false
         guard worst > 0.5, let belief, consensus.strayShare > Self.decisiveShare else { return }
         isAstray =
             belief.mapIndex != consensus.mapIndex
             || stray * stray > Self.decisiveRatio * (consensus.variance + belief.variance)
                 + Self.decisiveDistance * Self.decisiveDistance
+    }
+
+    /// Returns the share of the squared distance between two solutions in the variance of the position.
+    ///
+    /// The variance of two solutions is the squared distance times the probability of the other one. But as soon as that
+    /// probability is above 32 %, the 68 % radius must contain the other one, so that the share increases to 1 around it.
+    static func share(ofFault fault: Double) -> Double {
+        let (low, high) = decisiveFault
+        guard fault > low else { return fault }
+        return low + (1 - low) * min(1, (fault - low) / (high - low))
     }
 
     /// The faults, in the order of the beacons' indexes.

@@ -2,18 +2,22 @@
 public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
     /// No beacon.
     case none
-    /// Each beacon whose level the venue's survey measured.
+    /// Each beacon whose level the venue's survey measured. The others are tested only for levels that are far too strong
+    /// for the place: walls and bodies make a signal weaker, and nothing makes it much stronger.
     case surveyed
     /// Every beacon. Without a survey, the test names healthy beacons too: their levels differ from the path-loss law by as
     /// much as a change of power does.
     case all
 
-    /// Returns whether the choice includes a beacon, or a venue, with or without a survey.
-    func includes(isSurveyed: Bool) -> Bool {
+    /// The extent of the test of one beacon.
+    enum Extent { case nothing, excess, everything }
+
+    /// Returns the extent of the test of a beacon with or without a survey.
+    func extent(isSurveyed: Bool) -> Extent {
         switch self {
-        case .none: false
-        case .surveyed: isSurveyed
-        case .all: true
+        case .none: .nothing
+        case .surveyed: isSurveyed ? .everything : .excess
+        case .all: .everything
         }
     }
 }

@@ -24,9 +24,12 @@ extension BeaconFault.Kind {
         case .tooStrong(let excess):
             "is \(Self.metres(excess)) dB stronger than it can be at any place; look for another transmitter with its "
                 + "identity"
+        case .powerChanged(let difference) where difference > 0:
+            "is \(Self.metres(difference)) dB stronger than expected; look for another transmitter with its identity, check "
+                + "its power setting, or make a new survey"
         case .powerChanged(let difference):
-            "is \(Self.metres(abs(difference))) dB \(difference < 0 ? "weaker" : "stronger") than expected; check its "
-                + "battery and its power setting, or make a new survey"
+            "is \(Self.metres(-difference)) dB weaker than expected; check its battery and its power setting, or make a new "
+                + "survey"
         case .silent: "is not received where it is expected; check its battery"
         case .contradictory: "contradicts the other beacons; check its place, its power and its identity"
         }

@@ -43,8 +43,8 @@ struct EvaluateCommand: Command {
             the beacons. replay plays the readings of the radio backwards in time. flood=RATE/s adds foreign beacons. A second
             line has the disturbed beacons that the session named on its error stream, and the false alarms; --json has
             them as disturbedBeacons, namedInMinute, receivedDisturbedBeacons, named, falseAlarms and hours. Sessions test
-            beacons that were surveyed; --set positioning.testedBeacons=all tests the others too. With that setting, undisturbed
-            tracks also have the line.
+            beacons that were surveyed, and the others for levels that are far too strong; --set positioning.testedBeacons=all
+            tests them in every way. With that setting, undisturbed tracks also have the line.
 
             With --gateways, the roles are exchanged: the beacons stand for gateways that receive the device as a tag.
             Their messages pass the decoder, the intake and the machine of 'track'. raw messages have each reading with

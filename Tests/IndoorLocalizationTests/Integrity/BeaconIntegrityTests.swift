@@ -43,6 +43,14 @@ final class BeaconIntegrityTests: XCTestCase {
         XCTAssertGreaterThan(trusting.meanError, tested.meanError, "the clone must matter without the test")
     }
 
+    func testATransmitterThatSendsAsOftenAsItsBeaconIsADuplicate() {
+        var walk = IntegrityWalk()
+        walk.walk(60) { beacon, rssi, _, _ in
+            [(beacon, rssi)] + (beacon == 2 ? [(beacon, -45), (beacon, rssi), (beacon, -45)] : [])
+        }
+        XCTAssertEqual(walk.kind(of: 2), .duplicated)
+    }
+
     func testTwoClonesDontOutweighTheOthers() {
         var walk = IntegrityWalk()
         walk.walk(30)
@@ -121,7 +129,9 @@ final class BeaconIntegrityTests: XCTestCase {
     func testTwoBeaconsThatDisagreeAreContradictoryAndTheRadiusGrows() throws {
         func radius(strange: Bool) throws -> (radius: Double, isContradictory: Bool) {
             var walk = IntegrityWalk()
-            walk.walk(30) { beacon, rssi, _, _ in
+            // The engine learns the offset of the receiver, which could explain two strong levels otherwise.
+            walk.walk(30)
+            walk.walk(20) { beacon, rssi, _, _ in
                 // Only two beacons are received; both seem to be near.
                 guard beacon == 0 || beacon == 7 else { return [] }
                 return [(beacon, strange ? -48 : rssi)]
@@ -131,7 +141,16 @@ final class BeaconIntegrityTests: XCTestCase {
         }
         let (honest, strange) = (try radius(strange: false), try radius(strange: true))
         XCTAssertFalse(honest.isContradictory)
+        XCTAssertTrue(strange.isContradictory)
         XCTAssertGreaterThan(strange.radius, honest.radius)
+    }
+
+    /// The radius is about the square root of the variance, so that a share of 1 puts the other solution within it.
+    func testTheRadiusContainsASolutionWhoseProbabilityIsAboveThatOutsideOfIt() {
+        for fault in [0, 0.05, 0.2] { XCTAssertEqual(IntegrityMonitor.share(ofFault: fault), fault) }
+        for fault in [0.4, 0.5, 1] { XCTAssertEqual(IntegrityMonitor.share(ofFault: fault), 1) }
+        let rising = stride(from: 0, through: 1, by: 0.01).map { IntegrityMonitor.share(ofFault: $0) }
+        XCTAssertEqual(rising, rising.sorted())
     }
 
     func testTheSameSeedGivesTheSameOutput() throws {

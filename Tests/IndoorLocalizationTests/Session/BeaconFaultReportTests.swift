@@ -120,6 +120,7 @@ final class BeaconFaultReportTests: XCTestCase {
             .moved(place: place, distance: 9.4): "seems to stand 9 m from its place, near x 3 m, y 4 m on map 10",
             .moved(place: place, distance: nil): "seems to stand on another floor, near x 3 m, y 4 m on map 10",
             .exchanged(with: SessionStage.beacon(1, 2)): "at the place of beacon \(SessionStage.beacon(1, 2))",
+            .duplicated: "seems to be sent by two transmitters",
             .tooStrong(excess: 21.6): "22 dB stronger than it can be at any place",
             .powerChanged(difference: 6.1): "6 dB stronger than expected",
             .powerChanged(difference: -6.1): "6 dB weaker than expected",
