@@ -1,6 +1,8 @@
 """Checks the links of Markdown files to the repository, including images and headings, and the names of tests
 (`Class.testMethod`): links.py FILE...
 
+On the pages in TESTED, each row of a table with the column "test" must name a test.
+
 Links between pages of a DocC catalogue (`<doc:...>`, ``Symbol``) are not checked, because DocC checks them.
 """
 
@@ -16,6 +18,8 @@ HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
 
 TEST = re.compile(r"`([A-Z]\w+Tests\.test\w+)`")
 CLASS = re.compile(r"class (\w+Tests)\b|func (test\w+)\(")
+# The pages by name, and whether each of their tables must have the column "test".
+TESTED = {"Faults.md": True, "Limits.md": True, "ThreatModel.md": False}
 
 
 @functools.cache
@@ -40,6 +44,32 @@ def anchors(text):
         count = seen.get(slug, 0)
         seen[slug] = count + 1
         yield slug if count == 0 else f"{slug}-{count}"
+
+
+def cells(line):
+    """Returns the cells of a table's row."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def untested(text, every):
+    """Returns the number of each line of a table that has to name a test and doesn't, and what is wrong.
+
+    every: whether each table must have the column "test".
+    """
+    lines = text.split("\n")
+    column = None
+    for index, line in enumerate(lines):
+        if not line.startswith("|"):
+            column = None
+        elif index + 1 < len(lines) and re.match(r"\|[ :|-]+\|$", lines[index + 1]):
+            head = cells(line)
+            column = head.index("test") if "test" in head else None
+            if every and column is None:
+                yield index + 1, "the table has no column \"test\""
+        elif column is not None and not re.match(r"\|[ :|-]+\|$", line):
+            row = cells(line)
+            if column >= len(row) or not TEST.search(row[column]):
+                yield index + 1, f"the row \"{row[0]}\" names no test"
 
 
 def read(path):
@@ -68,6 +98,10 @@ for page in sys.argv[1:]:
         else:
             continue
         print(f"{page}:{prose.count(chr(10), 0, match.start()) + 1}: {target} {problem}")
+        failed = True
+    name = os.path.basename(page)
+    for number, problem in untested(text, TESTED[name]) if name in TESTED else []:
+        print(f"{page}:{number}: {problem}")
         failed = True
     for match in TEST.finditer(text):
         if match.group(1) not in tests():

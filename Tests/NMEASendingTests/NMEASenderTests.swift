@@ -147,6 +147,24 @@ final class NMEASenderTests: XCTestCase {
         for peer in peers { while try peer.line() != nil {} }
     }
 
+    func testTheSeventeenthReaderOfAServerIsDisconnected() async throws {
+        let (sender, _) = try sender(to: .tcpListener(host: "127.0.0.1", port: 0))
+        guard case .tcpListener(_, let port) = sender.destination else { return XCTFail("\(sender.destination)") }
+        let (last, later) = try await sending(over: sender) {
+            var peers: [StreamPeer] = []
+            // Each of them is connected once it has received a line.
+            for _ in 0..<16 {
+                peers.append(try StreamPeer(port: port))
+                XCTAssertNotNil(try peers.last?.line())
+            }
+            let last = try StreamPeer(port: port).line()
+            return (last, try peers.map { try $0.line() })
+        }
+        XCTAssertNil(last)
+        XCTAssertFalse(later.contains(nil), "the others stay connected")
+        await sender.finish()
+    }
+
     func testAReaderThatStopsNeitherBlocksTheOthersNorUsesMoreMemory() async throws {
         let (sender, statuses) = try sender(to: .tcpListener(host: "127.0.0.1", port: 0))
         guard case .tcpListener(_, let port) = sender.destination else { return XCTFail("\(sender.destination)") }

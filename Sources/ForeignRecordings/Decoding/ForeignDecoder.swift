@@ -19,10 +19,9 @@ package struct ForeignDecoder: Sendable {
         case packets(PacketBuffer, PacketContent)
     }
 
-    /// The maximum number of readings in an array of objects, which are sorted by time.
-    static let maximumArray = InputLimits.standard.entries
-
     private var framing: Framing
+    /// The maximum number of readings in an array of objects, which are sorted by time.
+    private let mostInArray: Int
     private var output = ForeignOutput()
     private var timeline = ForeignTimeline()
     private var line = 0
@@ -35,7 +34,12 @@ package struct ForeignDecoder: Sendable {
     package private(set) var place: ForeignRecordingError.Place?
 
     /// Creates a decoder of a format.
-    package init(format: ForeignFormat, settings: ForeignRecordingSettings) {
+    ///
+    /// - Parameter mostInArray: the limit of the readings in an array of objects.
+    package init(
+        format: ForeignFormat, settings: ForeignRecordingSettings, mostInArray: Int = InputLimits.standard.entries
+    ) {
+        self.mostInArray = mostInArray
         switch format {
         case .pcap: framing = .packets(PacketBuffer(), PacketContent())
         case .kismet, .bleak: framing = .objects(ObjectBuffer(), format.content(settings))
@@ -155,9 +159,9 @@ package struct ForeignDecoder: Sendable {
             begin(line: buffer.line)
             isCollecting = buffer.isInArray
             try content.decode(Array(buffer.bytes[range]), into: &output)
-            guard output.count <= Self.maximumArray else {
+            guard output.count <= mostInArray else {
                 throw ForeignProblem(
-                    nil, .tooMany(what: "readings in an array", limit: Self.maximumArray), endsFile: true)
+                    nil, .tooMany(what: "readings in an array", limit: mostInArray), endsFile: true)
             }
         }
         return true

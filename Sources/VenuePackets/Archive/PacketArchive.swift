@@ -14,16 +14,20 @@ struct PacketArchive: PacketFiles {
     let files: Set<String>
     /// The largest allowed total size of the unpacked files, in bytes.
     private let inflatedSize: Int
+    private let limits: InputLimits
 
     /// Lists the zip.
     ///
     /// - Parameter marker: a file that identifies the packet's folder: the top of the zip, or a folder in it.
     /// - Throws: `PacketFileError` if the file isn't a zip, or is a malicious one.
-    init(path: String, marker: String = PacketPath.venueFile) throws(PacketFileError) {
+    init(
+        path: String, marker: String = PacketPath.venueFile, limits: InputLimits = .standard
+    ) throws(PacketFileError) {
         var status = stat()
         let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
-        inflatedSize = InputLimits.standard.inflatedSize(ofCompressed: size)
-        try ZipDirectory.check(path)
+        inflatedSize = limits.inflatedSize(ofCompressed: size)
+        self.limits = limits
+        try ZipDirectory.check(path, limit: limits.zipDirectory)
         var names: Set<String> = []
         let archive = try ZipReader(path: path)
         while let entry = try archive.next() {
@@ -34,9 +38,8 @@ struct PacketArchive: PacketFiles {
             guard names.insert(entry.name).inserted else {
                 throw PacketFileError(message: "the zip has two entries \"\(entry.name)\"; pack it again")
             }
-            guard names.count <= InputLimits.standard.zipEntries else {
-                throw PacketFileError(
-                    message: "the zip has more than \(InputLimits.standard.zipEntries) files; is it a packet?")
+            guard names.count <= limits.zipEntries else {
+                throw PacketFileError(message: "the zip has more than \(limits.zipEntries) files; is it a packet?")
             }
         }
         let prefix = Self.topFolder(of: names, with: marker)
@@ -82,7 +85,7 @@ struct PacketArchive: PacketFiles {
         _ wanted: Set<String>, into folder: String, unpackedBefore: Int = 0
     ) throws(PacketFileError) {
         let archive = try ZipReader(path: path)
-        let limit = min(InputLimits.standard.unpacked, inflatedSize)
+        let limit = min(limits.unpacked, inflatedSize)
         var total = unpackedBefore
         while let entry = try archive.next() {
             guard entry.isFile, entry.name.hasPrefix(prefix) else { continue }

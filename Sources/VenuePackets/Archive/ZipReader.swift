@@ -82,7 +82,7 @@ enum ZipDirectory {
     private static let zip64Signature: [UInt8] = [0x50, 0x4B, 6, 7]
 
     /// Throws if a zip's directory is larger than the limit; a file that isn't a zip passes.
-    static func check(_ path: String, limit: Int = InputLimits.standard.zipDirectory) throws(PacketFileError) {
+    static func check(_ path: String, limit: Int) throws(PacketFileError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

@@ -11,6 +11,8 @@ public struct NewVenue: Hashable, Sendable {
     public let venue: Venue
     /// The plans in the order of the venue's maps.
     public let drawings: [PlanDrawing]
+    /// The checked document of the venue.
+    private let document: [UInt8]
 
     /// Creates a venue of which each drawing is a map, with the ids 1, 2, 3, ….
     ///
@@ -33,7 +35,7 @@ public struct NewVenue: Hashable, Sendable {
             id: id ?? VenueID(rawValue: numbers.number(of: "venue", for: name)), name: name,
             coordinate: place?.center, radius: place?.radius, maps: maps)
         self.drawings = drawings
-        do throws(VenuePacketError) { _ = try VenuePacketWriter().document(of: venue) } catch {
+        do throws(VenuePacketError) { document = try VenuePacketWriter().document(of: venue) } catch {
             let problems = error.problems.filter { $0.severity == .error }
             throw PlanDrawingError(
                 "no packet can have this venue: " + problems.map { "\($0.path) \($0.message)" }.joined(separator: "; "))
@@ -64,6 +66,6 @@ public struct NewVenue: Hashable, Sendable {
         for drawing in drawings {
             try VenuePacketWriter.write(drawing.image.bytes, to: folder + "/" + drawing.path)
         }
-        try VenuePacketWriter().write(venue, toFolder: folder)
+        try VenuePacketWriter.write(document, to: folder + "/" + PacketPath.venueFile)
     }
 }

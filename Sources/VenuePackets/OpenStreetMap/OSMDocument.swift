@@ -49,9 +49,13 @@ struct OSMDocument: Sendable {
     private(set) var elements: [OSMElement] = []
     private var relations: Set<Int64> = []
     private(set) var problems: [OSMProblem] = []
+    private let mostElements: Int
 
     /// Reads a document; its elements are complete only if there are no problems.
-    init(_ bytes: [UInt8]) {
+    ///
+    /// - Parameter mostElements: the limit of the nodes, ways and relations together.
+    init(_ bytes: [UInt8], mostElements: Int = Limit.elements) {
+        self.mostElements = mostElements
         let reader = XMLReader(bytes)
         do throws(XMLSyntaxError) {
             try read(reader)
@@ -152,10 +156,10 @@ struct OSMDocument: Sendable {
 
     /// Stores an element; false if there are too many.
     private mutating func keep(_ element: OSMElement) -> Bool {
-        guard elements.count < Limit.elements else {
+        guard elements.count < mostElements else {
             report(
                 element.line, element.name,
-                "the file has more than \(Limit.elements) elements; extract the building only")
+                "the file has more than \(mostElements) elements; extract the building only")
             return false
         }
         let other: OSMElement?

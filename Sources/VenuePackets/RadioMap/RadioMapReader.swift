@@ -164,8 +164,9 @@ struct RadioMapReader {
             case "duration": duration = try reader.number("\(path).duration")
             case "deviation": deviation = try reader.optionalNumber("\(path).deviation")
             case "readings":
-                let left = reader.limits.radioMapReadings - reader.readingCount
-                readings = try reader.list(at: "\(path).readings", atMost: left) { try $0.reading($1) }
+                readings = try reader.list(
+                    at: "\(path).readings", atMost: reader.limits.radioMapReadings, after: reader.readingCount
+                ) { try $0.reading($1) }
                 reader.readingCount += readings?.count ?? 0
             default: try reader.cursor.skipValue()
             }
@@ -203,16 +204,21 @@ struct RadioMapReader {
         while let key = try cursor.nextKey() { try body(&self, key) }
     }
 
+    /// - Parameters:
+    ///   - limit: the limit of the elements of this array and of those before it.
+    ///   - before: the number of elements of the arrays before it.
     private mutating func list<Element>(
-        at path: String, atMost limit: Int, _ body: (inout RadioMapReader, String) throws -> Element
+        at path: String, atMost limit: Int, after before: Int = 0,
+        _ body: (inout RadioMapReader, String) throws -> Element
     ) throws -> [Element] {
         guard try cursor.kind() == .array else { throw PacketFileError(message: "is not an array", path: path) }
         try cursor.enter("[")
         var elements: [Element] = []
         while try cursor.nextElement() {
-            guard elements.count < limit else {
+            guard before + elements.count < limit else {
+                let others = before > 0 ? ", with the arrays before it," : ""
                 throw PacketFileError(
-                    message: "has more than the limit of \(limit) entries; survey fewer places", path: path)
+                    message: "has\(others) more than the limit of \(limit) entries; survey fewer places", path: path)
             }
             elements.append(try body(&self, "\(path)[\(elements.count)]"))
         }

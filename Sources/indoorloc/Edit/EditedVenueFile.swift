@@ -37,12 +37,22 @@ actor EditedVenueFile {
     nonisolated let folder: String
     /// The absolute path of the document, without symbolic links: saving replaces the file, not a link to it.
     private let path: String
+    private let read: @Sendable (String) throws(BoundedFileError) -> [UInt8]
     private var checked: (revision: DocumentRevision, result: Checked)?
+    /// The venue of the latest plan that was requested, and the state of the file from which it was read.
+    private var shown: (stamp: FileStamp, venue: Venue?)?
 
     /// Opens a packet for editing.
     ///
+    /// - Parameter read: reads the document at a path.
     /// - Throws: `CommandError` if the path isn't a packet's folder, or the folder can't be written.
-    init(packet: String) throws(CommandError) {
+    init(
+        packet: String,
+        read: @escaping @Sendable (String) throws(BoundedFileError) -> [UInt8] = { path throws(BoundedFileError) in
+            try BoundedFile.read(path, limit: EditedVenueFile.limit)
+        }
+    ) throws(CommandError) {
+        self.read = read
         func failure(_ reason: String) -> CommandError { CommandError(description: "\(packet): \(reason)") }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: packet, isDirectory: &isFolder) else {
@@ -61,15 +71,27 @@ actor EditedVenueFile {
         guard FileManager.default.isWritableFile(atPath: parent) else {
             throw failure("\(parent) can't be written; check its permissions, or edit a copy of the packet")
         }
-        do throws(BoundedFileError) { _ = try BoundedFile.read(path, limit: Self.limit) } catch {
+        do throws(BoundedFileError) { _ = try read(path) } catch {
             throw failure("\(Self.name) \(error)")
         }
     }
 
     /// Returns the document as it is on disk now.
     func edition() throws(BoundedFileError) -> Edition {
-        let bytes = try BoundedFile.read(path, limit: Self.limit)
+        let bytes = try read(path)
         return Edition(bytes: bytes, revision: DocumentRevision(bytes))
+    }
+
+    /// Returns the venue whose plans are shown; nil if a field that every venue needs is invalid.
+    ///
+    /// The document is read only after a change of the file, because a plan has thousands of tiles.
+    func shownVenue() throws(BoundedFileError) -> Venue? {
+        // Before the file is read: a change in between is found by the next request.
+        let stamp = FileStamp(path)
+        if let shown, shown.stamp == stamp { return shown.venue }
+        let venue = check(try edition()).venue
+        shown = stamp.map { ($0, venue) }
+        return venue
     }
 
     /// Returns the venue of an edition with its problems.
@@ -103,5 +125,20 @@ actor EditedVenueFile {
         return .saved(
             edition.revision, warnings: result.problems,
             survey: earlier.flatMap { SurveyChanges(from: $0, to: venue) })
+    }
+}
+
+/// What changes with the content of a file: the file itself, its size, and the times of its latest changes.
+private struct FileStamp: Equatable {
+    private let numbers: [Int]
+
+    /// Nil if the file doesn't exist or can't be inspected.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        numbers = [
+            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+            status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+        ]
     }
 }

@@ -61,9 +61,11 @@ struct VenueEditRoutes: HTTPRoutes {
     // MARK: The document
 
     private func edition() async throws(HTTPProblem) -> EditedVenueFile.Edition {
-        do throws(BoundedFileError) { return try await file.edition() } catch {
-            throw HTTPProblem(500, "\(EditedVenueFile.name) \(error)")
-        }
+        do throws(BoundedFileError) { return try await file.edition() } catch { throw Self.problem(error) }
+    }
+
+    private static func problem(_ error: BoundedFileError) -> HTTPProblem {
+        HTTPProblem(500, "\(EditedVenueFile.name) \(error)")
     }
 
     private func overview() async throws(HTTPProblem) -> HTTPResponse {
@@ -130,7 +132,8 @@ struct VenueEditRoutes: HTTPRoutes {
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
         try request.allowOnly(isTile ? ["venue", "map", "level", "column", "row"] : ["venue", "map"])
-        let known = await file.check(try await edition()).venue
+        let known: Venue?
+        do throws(BoundedFileError) { known = try await file.shownVenue() } catch { throw Self.problem(error) }
         let venues = LiveMapVenues(list: known.map { [$0] } ?? [], plans: plans)
         return try await .planImage(
             request, isTile: isTile, plan: venues.plan(venue:map:), tile: venues.tile(venue:map:level:column:row:))

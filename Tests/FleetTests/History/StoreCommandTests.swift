@@ -48,6 +48,40 @@ final class StoreCommandTests: HistoryTestCase {
         XCTAssertTrue(result.errors.contains(" outputs stored"), result.errors)
     }
 
+    /// The broker drops it, because the command states its largest packet. Otherwise it would be counted as invalid.
+    func testAnOutputAbove64KiBIsNotReceived() async throws {
+        let broker = try MosquittoBroker(folder: try temporaryFolder())
+        defer { broker.kill() }
+        let address = try database()
+        let (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: broker.port), clientID: "large", will: nil, keepAliveSeconds: 60)
+        defer { link.ask(.close) }
+        func deliver(_ tag: String, _ payload: [UInt8], isRetained: Bool = false) async throws {
+            let topic = "\(MQTTOutputSettings().prefix)/tags/\(tag)/position"
+            link.ask(.deliver(MQTTMessage(topic: topic, payload: payload, isRetained: isRetained)))
+            try await Bounded.wait(for: "the broker's confirmation") {
+                for await event in events where event == .confirmed { return }
+            }
+        }
+        try await deliver("a", Array(TestOutputs.position("a", sequence: 1).json.utf8), isRetained: true)
+        let program = try FleetProgram(
+            ["store", "--broker", "mqtt://127.0.0.1:\(broker.port)", "--database", address, "--create"],
+            folder: try temporaryFolder())
+        let connection = try TestDatabase(address)
+        try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
+        // From then on, the command receives all outputs in their order.
+        try connection.wait(for: ["1"], of: "SELECT count(*) FROM indoorloc_history")
+        try await deliver("below", [UInt8](repeating: 0x20, count: 65_000))
+        try await deliver("above", [UInt8](repeating: 0x20, count: 65_536))
+        try await deliver("a", Array(TestOutputs.position("a", sequence: 2).json.utf8))
+        try connection.wait(for: ["2"], of: "SELECT count(*) FROM indoorloc_history")
+        program.send(SIGTERM)
+        let result = try program.end()
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.errors.contains("tags/below/position"), result.errors)
+        XCTAssertTrue(result.errors.contains("2 outputs stored, 1 invalid"), result.errors)
+    }
+
     func testEachOutputOnANATSServerIsStoredOnceAlthoughTheCommandIsKilledAndTheDatabaseIsAway() async throws {
         let server = try NATSServer(folder: try temporaryFolder())
         defer { server.kill() }

@@ -58,11 +58,40 @@ final class ModelSizeTests: XCTestCase {
         XCTAssertNil(ModelSize.problem(of: surveyed))
     }
 
+    func testEachNumberOfElementsAndPairsIsLimited() {
+        let radioMap = RadioMap(
+            beacons: [],
+            fingerprints: (0..<5).map { _ in
+                RadioMap.Fingerprint(
+                    mapID: 0, point: MapPoint(x: 1, y: 1), duration: 1,
+                    readings: [RadioMap.Reading(beacon: 0, rssi: -70, count: 1)])
+            }, pathLossExponent: 2)
+        let venue = Venue(id: 1, name: "", maps: maps(3), beacons: beacons(4, maps: 3), radioMap: radioMap)
+        let cases: [(limit: WritableKeyPath<InputLimits, Int>, count: Int, what: String)] = [
+            (\.maps, 3, "maps"), (\.beacons, 4, "beacons"), (\.fingerprints, 5, "fingerprints"),
+            (\.radioMapReadings, 5, "readings"), (\.beaconMaps, 12, "pairs of a map and a beacon"),
+            (\.fingerprintMaps, 15, "pairs of a map and a fingerprint"),
+        ]
+        for (limit, count, what) in cases {
+            var limits = InputLimits()
+            limits[keyPath: limit] = count
+            XCTAssertNil(ModelSize.problem(of: venue, limits: limits).map(\.message), what)
+            limits[keyPath: limit] = count - 1
+            let message = ModelSize.problem(of: venue, limits: limits)?.message ?? "none"
+            XCTAssertTrue(message.hasPrefix("has \(count) \(what), more than the \(count - 1) that"), message)
+        }
+    }
+
     func testTheProblemOfALargeModelNamesItsMap() throws {
         let cross = [MapPoint(x: 0, y: 0), MapPoint(x: 800, y: 400)]
         let area = [MapPoint(x: 0, y: 0), MapPoint(x: 1_000, y: 0), MapPoint(x: 1_000, y: 1_000)]
         var walkable = maps(1, width: 1_000, height: 1_000)
         walkable[0].walkable = Array(repeating: area, count: 3_000)
+        let paths = PathGraph(
+            nodes: [
+                PathGraph.Node(id: 1, mapID: 0, point: MapPoint(x: 0, y: 0)),
+                PathGraph.Node(id: 2, mapID: 0, point: MapPoint(x: 1_000, y: 1_000)),
+            ], edges: Array(repeating: PathGraph.Edge(from: 1, to: 2), count: 10_000))
         let cases: [(venue: Venue, path: String, reason: String)] = [
             (Venue(id: 1, name: "", maps: maps(40, width: 1_000, height: 1_000)), "$.maps[32]", "map cells"),
             (
@@ -70,6 +99,10 @@ final class ModelSizeTests: XCTestCase {
                 "walls"
             ),
             (Venue(id: 1, name: "", maps: walkable), "$.maps[0]", "walkable areas"),
+            (
+                Venue(id: 1, name: "", maps: maps(1, width: 1_000, height: 1_000), paths: paths), "$.maps[0]",
+                "comparisons with cells; simplify the survey, paths"
+            ),
             (
                 Venue(
                     id: 1, name: "", maps: maps(10, width: 800, height: 400),
