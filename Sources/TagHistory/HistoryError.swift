@@ -4,8 +4,6 @@ package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package enum Reason: Hashable, Sendable {
         /// The address of the database is invalid, or contains a password.
         case badAddress
-        /// The file with the password is not readable, or has no password.
-        case badPasswordFile(String)
         /// No server answers, or the connection ended.
         case unreachable
         /// The server runs, but refuses the connection: the database, the user or the password is wrong.
@@ -61,7 +59,6 @@ package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible 
     private var text: String {
         switch reason {
         case .badAddress: "the address of the database is invalid"
-        case .badPasswordFile(let path): "\(path): the file with the password is not usable"
         case .unreachable: "the database is not reachable"
         case .refused:
             "the server refuses the connection; check the names of database and user, the password, and pg_hba.conf"

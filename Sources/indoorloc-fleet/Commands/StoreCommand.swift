@@ -1,6 +1,7 @@
 import IndoorLocalization
 import MQTTSharing
 import NATSLog
+import SecretFiles
 import TagHistory
 import TagTracking
 import TagTrackingService
@@ -49,9 +50,9 @@ struct StoreCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         let command = arguments.syntax.name
+        let password = try arguments.secretFile("password-file", .password)?.line()
         do throws(HistoryError) {
-            address = try DatabaseAddress(
-                arguments.value("database") ?? "postgresql://", passwordFile: arguments.value("password-file"))
+            address = try DatabaseAddress(arguments.value("database") ?? "postgresql://", password: password)
         } catch {
             throw UsageError(message: "--database: \(error)", command: command)
         }

@@ -47,15 +47,12 @@ final class HistoryErrorTests: HistoryTestCase {
         }
     }
 
-    func testThePasswordComesFromAFileAndIsNotPrinted() async throws {
+    func testThePasswordIsUsedAndNotPrinted() async throws {
         let server = try server(access: "host all guest 127.0.0.1/32 scram-sha-256")
         let database = try TestDatabase(server.address())
         try database.run("CREATE ROLE guest LOGIN PASSWORD 'abc'; GRANT CREATE ON SCHEMA public TO guest")
-        let folder = try temporaryFolder()
         for (password, isRight) in [("abc", true), ("wrong", false)] {
-            let file = "\(folder)/\(password)"
-            try Data("\(password)\n".utf8).write(to: URL(filePath: file))
-            let address = try DatabaseAddress(server.address(user: "guest"), passwordFile: file)
+            let address = try DatabaseAddress(server.address(user: "guest"), password: password)
             XCTAssertFalse(String(reflecting: address).contains(password))
             var settings = HistoryStore.Settings()
             settings.createsTables = true

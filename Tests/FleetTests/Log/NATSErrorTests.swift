@@ -90,7 +90,7 @@ final class NATSErrorTests: XCTestCase {
                 """)
         func setup(_ user: String, authority: String?) async throws -> (status: Int32?, text: String) {
             let file = folder + "/user"
-            try Data(user.utf8).write(to: URL(filePath: file))
+            try SecretText.write(user, to: file)
             let url = "tls://127.0.0.1:\(server.port)"
             return try await run(
                 ["setup", "--nats", url, "--nats-user-file", file] + (authority.map { ["--nats-ca", $0] } ?? []))
