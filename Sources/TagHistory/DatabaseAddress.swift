@@ -9,6 +9,8 @@ package struct DatabaseAddress: Sendable {
     let text: String
     /// The password; nil for the one that libpq finds.
     let password: String?
+    /// Whether the address itself has an `sslmode`.
+    private let hasMode: Bool
 
     /// Checks an address.
     ///
@@ -17,14 +19,15 @@ package struct DatabaseAddress: Sendable {
     package init(_ text: String, password: String? = nil) throws(HistoryError) {
         self.text = text
         self.password = password
-        try Self.check(text)
+        hasMode = try Self.keywords(in: text).contains("sslmode")
     }
 
-    private static func check(_ text: String) throws(HistoryError) {
+    /// Returns the keywords that have a value.
+    private static func keywords(in text: String) throws(HistoryError) -> Set<String> {
         // A text without keywords is the name of a database.
         guard text.contains("=") || text.contains("://") else {
             if text.isEmpty { throw HistoryError(.badAddress, "it is empty") }
-            return
+            return []
         }
         var reason: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &reason) else {
@@ -47,10 +50,14 @@ package struct DatabaseAddress: Sendable {
                 .badAddress,
                 "it contains a password, which other users can see; use --password-file, PGPASSFILE or PGPASSWORD")
         }
+        return keywords
     }
 
     /// The keywords and values of a connection. Those of the address replace those before it.
-    var parameters: [(keyword: String, value: String)] {
+    ///
+    /// libpq's default `sslmode`, `prefer`, neither requires TLS nor verifies the server. A connection to another machine
+    /// therefore has `verify-full` unless the address, `PGSSLMODE` or the service file has another mode.
+    package var parameters: [(keyword: String, value: String)] {
         var parameters = [
             ("fallback_application_name", "indoorloc-fleet"),
             // A server that vanished is detected in time, in seconds, and in milliseconds for sent data.
@@ -59,6 +66,7 @@ package struct DatabaseAddress: Sendable {
         ]
         if let password { parameters.append(("password", password)) }
         parameters.append(("client_encoding", "UTF8"))
+        if !hasMode, DatabaseOptions(parameters).isUnprotected { parameters.append(("sslmode", "verify-full")) }
         return parameters
     }
 }

@@ -7,13 +7,6 @@ import XCTest
 
 /// The errors of a store's database, with a real PostgreSQL server.
 final class HistoryErrorTests: HistoryTestCase {
-    /// The error that ends a store at its start.
-    private func failure(of store: HistoryStore) async throws -> HistoryError? {
-        let events = try await Bounded.all(store.events)
-        guard case .ended(let error)? = events.last else { throw Bounded.Expired(awaited: "the end in \(events)") }
-        return error
-    }
-
     func testErrorsThatAnotherAttemptDoesNotRemoveEndTheStore() async throws {
         let server = try server(access: "host all guest 127.0.0.1/32 scram-sha-256")
         let database = try TestDatabase(server.address())
