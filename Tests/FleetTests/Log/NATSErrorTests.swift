@@ -108,6 +108,19 @@ final class NATSErrorTests: XCTestCase {
         XCTAssertTrue(restricted.text.contains("not permitted"), restricted.text)
     }
 
+    func testAServerWithoutATrustedCertificateForItsHostIsRefused() async throws {
+        let trusted = try TestAuthority(in: try temporaryFolder())
+        let other = try TestAuthority(in: try temporaryFolder())
+        for (identity, defect) in [(other.identity, "another authority"), (try trusted.stranger(), "another host")] {
+            let server = try natsServer(
+                configuration: "tls { cert_file: \"\(identity.certificate)\", key_file: \"\(identity.key)\" }\n")
+            let result = try await run(
+                ["setup", "--nats", "tls://127.0.0.1:\(server.port)", "--nats-ca", trusted.certificate])
+            XCTAssertEqual(result.status, 1, defect)
+            XCTAssertTrue(result.text.contains("TLS"), "\(defect): \(result.text)")
+        }
+    }
+
     func testAStateAboveTheLimitOfTheServerIsRefusedWithItsSize() async throws {
         let stage = try await FleetStage([try natsServer(configuration: "max_payload: 100000\n")], partitions: 1)
         let bytes = [UInt8](repeating: 7, count: 100_001)
