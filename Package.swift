@@ -81,8 +81,11 @@ let package = Package(
         .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
         .target(
             name: "MQTTSharing",
-            dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMosquitto", "CSodium"]),
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto", "CSodium",
+            ]),
         .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
+        .target(name: "SecretFiles", dependencies: ["IndoorVocabulary"]),
         .target(
             name: "GeofenceLogging",
             dependencies: [
@@ -144,15 +147,14 @@ let package = Package(
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
                 "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
                 "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
-                "VenueEditing", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
+                "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
             ]),
         .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
         .executableTarget(
             name: "indoorloc-fleet",
             dependencies: [
-                "IndoorLocalization", "MQTTSharing", "VenuePackets", "SessionMetrics", "TagTracking",
-                "TagTrackingService", "NATSLog", "TagHistory", "IndoorLocalizationTesting", "CBench",
-                "indoorloc",
+                "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
+                "NATSLog", "TagHistory", "IndoorLocalizationTesting", "SecretFiles", "CBench", "indoorloc",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),

@@ -1,5 +1,4 @@
 import CPostgreSQL
-import Glibc
 
 /// The address of a PostgreSQL database: a connection URI, keywords and values, or the name of a database.
 ///
@@ -8,31 +7,27 @@ import Glibc
 package struct DatabaseAddress: Sendable {
     /// The address without a password.
     let text: String
-    /// The password of a file; nil for the one that libpq finds.
+    /// The password; nil for the one that libpq finds.
     let password: String?
-
-    /// The longest accepted password in bytes.
-    private static let longestPassword = 4096
+    /// Whether the address itself has an `sslmode`.
+    private let hasMode: Bool
 
     /// Checks an address.
     ///
-    /// - Parameter passwordFile: a file with the password in its first line; nil for the password that libpq finds, in
-    ///   `PGPASSWORD` or `PGPASSFILE`.
-    /// - Throws: `HistoryError` if the address is invalid or contains a password, which other users could see, or if
-    ///   the file isn't usable.
-    package init(_ text: String, passwordFile: String? = nil) throws(HistoryError) {
+    /// - Parameter password: the password; nil for the one that libpq finds, in `PGPASSWORD` or `PGPASSFILE`.
+    /// - Throws: `HistoryError` if the address is invalid or contains a password, which other users could see.
+    package init(_ text: String, password: String? = nil) throws(HistoryError) {
         self.text = text
-        try Self.check(text)
-        var password: String?
-        if let passwordFile { password = try Self.firstLine(of: passwordFile) }
         self.password = password
+        hasMode = try Self.keywords(in: text).contains("sslmode")
     }
 
-    private static func check(_ text: String) throws(HistoryError) {
+    /// Returns the keywords that have a value.
+    private static func keywords(in text: String) throws(HistoryError) -> Set<String> {
         // A text without keywords is the name of a database.
         guard text.contains("=") || text.contains("://") else {
             if text.isEmpty { throw HistoryError(.badAddress, "it is empty") }
-            return
+            return []
         }
         var reason: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &reason) else {
@@ -44,37 +39,25 @@ package struct DatabaseAddress: Sendable {
                 .badAddress, message.isEmpty ? "expected postgresql://[USER@][HOST][:PORT]/NAME" : message)
         }
         defer { PQconninfoFree(options) }
+        var keywords: Set<String> = []
         var option = options
         while let keyword = option.pointee.keyword {
-            let name = String(cString: keyword)
-            if option.pointee.val != nil, ["password", "sslpassword"].contains(name) {
-                throw HistoryError(
-                    .badAddress,
-                    "it contains a password, which other users can see; use --password-file, PGPASSFILE or PGPASSWORD")
-            }
+            if option.pointee.val != nil { keywords.insert(String(cString: keyword)) }
             option += 1
         }
-    }
-
-    private static func firstLine(of path: String) throws(HistoryError) -> String {
-        guard let file = fopen(path, "re") else {
-            throw HistoryError(.badPasswordFile(path), String(cString: strerror(errno)))
+        guard keywords.isDisjoint(with: ["password", "sslpassword"]) else {
+            throw HistoryError(
+                .badAddress,
+                "it contains a password, which other users can see; use --password-file, PGPASSFILE or PGPASSWORD")
         }
-        defer { fclose(file) }
-        // One byte more than the longest password, to detect longer lines.
-        var text = [UInt8](repeating: 0, count: longestPassword + 1)
-        let count = fread(&text, 1, text.count, file)
-        guard ferror(file) == 0 else { throw HistoryError(.badPasswordFile(path), String(cString: strerror(errno))) }
-        let line = text.prefix(count).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard line.count <= longestPassword else {
-            throw HistoryError(.badPasswordFile(path), "the first line is longer than \(longestPassword) bytes")
-        }
-        guard !line.isEmpty else { throw HistoryError(.badPasswordFile(path), "the first line has no password") }
-        return String(decoding: line, as: UTF8.self)
+        return keywords
     }
 
     /// The keywords and values of a connection. Those of the address replace those before it.
-    var parameters: [(keyword: String, value: String)] {
+    ///
+    /// libpq's default `sslmode`, `prefer`, neither requires TLS nor verifies the server. A connection to another machine
+    /// therefore has `verify-full` unless the address, `PGSSLMODE` or the service file has another mode.
+    package var parameters: [(keyword: String, value: String)] {
         var parameters = [
             ("fallback_application_name", "indoorloc-fleet"),
             // A server that vanished is detected in time, in seconds, and in milliseconds for sent data.
@@ -83,6 +66,7 @@ package struct DatabaseAddress: Sendable {
         ]
         if let password { parameters.append(("password", password)) }
         parameters.append(("client_encoding", "UTF8"))
+        if !hasMode, DatabaseOptions(parameters).isUnprotected { parameters.append(("sslmode", "verify-full")) }
         return parameters
     }
 }

@@ -4,10 +4,10 @@ package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package enum Reason: Hashable, Sendable {
         /// The address of the database is invalid, or contains a password.
         case badAddress
-        /// The file with the password is not readable, or has no password.
-        case badPasswordFile(String)
         /// No server answers, or the connection ended.
         case unreachable
+        /// The connection has no TLS, or the server's certificate isn't trusted.
+        case insecure
         /// The server runs, but refuses the connection: the database, the user or the password is wrong.
         case refused
         /// The database has no tables of this package.
@@ -61,8 +61,10 @@ package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible 
     private var text: String {
         switch reason {
         case .badAddress: "the address of the database is invalid"
-        case .badPasswordFile(let path): "\(path): the file with the password is not usable"
         case .unreachable: "the database is not reachable"
+        case .insecure:
+            "the server has not proved its identity by TLS; give the authority of its certificate with sslrootcert=FILE "
+                + "in --database, or an explicit sslmode"
         case .refused:
             "the server refuses the connection; check the names of database and user, the password, and pg_hba.conf"
         case .notCreated: "the database has no tables of indoorloc; create them with --create"

@@ -106,7 +106,7 @@ extension HistoryError {
     /// Whether another attempt can't succeed without a change of the database or of the command line.
     fileprivate var isLasting: Bool {
         switch reason {
-        case .badAddress, .badPasswordFile, .refused, .notCreated, .otherVersion, .permission: true
+        case .badAddress, .insecure, .refused, .notCreated, .otherVersion, .permission: true
         case .unreachable, .refusedRow, .failed: false
         }
     }

@@ -26,9 +26,9 @@ final class PostgreSQLConnection {
             handle = try Self.connect(address)
         }
         guard PQstatus(handle) == CONNECTION_OK else {
-            let error = HistoryError(isAccepting ? .refused : .unreachable, String(cString: PQerrorMessage(handle)))
+            let message = String(cString: PQerrorMessage(handle))
             PQfinish(handle)
-            throw error
+            throw isAccepting ? HistoryError(.refused, message) : Self.failure(message)
         }
         (self.handle, self.limit, self.isAbandoned) = (handle, limit, isAbandoned)
         // Without a receiver, libpq writes notices to standard error.
@@ -161,6 +161,19 @@ extension PostgreSQLConnection {
         return HistoryError(state: String(cString: state), message)
     }
 
+    /// The error of a connection that no server accepts.
+    ///
+    /// libpq has no error codes. All its messages about TLS contain "SSL" or "certificate" outside of names in quotation
+    /// marks, and those about a connection that ends meanwhile the other words (PostgreSQL 15, `fe-connect.c`,
+    /// `fe-secure.c`, `fe-secure-common.c` and `fe-secure-openssl.c`).
+    private static func failure(_ message: String) -> HistoryError {
+        let own = message.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined()
+        let isOfTLS = ["SSL", "certificate"].contains { own.contains($0) }
+        let isLost = ["SSL SYSCALL error", "closed unexpectedly"].contains { own.contains($0) }
+        return HistoryError(isOfTLS && !isLost ? .insecure : .unreachable, message)
+    }
+
     private func lost() -> HistoryError { HistoryError(.unreachable, String(cString: PQerrorMessage(handle))) }
 
     /// Connects, and returns the connection with or without success.
@@ -176,9 +189,10 @@ extension PostgreSQLConnection {
     }
 
     /// The type of an array of C strings.
-    private typealias CStrings = UnsafePointer<UnsafePointer<CChar>?>
+    typealias CStrings = UnsafePointer<UnsafePointer<CChar>?>
 
-    private static func with<Result>(
+    /// Calls a function with keywords and values, each as an array of C strings that ends with nil.
+    static func with<Result>(
         _ parameters: [(keyword: String, value: String)], _ body: (CStrings?, CStrings?) -> Result
     ) -> Result {
         withCStrings(parameters.map(\.keyword)) { keywords in

@@ -15,7 +15,7 @@ final class ServeUploadTests: XCTestCase {
 
     private func file(_ text: String) throws -> String {
         let path = try temporaryFolder() + "/secret"
-        try Data(text.utf8).write(to: URL(filePath: path))
+        try SecretText.write(text, to: path)
         return path
     }
 

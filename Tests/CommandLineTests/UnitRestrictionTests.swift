@@ -10,11 +10,11 @@ import XCTest
 final class UnitRestrictionTests: XCTestCase {
     private func service(
         _ arguments: [String], command: String = "serve", unit: String = "indoorloc.service",
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], further: Set<String> = []
     ) throws -> ServiceProcess {
         try ServiceProcess(
             arguments, command: command, environment: environment,
-            wrapper: try UnitRestrictions(unit).wrapper(of: try Tool.path()))
+            wrapper: try UnitRestrictions(unit).wrapper(of: try Tool.path(), further: further))
     }
 
     /// A process that ends while it is signalled leaves half of a file of counters, with which no coverage is computed.
@@ -59,6 +59,44 @@ final class UnitRestrictionTests: XCTestCase {
                 "--share-name", "filtered", "--once",
             ])
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+
+    func testServeUploadsThroughItsQueue() async throws {
+        let server = try UploadServer("204 No Content")
+        defer { server.stop() }
+        let folder = try temporaryFolder()
+        // SQLite gives a journal to the owner of its database if it runs as root (robustFchown in os_unix.c of SQLite 3.40).
+        // The user of the unit isn't root.
+        let service = try service(
+            ServiceProcess.walk("one-floor", from: 5) + [
+                "--state-directory", folder, "--set", "upload.interval=0.2", "--upload-url", server.url + "/records",
+                "--upload-beacons", "--upload-positions",
+            ], further: geteuid() == 0 ? ["fchown"] : [])
+        try await server.wait { records in
+            ["beacon", "position"].allSatisfy { type in records.contains { $0.type == type } }
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/uploads.db"))
+    }
+
+    func testServeFetchesItsVenueOverHTTPS() throws {
+        let root = try temporaryFolder()
+        let published = try Tool.run(["venue", "publish", root, "Fixtures/office"])
+        XCTAssertEqual(published.status, 0, published.errors)
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let server = try NginxServer(
+            root: root, folder: try temporaryFolder(), NginxServer.Configuration(identity: authority.identity))
+        defer { server.stop() }
+        let service = try service([
+            "--venue", "1", "--server", server.url(scheme: "https"), "--ca-file", authority.certificate,
+            "--cache", try temporaryFolder(), "--state-directory", try temporaryFolder(), "--replay",
+            try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"), "--replay-from", "5",
+        ])
+        try service.wait(for: "\"type\":\"position\"")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertEqual(try server.stopAndTellRequests().map(\.status).max(), 200)
     }
 
     func testServeReportsAMissingRadio() throws {
@@ -119,16 +157,33 @@ final class UnitRestrictionTests: XCTestCase {
     func testServeWithARadioKeepsTheCapabilitiesOfTheRadioOnly() throws {
         let radio: UInt64 = 0x3000
         let own = try XCTUnwrap(UInt64(Self.ownField("CapPrm"), radix: 16))
+        // The service waits for its settings. Without a radio, as on most machines of tests, it would end later.
+        let settings = try temporaryFolder() + "/settings"
+        XCTAssertEqual(mkfifo(settings, 0o600), 0)
         let service = try ServiceProcess(
-            ["--venue", try FixtureFolder("office").path, "--state-directory", try temporaryFolder()],
-            environment: Self.uncounted)
-        // The tests' machines have no radio, which ends the command or not.
-        try service.waitForError("Bluetooth")
-        if let permitted = try? field("CapPrm", of: service), !permitted.isEmpty {
-            XCTAssertEqual(permitted, [String(format: "%016lx", own & radio)])
+            [
+                "--venue", try FixtureFolder("office").path, "--state-directory", try temporaryFolder(), "--settings",
+                settings,
+            ], environment: Self.uncounted)
+        let writer = try Self.openedForWriting(settings)
+        defer { close(writer) }
+        let expected = [String(format: "%016lx", own & radio)] as Set
+        for name in ["CapPrm", "CapEff"] { XCTAssertEqual(try field(name, of: service), expected, name) }
+        for name in ["CapInh", "CapAmb"] { XCTAssertEqual(try field(name, of: service), ["0000000000000000"], name) }
+        XCTAssertEqual(try field("NoNewPrivs", of: service), ["1"])
+        service.send(SIGKILL)
+        XCTAssertEqual(try service.end(), 128 + SIGKILL)
+    }
+
+    /// Opens a pipe as soon as another process reads it.
+    private static func openedForWriting(_ pipe: String) throws -> Int32 {
+        let deadline = ContinuousClock.now + .seconds(Tool.bound)
+        while ContinuousClock.now < deadline {
+            let file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            if file >= 0 { return file }
+            poll(nil, 0, 5)
         }
-        service.send(SIGTERM)
-        _ = try service.end()
+        throw Tool.Failure.tooSlow("serve: the reading of \(pipe)")
     }
 
     private static func ownField(_ name: String) throws -> Substring {

@@ -69,10 +69,12 @@ struct UnitRestrictions {
     }
 
     /// The program that applies the restrictions, and its arguments before those of the restricted program.
-    func wrapper(of program: String) throws -> [String] {
+    ///
+    /// - Parameter further: calls that the test permits in addition to the unit.
+    func wrapper(of program: String, further: Set<String> = []) throws -> [String] {
         let folder = URL(filePath: try Tool.path()).deletingLastPathComponent()
         return [
-            folder.appending(path: "FilteredProgram").path, calls.sorted().joined(separator: ","),
+            folder.appending(path: "FilteredProgram").path, calls.union(further).sorted().joined(separator: ","),
             families.sorted().map(String.init).joined(separator: ","),
             String(capabilities, radix: 16), program,
         ]

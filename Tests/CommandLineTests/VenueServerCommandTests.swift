@@ -185,7 +185,7 @@ final class VenueServerCommandTests: XCTestCase {
 
     func testUnencryptedCredentialsAreRefusedUnlessAllowed() throws {
         let folder = try temporaryFolder()
-        try Data("s3cret\n".utf8).write(to: URL(filePath: folder + "/token"))
+        try SecretText.write("s3cret\n", to: folder + "/token")
         let words = [
             "venue", "fetch", "--server", "http://venues.invalid", "--cache", folder, "--token-file", folder + "/token",
         ]
@@ -203,7 +203,7 @@ final class VenueServerCommandTests: XCTestCase {
             NginxServer.Configuration(location: "if ($http_authorization != 'Bearer right-token') { return 403; }"))
         let folder = try temporaryFolder()
         for (token, status) in [("right-token", 0), ("wrong-token", 1)] {
-            try Data("\(token)\n".utf8).write(to: URL(filePath: folder + "/token"))
+            try SecretText.write("\(token)\n", to: folder + "/token")
             let result = try Tool.run([
                 "venue", "fetch", "--server", server.url(), "--cache", folder, "--token-file", folder + "/token", "1",
             ])
@@ -224,7 +224,7 @@ final class VenueServerCommandTests: XCTestCase {
     func testAFileWithoutAUsableTokenIsNamed() throws {
         let folder = try temporaryFolder()
         for text in ["", "\n", "two words"] {
-            try Data(text.utf8).write(to: URL(filePath: folder + "/token"))
+            try SecretText.write(text, to: folder + "/token")
             let result = try Tool.run([
                 "venue", "fetch", "--server", "http://127.0.0.1:1", "--cache", folder,
                 "--token-file", folder + "/token",
@@ -247,7 +247,7 @@ final class VenueServerCommandTests: XCTestCase {
             NginxServer.Configuration(location: "if ($http_authorization != 'Basic YTpiOmM=') { return 401; }"))
         let folder = try temporaryFolder()
         for (text, status) in [("a:b:c", 0), ("a", 1)] {
-            try Data(text.utf8).write(to: URL(filePath: folder + "/user"))
+            try SecretText.write(text, to: folder + "/user")
             let result = try Tool.run([
                 "venue", "fetch", "--server", server.url(), "--cache", folder, "--user-file", folder + "/user", "1",
             ])

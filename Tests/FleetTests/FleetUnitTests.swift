@@ -63,10 +63,10 @@ final class FleetUnitTests: XCTestCase {
                 ["security", "--offline=yes", "--no-pager", "--threshold=20", folder + "/" + unit])
             XCTAssertEqual(result.status, 0, "\(unit): \(result.text.suffix(300))")
             let text = try text(unit)
-            for line in ["DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes"] {
+            for line in ["DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes", "LimitCORE=0"] {
                 XCTAssertTrue(text.contains("\n\(line)\n"), "\(unit): \(line)")
             }
-            XCTAssertTrue(text.contains("\nMemoryMax="), unit)
+            for name in ["MemoryMax", "TasksMax"] { XCTAssertTrue(text.contains("\n\(name)="), "\(unit): \(name)") }
         }
     }
 

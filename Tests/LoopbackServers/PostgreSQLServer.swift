@@ -26,7 +26,10 @@ package final class PostgreSQLServer: Sendable {
     /// - Parameters:
     ///   - folder: a folder for the cluster's files.
     ///   - access: lines of `pg_hba.conf` before those that let every user in.
-    package init(folder: String, access: String = "") throws {
+    ///   - identity: certificate and key for TLS; nil for none.
+    package init(
+        folder: String, access: String = "", identity: (certificate: String, key: String)? = nil
+    ) throws {
         let data = folder + "/cluster"
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
         // The programs refuse to run as root, so they run as the user of Debian's package, who must reach the folder.
@@ -36,6 +39,10 @@ package final class PostgreSQLServer: Sendable {
                 "initdb",
                 ["-D", data, "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "-N", "--wal-segsize=1"]))
         try Self.replace(data + "/pg_hba.conf", with: access + "\nhost all all 127.0.0.1/32 trust\n")
+        if let identity {
+            try Self.copy(identity.certificate, to: data + "/server.crt", of: data)
+            try Self.copy(identity.key, to: data + "/server.key", of: data)
+        }
         // Between the choice of a port and its use, another process may occupy it. The loop then tries another port.
         for _ in 0..<20 {
             let port = try TestPort.free()
@@ -79,10 +86,11 @@ package final class PostgreSQLServer: Sendable {
     }
 
     private static func start(_ data: String, _ port: UInt16) throws -> Process? {
-        let settings = [
+        var settings = [
             "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=", "fsync=off",
             "full_page_writes=off", "autovacuum=off", "shared_buffers=16MB",
         ]
+        if FileManager.default.fileExists(atPath: data + "/server.key") { settings.append("ssl=on") }
         let process = try process("postgres", ["-D", data] + settings.flatMap { ["-c", $0] })
         guard try TestPort.start(process, on: port) else { return nil }
         // The server listens before it accepts connections. The wait ends if the server ends.
@@ -129,6 +137,15 @@ package final class PostgreSQLServer: Sendable {
         guard let user = getpwnam("postgres")?.pointee, chown(path, user.pw_uid, user.pw_gid) == 0,
             chmod(parent, 0o711) == 0
         else { throw TestPort.Failure(description: "\(path) cannot be given to the user postgres") }
+    }
+
+    /// Copies a file to the cluster, for the cluster's owner only.
+    private static func copy(_ path: String, to copy: String, of data: String) throws {
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        var owner = stat()
+        guard stat(data, &owner) == 0, chown(copy, owner.st_uid, owner.st_gid) == 0, chmod(copy, 0o600) == 0 else {
+            throw TestPort.Failure(description: "\(copy) cannot be given to the owner of \(data)")
+        }
     }
 
     /// Replaces a file of the cluster, whose owner and permissions stay.

@@ -32,7 +32,7 @@ final class BrokerTrustTests: XCTestCase {
     func testTheBrokerAcceptsTheCorrectPassword() async throws {
         let broker = try guardedBroker()
         let file = try temporaryFolder() + "/password"
-        try Data("\(password)\nsecond line\n".utf8).write(to: URL(filePath: file))
+        try SecretText.write("\(password)\nsecond line\n", to: file)
         let credentials = try MQTTCredentials(user: "cart", passwordFile: file)
         try await MQTTPositionSharing.testConnect(address(broker, credentials))
         let sharing = try MQTTPositionSharing(address(broker, credentials), device: DeviceID("cart"))
@@ -73,10 +73,14 @@ final class BrokerTrustTests: XCTestCase {
 
     func testTheErrorNamesAnUnusablePasswordFile() throws {
         let empty = try temporaryFolder() + "/empty"
-        try Data("\nsecret".utf8).write(to: URL(filePath: empty))
+        try SecretText.write("\nsecret", to: empty)
+        let exposed = try temporaryFolder() + "/exposed"
+        try SecretText.write("secret", to: exposed)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: exposed)
         // From a file without a line end, only the longest password is read.
         let endless = "/dev/zero"
         for (path, reason) in [
+            (exposed, "its mode 0644 lets every user of this machine access the password; use 'chmod 600 \(exposed)'"),
             (empty, "the first line has no password"), (empty + "-not", "No such file or directory"),
             (try temporaryFolder(), "Is a directory"), (endless, "the first line is longer than 65536 bytes"),
         ] {

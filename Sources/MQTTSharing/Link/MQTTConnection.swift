@@ -1,5 +1,6 @@
 import CMosquitto
 import Glibc
+import SecretFiles
 
 /// A connection to a broker, for use by a single thread.
 ///
@@ -243,6 +244,11 @@ extension MQTTConnection {
     private func secure(_ security: MQTTSecurity) throws(MQTTSharingError) {
         for path in [security.authorityFile, security.certificateFile, security.keyFile].compactMap(\.self) {
             if let reason = Self.defect(ofFile: path) { throw .badFile(path: path, reason: reason) }
+        }
+        if let path = security.keyFile {
+            do throws(SecretFileError) { try SecretFile(path, .key).check() } catch {
+                throw .badFile(path: path, reason: error.explanation)
+            }
         }
         // The system's certificates on Debian. OpenSSL also searches the folder that was set at its build.
         let folder = security.authorityFile == nil ? "/etc/ssl/certs" : nil

@@ -1,5 +1,5 @@
 import Glibc
-import IndoorVocabulary
+import SecretFiles
 
 /// The user name and password of an MQTT client. No description contains the password.
 public struct MQTTCredentials: Hashable, Sendable {
@@ -19,23 +19,14 @@ public struct MQTTCredentials: Hashable, Sendable {
 
     /// Creates credentials with the password from the first line of a file.
     ///
-    /// - Throws: `MQTTSharingError.badFile` if the file isn't readable, or its first line is empty or too long.
+    /// - Throws: `MQTTSharingError.badFile` if the file isn't readable, is accessible to every user of the machine, or its
+    ///   first line is empty or too long.
     public init(user: String, passwordFile path: String) throws(MQTTSharingError) {
-        guard let file = fopen(path, "r") else {
-            throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno))
+        let password: String
+        do throws(SecretFileError) { password = try SecretFile(path, .password).line() } catch {
+            throw .badFile(path: path, reason: error.explanation)
         }
-        defer { fclose(file) }
-        // One byte more than the longest password, to detect longer lines.
-        let limit = InputLimits.standard.secret
-        var text = [UInt8](repeating: 0, count: limit + 1)
-        let count = fread(&text, 1, text.count, file)
-        guard ferror(file) == 0 else { throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno)) }
-        let line = text.prefix(count).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard line.count <= limit else {
-            throw .badFile(path: path, reason: "the first line is longer than \(limit) bytes")
-        }
-        guard !line.isEmpty else { throw .badFile(path: path, reason: "the first line has no password") }
-        self.init(user: user, password: String(decoding: line, as: UTF8.self))
+        self.init(user: user, password: password)
     }
 
     /// Creates credentials with the password from an environment variable; without a password if the variable isn't set

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import IndoorVocabulary
 import LocalizationSession
+import SecretFiles
 
 /// The secret Ed25519 key with which a device signs what it shares. No description contains the key.
 ///
@@ -28,9 +29,13 @@ public struct SharingSigningKey: Hashable, Sendable {
 
     /// Reads a key from a file that `write(to:)` created.
     ///
-    /// - Throws: `MQTTSharingError.badFile` if the file isn't readable, contains no key, or is readable by everyone.
+    /// - Throws: `MQTTSharingError.badFile` if the file isn't readable, contains no key, or is accessible to every user of the
+    ///   machine.
     public init(file path: String) throws(MQTTSharingError) {
-        let bytes = try SharingKeyFile.read(path, atMost: 1024, isSecret: true)
+        let bytes: [UInt8]
+        do throws(SecretFileError) { bytes = try SecretFile(path, .key).bytes(atMost: 1024) } catch {
+            throw .badFile(path: path, reason: error.explanation)
+        }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 2, words[0] == Self.label, let seed = Data(base64Encoded: String(words[1])),
             seed.count == Sodium.seedSize
@@ -95,20 +100,13 @@ public struct SharingPublicKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Files with keys.
+/// Files with public keys.
 enum SharingKeyFile {
     /// Reads a file of limited size.
-    ///
-    /// - Parameter isSecret: Whether to refuse a file that everyone may read.
-    static func read(_ path: String, atMost limit: Int, isSecret: Bool = false) throws(MQTTSharingError) -> [UInt8] {
+    static func read(_ path: String, atMost limit: Int) throws(MQTTSharingError) -> [UInt8] {
         func failure() -> MQTTSharingError { .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno)) }
         guard let file = fopen(path, "re") else { throw failure() }
         defer { fclose(file) }
-        var status = stat()
-        guard fstat(fileno(file), &status) == 0 else { throw failure() }
-        if isSecret, status.st_mode & 0o007 != 0 {
-            throw .badFile(path: path, reason: "every user of this machine may access the key: run 'chmod 600' on it")
-        }
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = fread(&bytes, 1, bytes.count, file)
         guard ferror(file) == 0 else { throw failure() }

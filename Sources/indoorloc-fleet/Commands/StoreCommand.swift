@@ -1,6 +1,7 @@
 import IndoorLocalization
 import MQTTSharing
 import NATSLog
+import SecretFiles
 import TagHistory
 import TagTracking
 import TagTrackingService
@@ -19,7 +20,9 @@ struct StoreCommand: Command {
 
             DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,
             its service file and its password file apply. The password is never part of DATABASE: use PGPASSFILE or
-            --password-file.
+            --password-file. A server on another machine must prove its identity by TLS (sslmode=verify-full), unless
+            DATABASE, PGSSLMODE or the service file has another sslmode. sslrootcert=FILE in DATABASE names the
+            authorities (PEM) to trust; the default is ~/.postgresql/root.crt.
 
             With --nats, outputs wait in the stream while the database or this command is away, for an hour unless
             'setup' has another time. With --broker, they wait in memory while the database is away; above --queue, the
@@ -49,9 +52,9 @@ struct StoreCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         let command = arguments.syntax.name
+        let password = try arguments.secretFile("password-file", .password)?.line()
         do throws(HistoryError) {
-            address = try DatabaseAddress(
-                arguments.value("database") ?? "postgresql://", passwordFile: arguments.value("password-file"))
+            address = try DatabaseAddress(arguments.value("database") ?? "postgresql://", password: password)
         } catch {
             throw UsageError(message: "--database: \(error)", command: command)
         }

@@ -1,7 +1,7 @@
 import Foundation
 import NATSLog
+import SecretFiles
 import TagTracking
-import VenuePackets
 import indoorloc
 
 /// The options of the commands that use NATS, and their values.
@@ -42,8 +42,10 @@ struct NATSServerOptions: Sendable {
         if security.keyFile != nil, security.certificateFile == nil {
             throw UsageError(message: "--nats-key requires --nats-certificate", command: command)
         }
+        try Self.checkFilesForLibrary(arguments)
+        let login = try arguments.secretFile("nats-user-file", .login)?.login()
         servers = NATSServers(
-            urls: urls, user: try arguments.value("nats-user-file").map(Self.user),
+            urls: urls, user: login.map { NATSServers.Credentials(user: $0.user, password: $0.password) },
             credentialsFile: arguments.value("nats-credentials"),
             security: security == NATSServers.Security() ? nil : security)
     }
@@ -55,17 +57,12 @@ struct NATSServerOptions: Sendable {
         return url[..<start] + "…" + url[end...]
     }
 
-    private static func user(in path: String) throws -> NATSServers.Credentials {
-        let bytes: [UInt8]
-        do { bytes = try BoundedFile.read(path, limit: 4096) } catch {
-            throw CommandError(description: "--nats-user-file \(path): \(error)")
+    /// Checks the permissions of the files with keys, which libnats reads. Without `--nats-key`, the file of the
+    /// certificate also has the key.
+    private static func checkFilesForLibrary(_ arguments: ParsedArguments) throws(SecretFileError) {
+        for option in ["nats-credentials", arguments.has("nats-key") ? "nats-key" : "nats-certificate"] {
+            try arguments.secretFile(option, .key)?.check()
         }
-        let line = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
-        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else {
-            throw CommandError(description: "--nats-user-file \(path): write user:password on the first line")
-        }
-        return NATSServers.Credentials(user: String(parts[0]), password: String(parts[1]))
     }
 
     /// Runs the body with a connection, whose changes are reported on standard error.

@@ -1,5 +1,6 @@
 import IndoorLocalization
 import MQTTSharing
+import SecretFiles
 
 /// The options of the commands that require a broker, and their values.
 package struct BrokerOptions: Sendable {
@@ -37,6 +38,14 @@ package struct BrokerOptions: Sendable {
 }
 
 extension ParsedArguments {
+    /// Returns the credentials of a user with the password of the option's file, or else of the environment.
+    func credentials(of user: String, passwordOption: String) throws(SecretFileError) -> MQTTCredentials {
+        guard let file = secretFile(passwordOption, .password) else {
+            return MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
+        }
+        return MQTTCredentials(user: user, password: try file.line())
+    }
+
     /// Returns a broker with the credentials of the options `--PREFIX-ca`, `--PREFIX-password-file` and
     /// `--PREFIX-plain-password`. Warns about an unencrypted password.
     ///
@@ -50,14 +59,11 @@ extension ParsedArguments {
             }
             broker.security?.authorityFile = file
         }
-        let passwordFile = value("\(prefix)-password-file")
+        let passwordOption = "\(prefix)-password-file"
         if let user = broker.credentials?.user {
-            broker.credentials =
-                try passwordFile.map { file throws(MQTTSharingError) in
-                    try MQTTCredentials(user: user, passwordFile: file)
-                } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
-        } else if passwordFile != nil {
-            throw refusal("--\(prefix)-password-file requires a user: mqtt://USER@…")
+            broker.credentials = try credentials(of: user, passwordOption: passwordOption)
+        } else if has(passwordOption) {
+            throw refusal("--\(passwordOption) requires a user: mqtt://USER@…")
         }
         broker.allowsPlainPassword = has("\(prefix)-plain-password")
         do throws(MQTTSharingError) { try broker.checkSecrecy() } catch { throw refusal("\(what): \(error)") }

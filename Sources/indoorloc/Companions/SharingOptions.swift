@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import MQTTSharing
+import SecretFiles
 
 /// The options of the commands that share positions over a broker, and their values.
 struct SharingOptions: Sendable {
@@ -110,8 +111,10 @@ struct SharingOptions: Sendable {
         settings.roomCapacity = try capacity("share-room-capacity")
         settings.serverCapacity = try capacity("share-server-capacity")
         settings.obeysBrokerLimits = !arguments.has("share-ignore-limits")
-        settings.signingKey = try arguments.value("share-sign-key").map { file throws(MQTTSharingError) in
-            try SharingSigningKey(file: file)
+        if let file = arguments.secretFile("share-sign-key", .key) {
+            // The library checks it, too. Its error doesn't name the option.
+            try file.check()
+            settings.signingKey = try SharingSigningKey(file: file.path)
         }
         let requiresSignatures = arguments.has("share-require-signatures")
         settings.trust = try arguments.value("share-trust").map { file throws(MQTTSharingError) in

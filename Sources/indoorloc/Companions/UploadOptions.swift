@@ -76,21 +76,19 @@ struct UploadOptions: Sendable {
             throw UsageError(message: "--upload-token-file requires a web server, not a broker", command: command)
         }
         var address: MQTTAddress
-        do throws(MQTTSharingError) {
-            address = try MQTTAddress(url)
-            if let user = address.broker.credentials?.user {
-                address.broker.credentials =
-                    try arguments.value("upload-password-file").map { file throws(MQTTSharingError) in
-                        try MQTTCredentials(user: user, passwordFile: file)
-                    } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
-            }
-            if let file = arguments.value("upload-ca") { address.broker.security?.authorityFile = file }
-            address.broker.allowsPlainPassword = arguments.has("upload-plain-credentials")
-            try address.broker.checkSecrecy()
-        } catch { throw UsageError(message: "--upload-url: \(error)", command: command) }
-        if address.broker.credentials == nil, arguments.has("upload-password-file") {
-            throw UsageError(message: "--upload-password-file requires a user: mqtt://USER@…", command: command)
+        func refusal(_ error: MQTTSharingError) -> UsageError {
+            UsageError(message: "--upload-url: \(error)", command: command)
         }
+        do throws(MQTTSharingError) { address = try MQTTAddress(url) } catch { throw refusal(error) }
+        let passwordOption = "upload-password-file"
+        if let user = address.broker.credentials?.user {
+            address.broker.credentials = try arguments.credentials(of: user, passwordOption: passwordOption)
+        } else if arguments.has(passwordOption) {
+            throw UsageError(message: "--\(passwordOption) requires a user: mqtt://USER@…", command: command)
+        }
+        if let file = arguments.value("upload-ca") { address.broker.security?.authorityFile = file }
+        address.broker.allowsPlainPassword = arguments.has("upload-plain-credentials")
+        do throws(MQTTSharingError) { try address.broker.checkSecrecy() } catch { throw refusal(error) }
         return .broker(address.broker, topic: address.room)
     }
 

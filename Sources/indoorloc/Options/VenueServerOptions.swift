@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import SecretFiles
 import VenuePackets
 
 /// A venue server, and the cache for its packets.
@@ -24,8 +25,8 @@ struct VenueServerOptions: Sendable {
 
     private let url: String?
     private let cache: String
-    private let tokenFile: String?
-    private let userFile: String?
+    private let tokenFile: SecretFile?
+    private let userFile: SecretFile?
     private let authority: String?
     private let allowsPlainCredentials: Bool
     private let command: String
@@ -33,8 +34,8 @@ struct VenueServerOptions: Sendable {
     init(_ arguments: ParsedArguments, isRequired: Bool) throws(UsageError) {
         command = arguments.syntax.name
         url = isRequired ? try arguments.required("server") : arguments.value("server")
-        tokenFile = arguments.value("token-file")
-        userFile = arguments.value("user-file")
+        tokenFile = arguments.secretFile("token-file", .token)
+        userFile = arguments.secretFile("user-file", .login)
         authority = arguments.value("ca-file")
         allowsPlainCredentials = arguments.has("plain-credentials")
         try Self.check(url, arguments)
@@ -86,39 +87,17 @@ struct VenueServerOptions: Sendable {
             // The URL was checked before, so the problem is in the file, unless its content must not be sent over http.
             guard allowsPlainCredentials || !VenueServer.sendsInTheClear(to: url) else { throw error }
             guard let file = tokenFile ?? userFile else { throw error }
-            throw VenueRepositoryError.badServer("\(file): \(error)")
+            throw VenueRepositoryError.badServer("\(file.path): \(error)")
         }
     }
 
     /// The credentials in the first line of a token file, or of a file with user and password; nil without a file.
-    static func credentials(tokenFile: String?, userFile: String?) throws -> VenueServerCredentials? {
-        if let tokenFile {
-            let token = try firstLine(of: tokenFile)
-            guard !token.isEmpty else {
-                throw VenueRepositoryError.badServer("\(tokenFile) has no token; write it on the first line")
-            }
-            return .bearer(token)
-        }
-        guard let userFile else { return nil }
-        let parts = try firstLine(of: userFile).split(
-            separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else {
-            throw VenueRepositoryError.badServer(
-                "\(userFile) has no user:password; write them on the first line")
-        }
-        return .basic(user: String(parts[0]), password: String(parts[1]))
-    }
-
-    private static func firstLine(of path: String) throws(VenueRepositoryError) -> String {
-        do throws(BoundedFileError) {
-            let bytes = try BoundedFile.read(path, limit: InputLimits.standard.secret)
-            let text = String(decoding: bytes, as: UTF8.self)
-            return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        } catch .unreadable(let reason) {
-            throw .storage(path: path, reason: reason)
-        } catch {
-            throw .storage(path: path, reason: "\(error)")
-        }
+    static func credentials(
+        tokenFile: SecretFile?, userFile: SecretFile?
+    ) throws(SecretFileError) -> VenueServerCredentials? {
+        if let tokenFile { return .bearer(try tokenFile.line()) }
+        guard let (user, password) = try userFile?.login() else { return nil }
+        return .basic(user: user, password: password)
     }
 
     /// Runs the body with a repository for this server and cache; reports errors that don't end it on standard error.

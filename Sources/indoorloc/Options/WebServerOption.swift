@@ -1,4 +1,5 @@
 import IndoorLocalization
+import SecretFiles
 import VenuePackets
 
 /// A web server given by a group of options, with its credentials.
@@ -21,8 +22,8 @@ struct WebServerOption {
     /// - Throws: `UsageError` if the options are invalid, or the error of a credentials file.
     func server(_ url: String, _ arguments: ParsedArguments) throws -> VenueServer {
         let command = arguments.syntax.name
-        let tokenFile = arguments.value(prefix + "-token-file")
-        let userFile = passwordOption.flatMap(arguments.value)
+        let tokenFile = arguments.secretFile(prefix + "-token-file", .token)
+        let userFile = passwordOption.flatMap { arguments.secretFile($0, .login) }
         if tokenFile != nil, userFile != nil {
             let message = "--\(prefix)-token-file and --\(passwordOption ?? "") can't be combined"
             throw UsageError(message: message, command: command)

@@ -7,13 +7,6 @@ import XCTest
 
 /// The errors of a store's database, with a real PostgreSQL server.
 final class HistoryErrorTests: HistoryTestCase {
-    /// The error that ends a store at its start.
-    private func failure(of store: HistoryStore) async throws -> HistoryError? {
-        let events = try await Bounded.all(store.events)
-        guard case .ended(let error)? = events.last else { throw Bounded.Expired(awaited: "the end in \(events)") }
-        return error
-    }
-
     func testErrorsThatAnotherAttemptDoesNotRemoveEndTheStore() async throws {
         let server = try server(access: "host all guest 127.0.0.1/32 scram-sha-256")
         let database = try TestDatabase(server.address())
@@ -47,15 +40,12 @@ final class HistoryErrorTests: HistoryTestCase {
         }
     }
 
-    func testThePasswordComesFromAFileAndIsNotPrinted() async throws {
+    func testThePasswordIsUsedAndNotPrinted() async throws {
         let server = try server(access: "host all guest 127.0.0.1/32 scram-sha-256")
         let database = try TestDatabase(server.address())
         try database.run("CREATE ROLE guest LOGIN PASSWORD 'abc'; GRANT CREATE ON SCHEMA public TO guest")
-        let folder = try temporaryFolder()
         for (password, isRight) in [("abc", true), ("wrong", false)] {
-            let file = "\(folder)/\(password)"
-            try Data("\(password)\n".utf8).write(to: URL(filePath: file))
-            let address = try DatabaseAddress(server.address(user: "guest"), passwordFile: file)
+            let address = try DatabaseAddress(server.address(user: "guest"), password: password)
             XCTAssertFalse(String(reflecting: address).contains(password))
             var settings = HistoryStore.Settings()
             settings.createsTables = true

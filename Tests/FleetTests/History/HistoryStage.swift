@@ -80,10 +80,19 @@ class HistoryTestCase: XCTestCase {
     }
 
     /// Starts a server that ends with the test.
-    func server(access: String = "") throws -> PostgreSQLServer {
-        let server = try PostgreSQLServer(folder: try temporaryFolder(), access: access)
+    func server(
+        access: String = "", identity: (certificate: String, key: String)? = nil
+    ) throws -> PostgreSQLServer {
+        let server = try PostgreSQLServer(folder: try temporaryFolder(), access: access, identity: identity)
         addTeardownBlock { server.kill() }
         return server
+    }
+
+    /// The error that ends a store at its start.
+    func failure(of store: HistoryStore) async throws -> HistoryError? {
+        let events = try await Bounded.all(store.events)
+        guard case .ended(let error)? = events.last else { throw Bounded.Expired(awaited: "the end in \(events)") }
+        return error
     }
 
     /// A store that is stopped after the test.

@@ -16,8 +16,7 @@ final class FleetOutputTests: XCTestCase {
         let broker = try MosquittoBroker(folder: folder, MosquittoBroker.Configuration(listener: listener))
         defer { broker.kill() }
         let file = folder + "/password"
-        try Data("swordfish\n".utf8).write(to: URL(filePath: file))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        try SecretText.write("swordfish\n", to: file)
         let stage = try await FleetStage([try natsServer()], partitions: 1)
         let worker = try stage.work(
             "worker",

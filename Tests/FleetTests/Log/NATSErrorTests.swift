@@ -90,7 +90,7 @@ final class NATSErrorTests: XCTestCase {
                 """)
         func setup(_ user: String, authority: String?) async throws -> (status: Int32?, text: String) {
             let file = folder + "/user"
-            try Data(user.utf8).write(to: URL(filePath: file))
+            try SecretText.write(user, to: file)
             let url = "tls://127.0.0.1:\(server.port)"
             return try await run(
                 ["setup", "--nats", url, "--nats-user-file", file] + (authority.map { ["--nats-ca", $0] } ?? []))
@@ -106,6 +106,19 @@ final class NATSErrorTests: XCTestCase {
         let restricted = try await setup("reader:a-password", authority: authority.certificate)
         XCTAssertEqual(restricted.status, 1)
         XCTAssertTrue(restricted.text.contains("not permitted"), restricted.text)
+    }
+
+    func testAServerWithoutATrustedCertificateForItsHostIsRefused() async throws {
+        let trusted = try TestAuthority(in: try temporaryFolder())
+        let other = try TestAuthority(in: try temporaryFolder())
+        for (identity, defect) in [(other.identity, "another authority"), (try trusted.stranger(), "another host")] {
+            let server = try natsServer(
+                configuration: "tls { cert_file: \"\(identity.certificate)\", key_file: \"\(identity.key)\" }\n")
+            let result = try await run(
+                ["setup", "--nats", "tls://127.0.0.1:\(server.port)", "--nats-ca", trusted.certificate])
+            XCTAssertEqual(result.status, 1, defect)
+            XCTAssertTrue(result.text.contains("TLS"), "\(defect): \(result.text)")
+        }
     }
 
     func testAStateAboveTheLimitOfTheServerIsRefusedWithItsSize() async throws {
