@@ -2,7 +2,8 @@
 
 LIMITS contains an object for each data set. FOLDER contains a file NAME.json for each, and rooms/NAME.json if
 its ground truth is rooms. gateways/NAME-MESSAGES.json has the same tracks with the roles of device and beacons exchanged;
-their limits are in the object "gateways". A set without a limit, or a limit without a set, is a failure.
+their limits are in the object "gateways". A set without a limit, or a limit without a set, is a failure. The object
+"falseAlarms" limits the number of healthy beacons that the sessions of all sets name.
 """
 
 import json
@@ -82,6 +83,7 @@ results = read(sys.argv[2])
 rooms = read(pathlib.Path(sys.argv[2]) / "rooms")
 gateways = read(pathlib.Path(sys.argv[2]) / "gateways")
 gateway_limits = limits.pop("gateways")
+alarm_limit = limits.pop("falseAlarms")
 
 rows = [["set"] + COLUMNS + ["limit"]]
 for name, measured in (results | gateways).items():
@@ -102,5 +104,11 @@ for name, measured in rooms.items():
     found += room_problems(name, measured, limits[name]["rooms"])
 found += [f"{name}: has limits for rooms but was not measured" for name in limits
           if "rooms" in limits[name] and name not in rooms]
+# Healthy beacons that the sessions named, of all data sets together.
+alarms = sum(measured.get("falseAlarms") or 0 for measured in results.values())
+hours = sum(measured.get("hours") or 0 for measured in results.values())
+print(f"| {alarms} false alarms in {hours:.2f} h, limit {alarm_limit['maximum']}")
+if hours == 0 or alarms > alarm_limit["maximum"]:
+    found.append(f"{alarms} healthy beacons were named in {hours:.2f} h; the limit is {alarm_limit['maximum']}")
 print("\n".join(found))
 sys.exit(1 if found else 0)
