@@ -12,22 +12,20 @@ final class LongSecretTests: XCTestCase {
         return path
     }
 
-    private func assertRefused(_ arguments: [String], _ file: String, _ words: String, line: UInt = #line) throws {
+    private func assertRefused(_ arguments: [String], _ file: String, line: UInt = #line) throws {
         let result = try Tool.run(arguments + [file])
         XCTAssertEqual(result.status, 1, result.errors, line: line)
-        XCTAssertTrue(result.errors.contains("\(file): \(words)"), result.errors, line: line)
+        XCTAssertTrue(result.errors.contains("\(file): the first line is longer than 65536 bytes"), result.errors, line: line)
     }
 
     func testTheCredentialsOfAVenueServerHaveALimit() throws {
         let fetch = ["venue", "fetch", "--server", "https://127.0.0.1:1", "--cache", try temporaryFolder()]
-        let words = "has 65537 bytes, more than the limit of 65536 bytes"
-        try assertRefused(fetch + ["--token-file"], secret(), words)
-        try assertRefused(fetch + ["--user-file"], secret("a:"), words)
+        try assertRefused(fetch + ["--token-file"], secret())
+        try assertRefused(fetch + ["--user-file"], secret("a:"))
     }
 
     func testTheTokenOfALiveMapHasALimit() throws {
         let serve = try ["serve"] + ServiceProcess.walk("one-floor") + ["--http", "127.0.0.1:0"]
-        try assertRefused(
-            serve + ["--http-token-file"], secret(), "the first line is longer than 65536 bytes")
+        try assertRefused(serve + ["--http-token-file"], secret())
     }
 }
