@@ -20,16 +20,17 @@ final class SecretFileOptionTests: XCTestCase {
         }
     }
 
-    private static func uses() -> [Use] {
+    /// - Parameter folder: a folder for what the commands store.
+    private static func uses(in folder: String) -> [Use] {
         func serve(_ option: String, _ words: String...) -> Use {
-            Use(option, ["serve", "--venue", "/nowhere", "--state-directory", "/nowhere"] + words)
+            Use(option, ["serve", "--venue", "/nowhere", "--state-directory", folder] + words)
         }
         func fleet(_ option: String, _ words: String...) -> Use { Use(option, words, program: "indoorloc-fleet") }
         let server = "https://127.0.0.1:1"
         let (setup, nats) = ("setup", "nats://127.0.0.1:1")
         return [
-            Use("token-file", ["venue", "fetch", "--cache", "/nowhere", "--server", server]),
-            Use("user-file", ["venue", "fetch", "--cache", "/nowhere", "--server", server]),
+            Use("token-file", ["venue", "fetch", "--cache", folder, "--server", server]),
+            Use("user-file", ["venue", "fetch", "--cache", folder, "--server", server]),
             serve("http-token-file", "--http", "127.0.0.1:0"),
             serve("upload-token-file", "--upload-beacons", "--upload-url", server),
             serve("upload-password-file", "--upload-beacons", "--upload-url", server),
@@ -48,10 +49,10 @@ final class SecretFileOptionTests: XCTestCase {
     }
 
     func testEachOptionRefusesASecretThatOtherUsersCanRead() throws {
-        let file = try temporaryFolder() + "/secret"
+        let (file, folder) = try (temporaryFolder() + "/secret", temporaryFolder())
         // A login, but also a token and a password.
         try SecretText.write("a:bcdefghijklmnopqrstuvwxyz\n", to: file)
-        for use in Self.uses() {
+        for use in Self.uses(in: folder) {
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
             let refused = try use.run(file)
             XCTAssertEqual(refused.status, 1, "--\(use.option): \(refused.errors)")
@@ -73,7 +74,7 @@ final class SecretFileOptionTests: XCTestCase {
             endings.contains(where: option.hasSuffix) && !option.hasSuffix("-plain-credentials")
                 && option != "--plain-credentials"
         }
-        XCTAssertEqual(options.sorted(), Set(Self.uses().map { "--" + $0.option }).sorted())
+        XCTAssertEqual(options.sorted(), Set(Self.uses(in: "").map { "--" + $0.option }).sorted())
     }
 
     func testASecretFromAPipeIsReadWhateverItsMode() throws {
