@@ -15,7 +15,8 @@ final class LongSecretTests: XCTestCase {
     private func assertRefused(_ arguments: [String], _ file: String, line: UInt = #line) throws {
         let result = try Tool.run(arguments + [file])
         XCTAssertEqual(result.status, 1, result.errors, line: line)
-        XCTAssertTrue(result.errors.contains("\(file): the first line is longer than 65536 bytes"), result.errors, line: line)
+        XCTAssertTrue(
+            result.errors.contains("\(file): the first line is longer than 65536 bytes"), result.errors, line: line)
     }
 
     func testTheCredentialsOfAVenueServerHaveALimit() throws {
