@@ -41,21 +41,12 @@ final class NATSLogReader: ReadingLogReader {
         let generation = connection.generation
         let (context, sequence, partition) = (connection.context, state.withLock(\.sequence), partition)
         let subscription = try await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
-            var options = jsSubOptions()
-            try NATSFailure.check(jsSubOptions_Init(&options))
-            options.Ordered = true
-            options.Config.DeliverPolicy = js_DeliverByStartSequence
-            options.Config.OptStartSeq = sequence + 1
-            var code = jsErrCode(0)
-            var subscription: OpaquePointer?
-            let status = FleetNames.stream.withCString { stream in
-                options.Stream = stream
-                return js_SubscribeSync(
-                    &subscription, context.pointer, FleetNames.subjects(ofPartition: partition), nil, &options, &code)
+            let subscription = try OrderedSubscription.make(
+                context, stream: FleetNames.stream, subject: FleetNames.subjects(ofPartition: partition)
+            ) { config in
+                config.DeliverPolicy = js_DeliverByStartSequence
+                config.OptStartSeq = sequence + 1
             }
-            guard status == NATS_OK, let subscription else { throw NATSFailure(status, code: code) }
-            // The flow control of the consumer limits the number of messages that wait.
-            natsSubscription_SetPendingLimits(subscription, -1, -1)
             return NATSHandle(pointer: subscription)
         }
         state.withLock { state in
@@ -100,7 +91,7 @@ final class NATSLogReader: ReadingLogReader {
             guard natsMsg_GetMetaData(&data, message) == NATS_OK, let data else { continue }
             defer { jsMsgMetaData_Destroy(data) }
             let sequence = data.pointee.Sequence.Stream
-            let bytes = Self.bytes(of: message)
+            let bytes = OrderedSubscription.bytes(of: message)
             if let reading = try? TagReading(decoding: bytes) {
                 let storedAt = Instant(nanoseconds: data.pointee.Timestamp)
                 batch.entries.append(LogEntry(sequence: sequence, storedAt: storedAt, reading: reading))
@@ -114,11 +105,6 @@ final class NATSLogReader: ReadingLogReader {
             }
         }
         return batch
-    }
-
-    private static func bytes(of message: OpaquePointer) -> [UInt8] {
-        let count = Int(natsMsg_GetDataLength(message))
-        return [UInt8](UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count))
     }
 
     func close() async {

@@ -19,21 +19,13 @@ final class NATSWatcher {
     /// - Parameter milliseconds: the time that `next()` waits.
     init(_ context: NATSHandle, bucket: String, until milliseconds: Int64) throws(NATSFailure) {
         let prefix = "$KV.\(bucket)."
-        var options = jsSubOptions()
-        try NATSFailure.check(jsSubOptions_Init(&options))
-        options.Ordered = true
-        options.Config.DeliverPolicy = js_DeliverLastPerSubject
-        var code = jsErrCode(0)
-        var subscription: OpaquePointer?
         let stream = "KV_\(bucket)"
-        let status = stream.withCString { stream in
-            options.Stream = stream
-            return js_SubscribeSync(&subscription, context.pointer, prefix + ">", nil, &options, &code)
+        let subscription = try OrderedSubscription.make(context, stream: stream, subject: prefix + ">") {
+            $0.DeliverPolicy = js_DeliverLastPerSubject
         }
-        guard status == NATS_OK, let subscription else { throw NATSFailure(status, code: code) }
         (self.subscription, self.prefix, patience) = (subscription, prefix, milliseconds)
-        natsSubscription_SetPendingLimits(subscription, -1, -1)
         // No message reports the end of the current values if there are none.
+        var code = jsErrCode(0)
         var info: UnsafeMutablePointer<jsStreamInfo>?
         try NATSFailure.check(js_GetStreamInfo(&info, context.pointer, stream, nil, &code), code: code)
         defer { jsStreamInfo_Destroy(info) }
@@ -62,11 +54,10 @@ final class NATSWatcher {
             if data.pointee.NumPending == 0 { isAtEnd = true }
             var operation: UnsafePointer<CChar>?
             guard natsMsgHeader_Get(message, "KV-Operation", &operation) != NATS_OK else { continue }
-            let count = Int(natsMsg_GetDataLength(message))
             return NATSBucket.Entry(
                 key: String(String(cString: natsMsg_GetSubject(message)).dropFirst(prefix.count)),
-                value: [UInt8](UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count)),
-                revision: data.pointee.Sequence.Stream, writtenAt: data.pointee.Timestamp)
+                value: OrderedSubscription.bytes(of: message), revision: data.pointee.Sequence.Stream,
+                writtenAt: data.pointee.Timestamp)
         }
     }
 }

@@ -109,10 +109,10 @@ struct IntegrityMonitor: Sendable {
             guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
             let (index, isKnown) = index(of: test.beacon)
             if !isKnown { records.insert(BeaconRecord(beacon: test.beacon, at: now), at: index) }
+            let extent = extent(of: test, field)
             records[index].observe(
-                test, extent: extent(of: test, field), reading: reading, independence: isKnown ? fresh : 1,
-                ceiling: extent(of: test, field) == .nothing
-                    ? BeaconRecord.prior : count >= Self.fewest ? .infinity : 0,
+                test, extent: extent, reading: reading, independence: isKnown ? fresh : 1,
+                ceiling: extent == .nothing ? BeaconRecord.prior : count >= Self.fewest ? .infinity : 0,
                 mapIndex: consensus.mapIndex, offset: consensus.offset, powerDoubt: field.powerDoubt(of: test.beacon),
                 at: now)
         }
