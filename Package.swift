@@ -2,261 +2,291 @@
 
 import PackageDescription
 
+let targets: [Target] = [
+    .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
+    .target(name: "CGetOpt"),
+    .target(name: "CBench"),
+    .target(name: "CPrivileges"),
+    .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(name: "CBlueZ"),
+    .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+    .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
+    .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .target(name: "CLiveMapPage"),
+    .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    // The layers of positioning. Each target imports only the targets that it names.
+    .target(name: "IndoorVocabulary", dependencies: ["CMath"]),
+    .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
+    .target(name: "BeaconScanning", dependencies: ["IndoorVocabulary", "CMath"]),
+    .target(name: "IndoorPositioning", dependencies: ["IndoorVocabulary", "VenueModel", "CMath"]),
+    .target(name: "IndoorRouting", dependencies: ["IndoorVocabulary", "VenueModel"]),
+    .target(
+        name: "LocalizationSession",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting", "CMath",
+        ]),
+    .target(
+        name: "LocalizationPlugins",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+            "LocalizationSession",
+        ]),
+    // All layers behind one import.
+    .target(
+        name: "IndoorLocalization",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+            "LocalizationSession", "LocalizationPlugins",
+        ]),
+    .target(name: "BlueZScanning", dependencies: ["IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
+    .target(name: "GPSDReceiving", dependencies: ["IndoorVocabulary", "CGPS"]),
+    .target(
+        name: "NMEASending", dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMath"]),
+    .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
+    .target(
+        name: "MQTTSharing",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto", "CSodium",
+        ]),
+    .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
+    .target(name: "SecretFiles", dependencies: ["IndoorVocabulary"]),
+    .target(
+        name: "GeofenceLogging",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "LocalizationSession", "LocalizationPlugins", "SQLiteFiles",
+        ]),
+    .target(
+        name: "RecordUpload",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
+            "VenuePackets", "MQTTSharing",
+        ]),
+    .target(
+        name: "VenuePackets",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+            "LocalizationSession", "CCurl", "CExpat", "CLibArchive",
+        ]),
+    .target(
+        name: "ScanRecording",
+        dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
+    .target(
+        name: "LiveMap",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
+            "CLiveMapPage", "CSodium",
+        ]),
+    // The rules of editing a venue's document.
+    .target(name: "VenueEditing", dependencies: ["IndoorVocabulary", "VenueModel"]),
+    .target(name: "LocalizationFigures", dependencies: ["IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
+    .target(
+        name: "SessionMetrics",
+        dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession"]),
+    .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
+    // Many tags, received by fixed receivers.
+    .target(
+        name: "TagTracking",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+            "SessionMetrics", "CMath",
+        ]),
+    .target(
+        name: "TagTrackingService",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets",
+        ]),
+    .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
+    .target(
+        name: "TagHistory",
+        dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "TagTracking", "CPostgreSQL"]),
+    // The recordings of other programs.
+    .target(
+        name: "ForeignRecordings",
+        dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking"]),
+    // The commands. They are a library, because two programs use them.
+    .target(
+        name: "indoorloc",
+        dependencies: [
+            "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
+            "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
+            "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
+            "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
+        ]),
+    .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
+    .executableTarget(
+        name: "indoorloc-fleet",
+        dependencies: [
+            "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
+            "NATSLog", "TagHistory", "IndoorLocalizationTesting", "SecretFiles", "CBench", "indoorloc",
+        ]),
+    .testTarget(
+        name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
+    .testTarget(
+        name: "VenuePacketsTests",
+        dependencies: [
+            "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
+        ]),
+    // Servers that tests start on the local machine.
+    .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
+    // A process that the tests of the packet cache kill.
+    .executableTarget(
+        name: "CacheReplacer", dependencies: ["IndoorLocalization", "VenuePackets"], path: "Tests/CacheReplacer"),
+    .testTarget(
+        name: "BlueZScanningTests",
+        dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "NMEASendingTests",
+        dependencies: [
+            "NMEASending", "GPSDReceiving", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
+        ]),
+    .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "GeofenceLoggingTests",
+        dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
+    // A process that the tests of the geofence log kill.
+    .executableTarget(
+        name: "FenceLogWriter", dependencies: ["IndoorLocalization", "GeofenceLogging"],
+        path: "Tests/FenceLogWriter"),
+    .testTarget(
+        name: "RecordUploadTests",
+        dependencies: [
+            "RecordUpload", "CSQLite", "IndoorLocalizationTesting", "LoopbackServers", "RecordQueueWriter",
+        ]),
+    // A process that the tests of the upload queue kill.
+    .executableTarget(
+        name: "RecordQueueWriter", dependencies: ["IndoorLocalization", "RecordUpload"],
+        path: "Tests/RecordQueueWriter"),
+    // A device that the tests of sharing kill.
+    .executableTarget(
+        name: "SharingDevice", dependencies: ["IndoorLocalization", "MQTTSharing"], path: "Tests/SharingDevice"),
+    .testTarget(
+        name: "MQTTSharingTests",
+        dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
+    .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "ForeignRecordingsTests",
+        dependencies: ["ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "ReplayTests",
+        dependencies: [
+            "GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "EnduranceRunner",
+            "CBench",
+        ]),
+    // A process that repeats work, and measures what remains of it.
+    .executableTarget(
+        name: "EnduranceRunner",
+        dependencies: [
+            "IndoorLocalization", "LiveMap", "MQTTSharing", "ScanRecording", "VenuePackets",
+            "IndoorLocalizationTesting", "LoopbackServers", "CBench",
+        ], path: "Tests/EnduranceRunner"),
+    .testTarget(
+        name: "IndoorLocalizationTestingTests",
+        dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "LiveMapTests",
+        dependencies: [
+            "LiveMap", "TagTracking", "TagTrackingService", "ScanRecording", "VenueEditing", "VenuePackets",
+            "IndoorLocalizationTesting", "LoopbackServers",
+        ]),
+    .testTarget(
+        name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
+    .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "TagTrackingTests", dependencies: ["TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "TagTrackingServiceTests",
+        dependencies: [
+            "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting",
+            "LoopbackServers",
+        ]),
+    // The log of a fleet, its database and its program, with real servers.
+    .testTarget(
+        name: "FleetTests",
+        dependencies: [
+            "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CPostgreSQL",
+            "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
+        ]),
+    .testTarget(
+        name: "CommandLineTests",
+        dependencies: [
+            "indoorloc", "indoorloc-tool", "indoorloc-fleet", "TagTracking", "TagTrackingService", "GPSDReceiving",
+            "IIOReceiving", "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
+            "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
+            "LoopbackServers", "FilteredProgram", "GeofenceLogging", "FenceLogWriter",
+        ]),
+    // Runs a program under the system calls that a systemd unit permits.
+    .executableTarget(
+        name: "FilteredProgram", dependencies: ["CPrivileges"], path: "Tests/FilteredProgram",
+        linkerSettings: [.linkedLibrary("seccomp")]),
+]
+
+/// Returns a target's dependencies, and theirs, in the order in which `names` lists them.
+@MainActor func allDependencies(of names: [String]) -> [String] {
+    var all: [String] = []
+    var rest = names
+    while !rest.isEmpty {
+        let name = rest.removeFirst()
+        guard !all.contains(name), let target = targets.first(where: { $0.name == name }) else { continue }
+        all.append(name)
+        for case .byNameItem(let dependency, _) in target.dependencies { rest.append(dependency) }
+    }
+    return all
+}
+
+// SwiftPM compiles a target again if a target that it names has changed, but not if one below that has changed. Such a
+// target would keep the old layout of a changed type: it reads wrong values or crashes. Therefore each target and each
+// product names all targets below it. `.ci/lint` compares the imports with the lists above.
+for (target, dependencies) in targets.map({ ($0, allDependencies(of: [$0.name]).dropFirst()) }) {
+    target.dependencies = dependencies.map { .byName(name: $0) }
+}
+
+@MainActor func library(_ name: String) -> Product {
+    .library(
+        name: name,
+        targets: allDependencies(of: [name]).filter { name in
+            targets.first { $0.name == name }?.type == .regular
+        })
+}
+
 let package = Package(
     name: "IndoorLocalization",
     products: [
-        .library(name: "IndoorLocalization", targets: ["IndoorLocalization"]),
-        .library(name: "IndoorVocabulary", targets: ["IndoorVocabulary"]),
-        .library(name: "VenueModel", targets: ["VenueModel"]),
-        .library(name: "BeaconScanning", targets: ["BeaconScanning"]),
-        .library(name: "IndoorPositioning", targets: ["IndoorPositioning"]),
-        .library(name: "IndoorRouting", targets: ["IndoorRouting"]),
-        .library(name: "LocalizationSession", targets: ["LocalizationSession"]),
-        .library(name: "LocalizationPlugins", targets: ["LocalizationPlugins"]),
-        .library(name: "VenuePackets", targets: ["VenuePackets"]),
-        .library(name: "ScanRecording", targets: ["ScanRecording"]),
-        .library(name: "ForeignRecordings", targets: ["ForeignRecordings"]),
-        .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
-        .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
-        .library(name: "NMEASending", targets: ["NMEASending"]),
-        .library(name: "IIOReceiving", targets: ["IIOReceiving"]),
-        .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
-        .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
-        .library(name: "RecordUpload", targets: ["RecordUpload"]),
-        .library(name: "LiveMap", targets: ["LiveMap"]),
-        .library(name: "LocalizationFigures", targets: ["LocalizationFigures"]),
-        .library(name: "SessionMetrics", targets: ["SessionMetrics"]),
-        .library(name: "TagTracking", targets: ["TagTracking"]),
-        .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
+        library("IndoorLocalization"),
+        library("IndoorVocabulary"),
+        library("VenueModel"),
+        library("BeaconScanning"),
+        library("IndoorPositioning"),
+        library("IndoorRouting"),
+        library("LocalizationSession"),
+        library("LocalizationPlugins"),
+        library("VenuePackets"),
+        library("ScanRecording"),
+        library("ForeignRecordings"),
+        library("BlueZScanning"),
+        library("GPSDReceiving"),
+        library("NMEASending"),
+        library("IIOReceiving"),
+        library("MQTTSharing"),
+        library("GeofenceLogging"),
+        library("RecordUpload"),
+        library("LiveMap"),
+        library("LocalizationFigures"),
+        library("SessionMetrics"),
+        library("TagTracking"),
+        library("IndoorLocalizationTesting"),
         .executable(name: "indoorloc", targets: ["indoorloc-tool"]),
         .executable(name: "indoorloc-fleet", targets: ["indoorloc-fleet"]),
     ],
-    targets: [
-        .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
-        .target(name: "CGetOpt"),
-        .target(name: "CBench"),
-        .target(name: "CPrivileges"),
-        .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
-        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CBlueZ"),
-        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
-        .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
-        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-        .target(name: "CLiveMapPage"),
-        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        // The layers of positioning. Each target imports only the targets that it names.
-        .target(name: "IndoorVocabulary", dependencies: ["CMath"]),
-        .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
-        .target(name: "BeaconScanning", dependencies: ["IndoorVocabulary", "CMath"]),
-        .target(name: "IndoorPositioning", dependencies: ["IndoorVocabulary", "VenueModel", "CMath"]),
-        .target(name: "IndoorRouting", dependencies: ["IndoorVocabulary", "VenueModel"]),
-        .target(
-            name: "LocalizationSession",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting", "CMath",
-            ]),
-        .target(
-            name: "LocalizationPlugins",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-                "LocalizationSession",
-            ]),
-        // All layers behind one import.
-        .target(
-            name: "IndoorLocalization",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-                "LocalizationSession", "LocalizationPlugins",
-            ]),
-        .target(name: "BlueZScanning", dependencies: ["IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
-        .target(name: "GPSDReceiving", dependencies: ["IndoorVocabulary", "CGPS"]),
-        .target(
-            name: "NMEASending", dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMath"]),
-        .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
-        .target(
-            name: "MQTTSharing",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto", "CSodium",
-            ]),
-        .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
-        .target(name: "SecretFiles", dependencies: ["IndoorVocabulary"]),
-        .target(
-            name: "GeofenceLogging",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "LocalizationSession", "LocalizationPlugins", "SQLiteFiles",
-            ]),
-        .target(
-            name: "RecordUpload",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
-                "VenuePackets", "MQTTSharing",
-            ]),
-        .target(
-            name: "VenuePackets",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-                "LocalizationSession", "CCurl", "CExpat", "CLibArchive",
-            ]),
-        .target(
-            name: "ScanRecording",
-            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
-        .target(
-            name: "LiveMap",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
-                "CLiveMapPage", "CSodium",
-            ]),
-        // The rules of editing a venue's document.
-        .target(name: "VenueEditing", dependencies: ["IndoorVocabulary", "VenueModel"]),
-        .target(name: "LocalizationFigures", dependencies: ["IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
-        .target(
-            name: "SessionMetrics",
-            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession"]),
-        .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
-        // Many tags, received by fixed receivers.
-        .target(
-            name: "TagTracking",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
-                "SessionMetrics", "CMath",
-            ]),
-        .target(
-            name: "TagTrackingService",
-            dependencies: [
-                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
-                "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets",
-            ]),
-        .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
-        .target(
-            name: "TagHistory",
-            dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "TagTracking", "CPostgreSQL"]),
-        // The recordings of other programs.
-        .target(
-            name: "ForeignRecordings",
-            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking"]),
-        // The commands. They are a library, because two programs use them.
-        .target(
-            name: "indoorloc",
-            dependencies: [
-                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
-                "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
-                "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
-                "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
-            ]),
-        .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
-        .executableTarget(
-            name: "indoorloc-fleet",
-            dependencies: [
-                "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
-                "NATSLog", "TagHistory", "IndoorLocalizationTesting", "SecretFiles", "CBench", "indoorloc",
-            ]),
-        .testTarget(
-            name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
-        .testTarget(
-            name: "VenuePacketsTests",
-            dependencies: [
-                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
-            ]),
-        // Servers that tests start on the local machine.
-        .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
-        // A process that the tests of the packet cache kill.
-        .executableTarget(
-            name: "CacheReplacer", dependencies: ["IndoorLocalization", "VenuePackets"], path: "Tests/CacheReplacer"),
-        .testTarget(
-            name: "BlueZScanningTests",
-            dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "NMEASendingTests",
-            dependencies: [
-                "NMEASending", "GPSDReceiving", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
-            ]),
-        .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "GeofenceLoggingTests",
-            dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
-        // A process that the tests of the geofence log kill.
-        .executableTarget(
-            name: "FenceLogWriter", dependencies: ["IndoorLocalization", "GeofenceLogging"],
-            path: "Tests/FenceLogWriter"),
-        .testTarget(
-            name: "RecordUploadTests",
-            dependencies: [
-                "RecordUpload", "CSQLite", "IndoorLocalizationTesting", "LoopbackServers", "RecordQueueWriter",
-            ]),
-        // A process that the tests of the upload queue kill.
-        .executableTarget(
-            name: "RecordQueueWriter", dependencies: ["IndoorLocalization", "RecordUpload"],
-            path: "Tests/RecordQueueWriter"),
-        // A device that the tests of sharing kill.
-        .executableTarget(
-            name: "SharingDevice", dependencies: ["IndoorLocalization", "MQTTSharing"], path: "Tests/SharingDevice"),
-        .testTarget(
-            name: "MQTTSharingTests",
-            dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
-        .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "ForeignRecordingsTests",
-            dependencies: ["ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "ReplayTests",
-            dependencies: [
-                "GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "EnduranceRunner",
-                "CBench",
-            ]),
-        // A process that repeats work, and measures what remains of it.
-        .executableTarget(
-            name: "EnduranceRunner",
-            dependencies: [
-                "IndoorLocalization", "LiveMap", "MQTTSharing", "ScanRecording", "VenuePackets",
-                "IndoorLocalizationTesting", "LoopbackServers", "CBench",
-            ], path: "Tests/EnduranceRunner"),
-        .testTarget(
-            name: "IndoorLocalizationTestingTests",
-            dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "LiveMapTests",
-            dependencies: [
-                "LiveMap", "TagTracking", "TagTrackingService", "ScanRecording", "VenueEditing", "VenuePackets",
-                "IndoorLocalizationTesting", "LoopbackServers",
-            ]),
-        .testTarget(
-            name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
-        .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "TagTrackingTests", dependencies: ["TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
-        .testTarget(
-            name: "TagTrackingServiceTests",
-            dependencies: [
-                "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting",
-                "LoopbackServers",
-            ]),
-        // The log of a fleet, its database and its program, with real servers.
-        .testTarget(
-            name: "FleetTests",
-            dependencies: [
-                "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CPostgreSQL",
-                "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
-            ]),
-        .testTarget(
-            name: "CommandLineTests",
-            dependencies: [
-                "indoorloc", "indoorloc-tool", "indoorloc-fleet", "TagTracking", "TagTrackingService", "GPSDReceiving",
-                "IIOReceiving", "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
-                "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
-                "LoopbackServers", "FilteredProgram", "GeofenceLogging", "FenceLogWriter",
-            ]),
-        // Runs a program under the system calls that a systemd unit permits.
-        .executableTarget(
-            name: "FilteredProgram", dependencies: ["CPrivileges"], path: "Tests/FilteredProgram",
-            linkerSettings: [.linkedLibrary("seccomp")]),
-    ],
+    targets: targets,
     swiftLanguageModes: [.v6]
 )
