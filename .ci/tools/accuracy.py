@@ -1,5 +1,6 @@
-"""Prints the results of `indoorloc evaluate --json` and compares them with limits: accuracy.py LIMITS FOLDER
+"""Prints the results of `indoorloc evaluate --json` and compares them with limits: accuracy.py LIMITS FOLDER [SET…]
 
+Of the limits, only those of the named sets are used; without names, all of them.
 LIMITS contains an object for each data set. FOLDER contains a file NAME.json for each, and rooms/NAME.json if
 its ground truth is rooms. gateways/NAME-MESSAGES.json has the same tracks with the roles of device and beacons exchanged;
 their limits are in the object "gateways". A set without a limit, or a limit without a set, is a failure. The object
@@ -84,6 +85,9 @@ rooms = read(pathlib.Path(sys.argv[2]) / "rooms")
 gateways = read(pathlib.Path(sys.argv[2]) / "gateways")
 gateway_limits = limits.pop("gateways")
 alarm_limit = limits.pop("falseAlarms")
+if sys.argv[3:]:
+    limits = {name: limits[name] for name in sys.argv[3:]}
+    gateway_limits = {}
 
 rows = [["set"] + COLUMNS + ["limit"]]
 for name, measured in (results | gateways).items():

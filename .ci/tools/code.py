@@ -70,8 +70,15 @@ def bare_code(text):
     return "".join(pieces)
 
 
-for name in sys.argv[1:]:
-    with open(name, encoding="utf-8") as file:
-        for number, line in enumerate(bare_code(file.read()).split("\n"), start=1):
-            if line.strip():
+def numbered(text):
+    """Yields the number of each line with code, and its code."""
+    for number, line in enumerate(bare_code(text).split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        with open(name, encoding="utf-8") as file:
+            for number, line in numbered(file.read()):
                 print(f"{name}:{number}:{line}")

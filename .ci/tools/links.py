@@ -1,16 +1,13 @@
-"""Checks the links of Markdown files to the repository, including images and headings, and the names of tests
-(`Class.testMethod`): links.py FILE...
+"""The links of Markdown files to the repository, including images and headings, and the names of tests
+(`Class.testMethod`).
 
 On the pages in TESTED, each row of a table with the column "test" must name a test.
 
 Links between pages of a DocC catalogue (`<doc:...>`, ``Symbol``) are not checked, because DocC checks them.
 """
 
-import functools
-import glob
 import os
 import re
-import sys
 
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
@@ -22,13 +19,12 @@ CLASS = re.compile(r"class (\w+Tests)\b|func (test\w+)\(")
 TESTED = {"Faults.md": True, "Limits.md": True, "ThreatModel.md": False}
 
 
-@functools.cache
-def tests():
-    """Returns the names of all tests of the package, as Class.testMethod."""
+def tests(texts):
+    """Returns the names of the tests in Swift texts, as Class.testMethod."""
     names = set()
-    for path in glob.glob("Tests/**/*.swift", recursive=True):
+    for text in texts:
         owner = None
-        for match in CLASS.finditer(read(path)):
+        for match in CLASS.finditer(text):
             if match.group(1):
                 owner = match.group(1)
             elif owner:
@@ -52,7 +48,7 @@ def cells(line):
 
 
 def untested(text, every):
-    """Returns the number of each line of a table that has to name a test and doesn't, and what is wrong.
+    """Yields the number of each line of a table that has to name a test and doesn't, and what is wrong.
 
     every: whether each table must have the column "test".
     """
@@ -72,13 +68,12 @@ def untested(text, every):
                 yield index + 1, f"the row \"{row[0]}\" names no test"
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+def problems(page, read, known):
+    """Yields the line of each wrong link or name on a page, and what is wrong.
 
-
-failed = False
-for page in sys.argv[1:]:
+    read: returns the text of a file of the repository.
+    known: the names of all tests.
+    """
     text = read(page)
     # Replaced by empty lines, so that line numbers stay the same.
     prose = FENCED.sub(lambda block: "\n" * block.group().count("\n"), text)
@@ -97,14 +92,10 @@ for page in sys.argv[1:]:
             problem = "names a missing heading"
         else:
             continue
-        print(f"{page}:{prose.count(chr(10), 0, match.start()) + 1}: {target} {problem}")
-        failed = True
+        yield prose.count("\n", 0, match.start()) + 1, f"{target} {problem}"
     name = os.path.basename(page)
-    for number, problem in untested(text, TESTED[name]) if name in TESTED else []:
-        print(f"{page}:{number}: {problem}")
-        failed = True
+    if name in TESTED:
+        yield from untested(text, TESTED[name])
     for match in TEST.finditer(text):
-        if match.group(1) not in tests():
-            print(f"{page}:{text.count(chr(10), 0, match.start()) + 1}: there is no test {match.group(1)}")
-            failed = True
-sys.exit(1 if failed else 0)
+        if match.group(1) not in known:
+            yield text.count("\n", 0, match.start()) + 1, f"there is no test {match.group(1)}"

@@ -216,7 +216,7 @@ def main():
             with open(page, "w", encoding="utf-8") as file:
                 file.write(renewed)
         else:
-            print(f"structure: the drawing in {page} is out of date; run .ci/structure --renew")
+            print(f"structure: the drawing in {page} is out of date; run .ci/docs --renew-structure")
             failed = True
     sys.exit(1 if failed else 0)
 

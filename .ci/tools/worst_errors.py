@@ -1,7 +1,7 @@
-"""Compares the largest error at the end of a stay with the limits: worst_errors.py LIMITS DATASETS REPLAYS
+"""Compares the largest error at the end of a stay with the limits: worst_errors.py LIMITS DATASETS REPLAYS [SET…]
 
 LIMITS has maximumError, in metres, for some of the data sets in the folder DATASETS. REPLAYS has the outputs of
-`indoorloc evaluate --replays` in a folder for each set.
+`indoorloc evaluate --replays` in a folder for each set. Without the names of sets, all of them are compared.
 """
 
 import json
@@ -30,7 +30,7 @@ limits = json.loads(pathlib.Path(sys.argv[1]).read_text("utf-8"))
 found = []
 for name, bounds in limits.items():
     bound = bounds.get("maximumError")
-    if bound is None:
+    if bound is None or sys.argv[4:] and name not in sys.argv[4:]:
         continue
     error = largest(pathlib.Path(sys.argv[2]) / name, pathlib.Path(sys.argv[3]) / name)
     print(f"| {name}: largest error {error:.2f} m, limit {bound} m")

@@ -4,7 +4,6 @@ import IndoorLocalization
 import XCTest
 
 final class HCIErrorTests: XCTestCase {
-    /// Behaviour §4.1, row permissions: the error for a missing permission names the command that grants it.
     func testAMissingCapabilityIsReportedWithTheCommandThatGrantsIt() {
         let error = BluetoothError.notPermitted(
             capabilities: ["CAP_NET_RAW", "CAP_NET_ADMIN"], program: "/usr/bin/indoorloc")
@@ -28,7 +27,6 @@ final class HCIErrorTests: XCTestCase {
         XCTAssertEqual("\(error)", "bind failed: No such device (error 19).")
     }
 
-    /// Behaviour §2.1A, row error codes: PermissionDenied, SensorError and NotSupported.
     func testErrorsHaveAKindAndANumber() {
         let denied = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "x")
         let errors: [(BluetoothError, LocalizationError.Kind, Int32?)] = [

@@ -31,7 +31,7 @@ final class BeaconLayoutOptionTests: XCTestCase {
         return try recording.write(to: temporaryFolder())
     }
 
-    /// Behaviour §1.1, row legacy extras: layouts beside the known ones.
+    /// The given layouts are used beside the known ones.
     func testReplayDecodesBeaconsOfTheGivenLayout() throws {
         let recording = try recording()
         let call = ["replay", "--venue", "Fixtures/office", recording]

@@ -13,7 +13,6 @@ final class ConfigCommandTests: XCTestCase {
     func testHelpOfConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys", "--help"]).output) }
     func testConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys"]).output) }
 
-    /// Behaviour §4.1, row showConfig: every value is shown with its source.
     func testConfigShowPrintsTheSourceOfEachValue() throws {
         let result = try Tool.run([
             "config", "show", "--given", "--venue", "Fixtures/office", "--settings", "Fixtures/settings/service.json",
@@ -39,7 +38,6 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertTrue(rows.contains { $0["value"] is NSNull && $0["source"] as? String == "default" })
     }
 
-    /// Behaviour §4.1, row dtn.use-cellular: it is shown with the reason why it has no effect.
     func testConfigShowPrintsWhyCompatibilityKeysHaveNoEffect() throws {
         let path = try file(
             "nodle.json",

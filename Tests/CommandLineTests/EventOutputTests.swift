@@ -51,7 +51,7 @@ final class EventOutputTests: XCTestCase {
                 + #""link":"https://example.org"}],"payload":true,"unixMilliseconds":5}"#)
     }
 
-    /// Behaviour §1.1, row getErrorsObservable: code, kind and status as fields, so that programs need not parse texts.
+    /// A program need not parse the text.
     func testAnErrorHasCodeKindAndStatusAsFields() {
         func json(_ error: LocalizationError) -> String {
             SessionReplay.Output(instant: .zero, content: .error(error)).json

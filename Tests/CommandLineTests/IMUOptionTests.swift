@@ -62,7 +62,6 @@ final class IMUOptionTests: XCTestCase {
         try SharingOptions(ParsedArguments(words, syntax: LocateCommand.syntax))
     }
 
-    /// Behaviour §5.1, row startServices: the host and the room of the settings are connected to.
     func testSettingsCanGiveTheBrokerAndTheRoom() throws {
         let words = ["--set", "sharing.host=mqtts://me@broker:99", "--set", "sharing.room=fork lifts/2"]
         // A room must not contain a slash; settings are checked like an address.

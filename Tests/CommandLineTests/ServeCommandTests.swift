@@ -55,7 +55,7 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(try memory(folder).stay?.venueID, 1)
     }
 
-    /// Behaviour §3.1, row logger: log lines go to standard error, for the journal, each with its session.
+    /// Log lines go to standard error, for the journal.
     func testLogLinesHaveTheSessionsTraceID() throws {
         let folder = try temporaryFolder()
         var names: Set<Substring> = []

@@ -25,8 +25,7 @@ final class ServeUploadTests: XCTestCase {
         ]
     }
 
-    /// Behaviour §4.1, row core.heartbeat.history: a heartbeat reports the counts at its interval.
-    /// Behaviour §1.1, row setSendPositionToServer: positions and detected tags are uploaded on request.
+    /// Positions and detected tags are uploaded on request, and a heartbeat reports the counts at its interval.
     func testBeaconsAndPositionsAreUploadedAndCounted() async throws {
         let server = try server()
         let service = try ServiceProcess(
@@ -53,7 +52,6 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertFalse(heartbeat.contains("positions 0"), heartbeat)
     }
 
-    /// Behaviour §4.1, row network loss: readings from an outage survive a kill, and the next run sends them.
     func testTheNextRunSendsReadingsFromAnOutageEvenAfterAKill() async throws {
         let folder = try temporaryFolder()
         let server = try server("503 Service Unavailable")
@@ -73,7 +71,7 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertEqual(try second.end(), 0)
     }
 
-    /// Behaviour §4.1, row precedence: settings of a server override the defaults, and options override them.
+    /// Settings of a server override the defaults, and options override them.
     func testServerSettingsOverrideDefaultsOnlyAndSurviveAnInvalidDocument() async throws {
         let root = try temporaryFolder()
         func serve(_ text: String) throws {

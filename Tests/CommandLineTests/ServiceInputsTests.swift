@@ -22,7 +22,7 @@ final class ServiceInputsTests: XCTestCase {
         .settings(entries.map { SettingsEntry(key: $0.0, value: $0.1, place: "server:1") })
     }
 
-    /// Behaviour §4.1, row precedence: files override the server, in any order.
+    /// Files override the server, in any order.
     func testReloadedFilesOverrideTheServersSettings() throws {
         var inputs = inputs([("areaDwell", 1)], then: [("retryPause", 7)])
         XCTAssertEqual(inputs.apply(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])

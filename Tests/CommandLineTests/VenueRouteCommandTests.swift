@@ -25,8 +25,6 @@ final class VenueRouteCommandTests: XCTestCase {
     }
     func testRouteAsJSON() throws { try assertPrints("--from", "1,13,5", "--to", "1,30,10", "--json") }
 
-    /// Behaviour §1.5, check 10.
-    ///
     /// `findPath` through a packet: both maps' numbers in order from start to goal, by either algorithm.
     func testVerticesAsJSONLeadFromMapToMap() throws {
         var texts: [String] = []

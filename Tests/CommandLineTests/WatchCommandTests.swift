@@ -43,7 +43,6 @@ final class WatchCommandTests: XCTestCase {
 
     // MARK: - Regions
 
-    /// Behaviour §3.1, row enterRegion: on the command line.
     func testRegionsWatchPrintsEnteredAndLeftRegions() throws {
         let lines = (0..<60).map { beacon(100 + Double($0), uuid: $0 < 10 ? Self.home : Self.other) }
         let path = try write(lines, "scan.jsonl", to: try temporaryFolder())
@@ -61,7 +60,7 @@ final class WatchCommandTests: XCTestCase {
         XCTAssertEqual(result.errors, "")
     }
 
-    /// Behaviour §3.1, row iBeaconAdvertisement: once a second, and never empty.
+    /// An empty list is never printed.
     func testRegionsWatchPrintsTheBeaconsOfARegionOncePerSecond() throws {
         let lines = (0..<5).flatMap { [beacon(Double($0) + 0.2, 1), beacon(Double($0) + 0.4, 2, rssi: -70)] }
         let path = try write(lines, "scan.jsonl", to: try temporaryFolder())
@@ -142,8 +141,7 @@ final class WatchCommandTests: XCTestCase {
 
     // MARK: - Rooms
 
-    /// Behaviour §3.1, row TrainingHelper: on the command line, with the wall clock's time.
-    /// Behaviour §3.1, row enterLocation: `rooms watch`.
+    /// The samples have the wall clock's time.
     func testRoomsAreTrainedLiveAndWatched() throws {
         let folder = try temporaryFolder()
         let training = folder + "/home.json"

@@ -69,7 +69,6 @@ final class IIOSensorTests: XCTestCase {
         XCTAssertEqual(try sensors(devices)[.acceleration]?.device.path, devices.folder + "/iio:device9")
     }
 
-    /// Behaviour §5.3, row Errors: the error for a missing sensor names the searched folder.
     func testTheErrorForAMissingSensorNamesTheFolder() throws {
         let devices = try FakeDevices(self)
         XCTAssertThrowsError(try IIOSensor.all(in: devices.root)) {
@@ -98,7 +97,7 @@ final class IIOSensorTests: XCTestCase {
 }
 
 final class IIOErrorTests: XCTestCase {
-    /// Behaviour §5.3, row Errors: a missing permission has its own error.
+    /// A missing permission has its own error.
     func testSystemErrorsAreMappedToTheirMeaning() {
         XCTAssertEqual(IIOError("open", "f", number: EACCES), .permissionDenied(path: "f"))
         XCTAssertEqual(IIOError("open", "f", number: EPERM), .permissionDenied(path: "f"))

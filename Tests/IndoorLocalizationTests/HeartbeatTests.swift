@@ -4,7 +4,6 @@ import XCTest
 
 /// What scanners and sessions count, and when a heartbeat is due.
 final class HeartbeatTests: XCTestCase {
-    /// Behaviour §4.1, row getMetric: passes, readings, beacons and errors are counted.
     func testAScannerCountsPassesReadingsBeaconsAndErrors() async throws {
         struct Broken: Error {}
         let stage = ScannerStage()
@@ -31,7 +30,6 @@ final class HeartbeatTests: XCTestCase {
         Heartbeat(uptime: .seconds(seconds), activity: ActivityCounts())
     }
 
-    /// Behaviour §4.1, row core.heartbeat.history: so many are kept, the latest first.
     func testAHeartbeatIsDueEachIntervalAndTheLatestAreKeptTheLatestFirst() {
         var settings = HeartbeatSettings()
         XCTAssertEqual(settings.interval, .seconds(60))

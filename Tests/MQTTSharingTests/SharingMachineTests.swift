@@ -142,7 +142,7 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertEqual(try presence(directives).rooms, [], "the other devices are informed")
     }
 
-    /// Behaviour §5.3, row Network payloads: the device reports the exceeded capacity of the server, and leaves it.
+    /// The device reports the exceeded capacity.
     func testTheDeviceLeavesAFullServer() throws {
         var stage = try MachineStage { $0.serverCapacity = 1 }
         stage.handle(.connect(1))
@@ -172,7 +172,6 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertEqual(try stage.presence(of: "b", nil).events, [.occupancy(room: "hall", devices: 2)])
     }
 
-    /// Behaviour §5.6, check 11.
     func testARefreshRequiresAConnectionAndHalfASecondSinceTheLastOne() throws {
         var stage = try MachineStage()
         XCTAssertNil(stage.refresh())

@@ -94,7 +94,6 @@ final class SharingOverABrokerTests: XCTestCase {
         XCTAssertEqual(count, 1)
     }
 
-    /// Behaviour §5.6, check 11.
     func testARefreshWithinHalfASecondIsRefused() async throws {
         let broker = try broker()
         let (cart, hears) = try await device("cart", in: "hall", broker)

@@ -76,7 +76,6 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(requests.map(\.authorization), ["Bearer opensesame"])
     }
 
-    /// Behaviour §4.1, row network loss: an unconfirmed batch waits, and is sent again with the same identifier.
     func testABatchIsSentWithTheSameIdentifierUntilItIsConfirmed() async throws {
         let answers = Guarded(["503 Service Unavailable", "500 Internal Server Error", "202 Accepted"])
         let server = try rudeServer { _ in answers.withLock { $0.isEmpty ? "200 OK" : $0.removeFirst() } }

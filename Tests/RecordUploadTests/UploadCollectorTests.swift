@@ -32,7 +32,7 @@ final class UploadCollectorTests: XCTestCase {
         return try batch.map { try ReadBatch($0.body).records } ?? []
     }
 
-    /// Behaviour §1.1, row setSendPositionToServer: the collector uploads neither positions nor beacons by default.
+    /// The collector uploads neither positions nor beacons.
     func testNothingIsUploadedByDefault() throws {
         var collector = UploadCollector(UploadSettings())
         XCTAssertFalse(UploadSettings().isOn)

@@ -19,7 +19,7 @@ final class UploadQueueKillTests: XCTestCase {
         return (process, output.fileHandleForReading)
     }
 
-    /// Behaviour §4.1, row network loss: records survive a kill once `append` has returned.
+    /// A record is reported once `append` has returned.
     func testEveryReportedRecordSurvivesAKill() async throws {
         let seed: UInt64 = 416
         var random = SeededGenerator(seed: seed)

@@ -84,7 +84,7 @@ final class LocalizerRecordingTests: XCTestCase {
         return streams
     }
 
-    /// Behaviour §4.1, row getMetric: a session counts its outputs.
+    /// A session counts its outputs.
     func testALocalizerReportsTheSameAsTheReplay() async throws {
         let office = try FixtureFolder("office").path
         for name in ["one-floor", "outdoors"] {

@@ -6,7 +6,6 @@ final class RecordingStoryTests: XCTestCase {
     /// The names of the states until the first position.
     private static let start = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
 
-    /// Behaviour §1.5, check 5.
     func testPositionsAreReportedOnlyWhileRunningAndOnTheMapOfTheState() async throws {
         for name in RecordedWalk.names {
             var mapID: MapID?

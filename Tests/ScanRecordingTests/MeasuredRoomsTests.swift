@@ -33,7 +33,6 @@ final class MeasuredRoomsTests: XCTestCase {
         return Double(right) / Double(max(all, 1))
     }
 
-    /// Behaviour §3.5, check 13.
     func testTheAdaptiveClassifierBeatsTheReferenceOnMeasuredScans() throws {
         guard let folder = try dataSet() else {
             return print(

@@ -5,7 +5,6 @@ import XCTest
 
 /// The error kinds by which programs distinguish errors in recordings.
 final class RecordedErrorKindTests: XCTestCase {
-    /// Behaviour §2.1A, row error codes: SDKVersionMismatch and BadResponse.
     func testErrorsOfRecordingsAndCapturesHaveTheirKinds() {
         let recordings: [(RecordingError.Problem, LocalizationError.Kind)] = [
             (.unsupportedVersion(2), .versionMismatch), (.unreadable("no"), .storage), (.unwritable("no"), .storage),

@@ -31,7 +31,6 @@ final class RouteDocumentTests: XCTestCase {
             to: RoutePoint(mapID: 2, point: MapPoint(x: 10, y: 20)))
     }
 
-    /// Behaviour §2.1B, row wayfinding.
     func testLegsHaveTheirBeginEndLengthAndDirection() throws {
         let venue = venue()
         let document = try RouteDocument(try route(venue), in: venue)
@@ -48,7 +47,6 @@ final class RouteDocumentTests: XCTestCase {
         XCTAssertEqual(document.legs[1].begin, first.end)
     }
 
-    /// Behaviour §2.1B, row wayfinding.
     func testADocumentIsWrittenAndReadAgain() throws {
         let venue = venue()
         let document = try RouteDocument(try route(venue), in: venue)
@@ -66,7 +64,6 @@ final class RouteDocumentTests: XCTestCase {
         XCTAssertEqual(try RouteDocument(Array(#"{"legs":[]}"#.utf8)).legs, [])
     }
 
-    /// Behaviour §2.1B, row wayfinding.
     func testTheErrorOfABrokenDocumentNamesTheProblem() {
         let point = #"{"latitude":1,"longitude":2,"floor":0}"#
         for (text, words) in [

@@ -89,8 +89,6 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(try read("{\"floor\": {}, \"areaDwell\": 2}").entries.map(\.key), ["areaDwell"])
     }
 
-    /// Behaviour §4.5, check 3.
-    /// Behaviour §4.1, row config: the sample file is read as it is.
     func testTheReferencesFileIsReadUnchanged() throws {
         let file = try read(
             """
@@ -117,7 +115,6 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(try settings.setting("dtn.use-cellular").place, "settings.json:10")
     }
 
-    /// Behaviour §4.1, row other default keys: a file with all of them is read as it is.
     func testTheReferencesTreeOfTwoScannersIsReadUnchanged() throws {
         let file = try read(
             """

@@ -19,9 +19,11 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     /// Creates a broadcast without subscribers.
     ///
-    /// - Parameters: - policy: The number of elements to buffer for a slow subscriber. - replaysLatest: Whether a new
-    ///   subscriber first receives the latest element. - keepsLatest: Whether the broadcast stores the latest element,
-    ///   so that callers can read it or subscribe beginning with it.
+    /// - Parameters:
+    ///   - policy: The number of elements to buffer for a slow subscriber.
+    ///   - replaysLatest: Whether a new subscriber first receives the latest element.
+    ///   - keepsLatest: Whether the broadcast stores the latest element, so that callers can read it or subscribe
+    ///     beginning with it.
     package init(
         _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false,
         keepsLatest: Bool = false

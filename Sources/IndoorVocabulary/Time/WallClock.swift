@@ -24,8 +24,9 @@ public struct WallClock: Hashable, Sendable {
 
     /// Creates the relation from the Unix time of ``Instant/zero``.
     ///
-    /// - Parameters: - timeOfZero: The duration since 1970 (UTC). - measuredAt: The time at which the relation was
-    ///   measured; nil for a recording.
+    /// - Parameters:
+    ///   - timeOfZero: The duration since 1970 (UTC).
+    ///   - measuredAt: The time at which the relation was measured; nil for a recording.
     public init(timeOfZero: Duration, measuredAt: UnixTime? = nil) {
         self.timeOfZero = timeOfZero
         self.measuredAt = measuredAt

@@ -41,8 +41,9 @@ public struct SettingsEntry: Hashable, Sendable {
 
     /// Returns the entries of a JSON object with dotted, nested or mixed keys, ordered by key.
     ///
-    /// - Parameters: - object: The object in a document. - root: The path of the object, which is the prefix of all
-    ///   locations.
+    /// - Parameters:
+    ///   - object: The object in a document.
+    ///   - root: The path of the object, which is the prefix of all locations.
     public static func entries(of object: [String: JSONValue], root: String = "$") -> [SettingsEntry] {
         object.sorted { $0.key < $1.key }.flatMap { key, value -> [SettingsEntry] in
             let place = root + pathComponent(key)

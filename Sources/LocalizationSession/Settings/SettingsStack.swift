@@ -63,8 +63,10 @@ public struct SettingsStack: Hashable, Sendable {
 
     /// Overrides a setting, regardless of other sources. Passing nil removes the override and all requests.
     ///
-    /// - Parameters: - key: The key of the setting, or an alias. - value: The value, with durations in seconds; nil to
-    ///   remove it. - place: The location for `EffectiveSetting.place`; nil if not needed.
+    /// - Parameters:
+    ///   - key: The key of the setting, or an alias.
+    ///   - value: The value, with durations in seconds; nil to remove it.
+    ///   - place: The location for `EffectiveSetting.place`; nil if not needed.
     /// - Throws: `SettingsProblem` if the key or the value is invalid. In that case, nothing changes.
     public mutating func override(
         _ key: String, _ value: JSONValue?, place: String? = nil

@@ -39,13 +39,17 @@ public protocol PositionSharing: Sendable {
     /// Shares the position of this device together with the level of its floor.
     ///
     /// The default implementation shares the position without the level.
-    /// - Parameters: - position: The position of this device. - level: The ordinal of the floor, as in
-    ///   `VenueMap.level`; nil if unknown.
+    /// - Parameters:
+    ///   - position: The position of this device.
+    ///   - level: The ordinal of the floor, as in `VenueMap.level`; nil if unknown.
     func share(_ position: Position, level: Int?) async throws(Failure)
 
     /// Sends a text to a room that this device is in.
     ///
-    /// - Parameters: - text: The text. - tag: The topic of the text. - room: The room whose devices receive the text.
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - tag: The topic of the text.
+    ///   - room: The room whose devices receive the text.
     func send(_ text: String, tag: String, to room: String) async throws(Failure)
 
     /// The events from now on. Each access returns a separate stream. The stream buffers the newest events that the

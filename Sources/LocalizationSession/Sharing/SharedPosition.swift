@@ -54,10 +54,13 @@ public struct SharedPosition: Hashable, Sendable {
 
     /// Creates a shared position from a position of a device.
     ///
-    /// - Parameters: - position: The position of the device. - device: The device at the position. - name: The display
-    ///   name of the device; nil if it has none. - room: The room of devices in which the position is shared. - level:
-    ///   The level of the position's map; nil if the sender doesn't know it. - sentAt: The time of sharing in seconds
-    ///   since 1970 (UTC).
+    /// - Parameters:
+    ///   - position: The position of the device.
+    ///   - device: The device at the position.
+    ///   - name: The display name of the device; nil if it has none.
+    ///   - room: The room of devices in which the position is shared.
+    ///   - level: The level of the position's map; nil if the sender doesn't know it.
+    ///   - sentAt: The time of sharing in seconds since 1970 (UTC).
     public init(
         _ position: Position, of device: DeviceID, name: String? = nil, in room: String, level: Int? = nil,
         sentAt: Double

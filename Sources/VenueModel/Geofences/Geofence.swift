@@ -59,8 +59,10 @@ public struct Geofence: Hashable, Sendable {
     /// Its `id` consists of `poi-`, the ID of the venue, `-` and the ID of the point of interest, such as `poi-7-3`.
     /// Use it to find the geofence among the monitored ones and to stop monitoring it.
     ///
-    /// - Parameters: - place: The point of interest. - venue: The venue of the point of interest. - radius: The radius
-    ///   in metres, above 0.
+    /// - Parameters:
+    ///   - place: The point of interest.
+    ///   - venue: The venue of the point of interest.
+    ///   - radius: The radius in metres, above 0.
     public init(around place: PointOfInterest, of venue: VenueID, radius: Double) {
         self.init(
             id: "poi-\(venue)-\(place.id)", name: place.name,

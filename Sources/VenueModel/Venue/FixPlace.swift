@@ -57,10 +57,11 @@ extension VenueMap {
 
     /// Returns a fix at a place on this map.
     ///
-    /// - Parameters: - place: The place in any frame of the map. - radius: The 68 % radius, in pixels for a pixel and
-    ///   in metres otherwise; 3 m is a good value. - isSoft: Whether a session combines the fix with its other
-    ///   evidence; if false, the fix replaces the evidence. - instant: The time of the fix; a session replaces it with
-    ///   its own.
+    /// - Parameters:
+    ///   - place: The place in any frame of the map.
+    ///   - radius: The 68 % radius, in pixels for a pixel and in metres otherwise; 3 m is a good value.
+    ///   - isSoft: Whether a session combines the fix with its other evidence; if false, the fix replaces the evidence.
+    ///   - instant: The time of the fix; a session replaces it with its own.
     /// - Throws: `FixError` if the place or its radius is invalid.
     public func fix(
         at place: FixPlace, radius: Double, isSoft: Bool = false, instant: Instant = .zero

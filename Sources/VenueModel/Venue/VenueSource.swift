@@ -9,8 +9,9 @@ public protocol VenueSource: Sendable {
 
     /// Returns the packet of a venue.
     ///
-    /// - Parameters: - id: The ID of the venue. - progress: A closure called with the loaded fraction, from 0 to 1,
-    ///   never decreasing.
+    /// - Parameters:
+    ///   - id: The ID of the venue.
+    ///   - progress: A closure called with the loaded fraction, from 0 to 1, never decreasing.
     /// - Throws: An error if the packet is unavailable.
     func packet(for id: VenueID, progress: @escaping @Sendable (Double) -> Void) async throws -> Venue
 

@@ -81,7 +81,6 @@ final class EventHistoryTests: XCTestCase {
         XCTAssertEqual(history, EventHistory(capacity: 2))
     }
 
-    /// Behaviour §1.1, row getEnterExitEventsAfter.
     func testALocalizerStoresItsEventsWithoutAnySubscriber() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero

@@ -23,7 +23,6 @@ final class FenceTests: XCTestCase {
         machine.observe(point, on: 1, at: Instant(seconds: seconds))
     }
 
-    /// Behaviour §1.5, check 7.
     func testASessionReportsEachCrossingOnce() {
         var machine = machine()
         var told: [AreaMachine.Change] = []
@@ -33,7 +32,6 @@ final class FenceTests: XCTestCase {
         XCTAssertEqual(told, [.enter(1), .exit(1), .enter(1), .exit(1)])
     }
 
-    /// Behaviour §1.5, check 7.
     func testWithoutATimeoutEachReturnIsReported() {
         var machine = machine()
         for turn in 0..<5 {
@@ -43,7 +41,6 @@ final class FenceTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.5, check 7.
     func testAReturnIsReportedOnlyAfterTheTimeout() {
         for (back, expected) in [(20.0, []), (69.999, []), (70, [.enter(1)]), (500, [.enter(1)])]
             as [(Double, [AreaMachine.Change])]
@@ -119,8 +116,6 @@ final class FenceTests: XCTestCase {
         return machine
     }
 
-    /// Behaviour §1.5, check 7.
-    /// Behaviour §1.1, row getEnterEventObservable.
     func testAnEventHasItsFenceThePayloadAndTheTime() {
         let fence = Fence(
             id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3),
@@ -141,7 +136,6 @@ final class FenceTests: XCTestCase {
         XCTAssertEqual((entered + left).map(\.room), [nil, nil])
     }
 
-    /// Behaviour §1.5, check 7.
     func testAFenceWithoutATimeoutUsesThatOfTheSession() {
         var settings = LocalizationSettings()
         settings.areaDwell = .zero
@@ -163,7 +157,6 @@ final class FenceTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.5, check 7.
     func testAFenceIsLeftWhenTheVenueIsLost() {
         var machine = session(Fence(id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3)))
         _ = machine.handle(.reading(SessionStage.fix(10, 5, 5, at: 11)), at: 11)

@@ -13,7 +13,6 @@ final class GeofenceShapeTests: XCTestCase {
             .contains(Coordinate(latitude: latitude, longitude: longitude))
     }
 
-    /// Behaviour §2.5, check 9.
     func testAPolygonOnEarthContainsTheSamePointsClockwiseAndCounterClockwise() {
         for (latitude, longitude, expected) in [
             (52.0005, 13.0005, true), (52.0015, 13.0005, true), (52.0005, 13.0015, true), (52.0015, 13.0015, false),
@@ -48,7 +47,6 @@ final class GeofenceShapeTests: XCTestCase {
         id: 10, name: "ground", level: 0, width: 40, height: 30,
         georeference: .center(Coordinate(latitude: 52, longitude: 13), bearing: 90))
 
-    /// Behaviour §2.5, check 9.
     func testAPlanAndTheEarthAgreeOnWhatIsInside() throws {
         let transform = try XCTUnwrap(map.geoTransform())
         let polygon = [(5.0, 5.0), (30, 8), (22, 25)].map { MapPoint(x: $0.0, y: $0.1) }
@@ -90,7 +88,6 @@ final class GeofenceShapeTests: XCTestCase {
         XCTAssertFalse(fence.contains(MapPoint(x: 5, y: 5), on: plain, of: 1))
     }
 
-    /// Behaviour §2.1B, row POIs.
     func testAPointOfInterestIsAFenceWithACoordinateAndAPayload() throws {
         let place = PointOfInterest(
             id: 4, name: "café", mapID: 10, point: MapPoint(x: 20, y: 15), payload: .string("cake"))

@@ -40,7 +40,6 @@ final class GeofenceTests: XCTestCase {
         XCTAssertTrue(machine.handle(.monitor(change), at: seconds).isEmpty)
     }
 
-    /// Behaviour §2.5, check 9.
     func testAGeofenceIsEnteredAndLeftOnceEach() {
         var machine = session()
         watch(&machine, .start([fence("desk")]), at: 10.2)
@@ -51,8 +50,6 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(told, ["+desk", "-desk"])
     }
 
-    /// Behaviour §2.5, check 9.
-    /// Behaviour §2.1B, row geofences.
     func testAGeofenceReplacesOneWithTheSameIdentifier() {
         var machine = session()
         watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 10.2)
@@ -69,7 +66,6 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(machine.pass(to: 29).compactMap(\.event?.geofence?.payload), [.string("new")])
     }
 
-    /// Behaviour §2.5, check 9.
     func testStoppingAnUnknownGeofenceHasNoEffect() {
         var machine = session()
         watch(&machine, .start([fence("desk")]), at: 10.2)
@@ -93,7 +89,6 @@ final class GeofenceTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.5, check 9.
     func testWithoutAFloorAGeofenceIsOnEveryFloor() {
         for (map, expected) in [(nil, [[], []]), (10, [["-desk"], ["+desk"]])] as [(MapID?, [[String]])] {
             var machine = session()
@@ -110,8 +105,6 @@ final class GeofenceTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.5, check 9.
-    /// Behaviour §2.1B, row geofences.
     func testAGeofenceOnEarthIsEnteredOnThePlan() throws {
         let georeference = Georeference.center(Coordinate(latitude: 52, longitude: 13), bearing: 30)
         var machine = session(georeference)
@@ -173,7 +166,6 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(machine.monitoredGeofences.map(\.id), ["desk"])
     }
 
-    /// Behaviour §2.5, check 9.
     func testAFloorPlanLocalizerMonitorsGeofences() {
         var stage = FloorPlanLocalizerMachineStage()
         XCTAssertTrue(stage.handle(.monitor(.start([fence("desk")])), at: 0).isEmpty)

@@ -57,7 +57,6 @@ final class InteractionTests: XCTestCase {
 
     // MARK: - Beacons
 
-    /// Behaviour §1.1, row Proximity SDK: two beacons of one region give one enter, and no exit until both are lost.
     func testOverlappingBeaconsOfARegionGiveOneEntryAndNoExitUntilAllAreLost() {
         var machine = machine([Interaction(id: 1, name: "guide", target: .beacon(Self.guide))])
         let told = tell(&machine, to: 100) { second in
@@ -68,7 +67,6 @@ final class InteractionTests: XCTestCase {
         XCTAssertEqual(told, ["enter 1 at 20.5", "exit 1 at 79.0"], "30 s after 49")
     }
 
-    /// Behaviour §1.1, row Proximity SDK: an interaction has a distance.
     func testADistanceLimitsTheEntryAndOneAndAHalfTimesItTheExit() {
         let near = Interaction(id: 1, name: "guide", target: .beacon(Self.guide), distance: 3)
         var machine = machine([near])
@@ -83,7 +81,7 @@ final class InteractionTests: XCTestCase {
         XCTAssertTrue((150...160).contains(seconds.last ?? 0), "\(told)")
     }
 
-    /// Behaviour §1.1, row Proximity SDK: trigger enter, exit or both.
+    /// A trigger is enter, exit or both.
     func testATriggerSelectsTheReportedDirection() {
         for (trigger, expected) in [
             (Interaction.Trigger.enter, ["enter 1 at 20.5"]), (.exit, ["exit 1 at 50.0"]),
@@ -169,7 +167,6 @@ final class InteractionTests: XCTestCase {
 
     // MARK: - What users hold
 
-    /// Behaviour §1.1, row Proximity SDK: interactions with their contents are told as a stream.
     func testALocalizerEmitsInteractionsWithContentsAndTheWallClock() async throws {
         var venue = EventHistoryTests.everywhere
         let content = Interaction.Content(id: 1, language: "en", text: "Welcome", link: "https://example.org")

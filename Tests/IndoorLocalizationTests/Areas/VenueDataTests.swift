@@ -41,7 +41,6 @@ final class VenueDataTests: XCTestCase {
             paths: graph)
     }
 
-    /// Behaviour §1.1, row NextomeVenueData.
     func testFeaturesAreFoundByTheirMap() {
         XCTAssertEqual(venue.rooms(on: 1).map(\.id), [1])
         XCTAssertEqual(venue.fences(on: 2).map(\.id), [7])

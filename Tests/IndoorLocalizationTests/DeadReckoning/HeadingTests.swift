@@ -14,7 +14,6 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(reckoner.attitude).rotation.angle(to: device.attitude), 0, accuracy: 1e-6)
     }
 
-    /// Behaviour §5.3, row Location: heading from true and from magnetic north.
     func testTheCompassGivesMagneticAndTrueNorth() throws {
         var settings = DeadReckoningSettings()
         settings.magneticDeclination = 4
@@ -80,7 +79,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try heading(reckoner).course, 90, accuracy: 0.01)
     }
 
-    /// Behaviour §5.3, row Setters: the local heading is counter-clockwise within 180 degrees.
+    /// The local heading is counter-clockwise within 180 degrees.
     func testTheMathematicalHeadingIsCounterClockwise() {
         for (course, expected) in [(0.0, 0.0), (90, -90), (180, 180), (270, 90), (359, 1)] {
             let heading = Heading(instant: .zero, course: course, accuracy: 1, reference: .start)
@@ -99,7 +98,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try heading(reckoner).course, 130, accuracy: 3)
     }
 
-    /// Behaviour §5.3, row Errors: wrong input of a floor is an error of its own.
+    /// An invalid floor has its own error.
     func testInvalidNumbersAreRejected() {
         var reckoner = DeadReckoner()
         XCTAssertThrowsError(try reckoner.setHeading(.nan)) {

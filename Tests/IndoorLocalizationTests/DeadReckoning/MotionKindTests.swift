@@ -40,7 +40,6 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.kind, .stationary)
     }
 
-    /// Behaviour §5.3, row Motion: walking has its step frequency.
     func testConsecutiveStepsAreWalkingWithTheirFrequency() {
         for frequency in [1.5, 1.8, 2.2] {
             var (device, reckoner) = (CarriedDevice(), DeadReckoner())
@@ -94,7 +93,7 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual(Double(reckoner.estimate.statistics.steps), 20, accuracy: 1, "not forty")
     }
 
-    /// Behaviour §5.3, row Motion: statistics of dwelling, walking and stationary time.
+    /// The kinds are dwelling, walking and stationary.
     func testTimesAreCountedByKindAndCanBeReset() throws {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(10))

@@ -31,7 +31,6 @@ final class MotionStreamTests: XCTestCase {
         news.compactMap { if case .motion(let estimate) = $0 { estimate } else { nil } }
     }
 
-    /// Behaviour §2.1B, row heading, attitude: the heading by its filter of 1°.
     func testAHeadingIsEmittedWhenItHasChangedByADegree() {
         var device = CarriedDevice()
         let told = headings(news(device.samples(10, turn: 9)))
@@ -54,7 +53,7 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(headings(news(device.samples(2), settings)).count, 100)
     }
 
-    /// Behaviour §2.1B, row heading, attitude: the attitude as a quaternion by its filter of 1°.
+    /// The attitude is a quaternion; its filter is 1°.
     func testAnAttitudeIsEmittedWhenTheDeviceTurnsAroundAnyAxis() {
         var device = CarriedDevice()
         XCTAssertEqual(attitudes(news(device.samples(5))).count, 1)
@@ -68,7 +67,7 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(headings(news(readings)).count, 1)
     }
 
-    /// Behaviour §5.3, row Rates: 100 ms unless set, and 0 is as fast as possible.
+    /// An interval of 0 emits as fast as possible.
     func testEstimatesAreEmittedTenTimesASecondByDefault() {
         var (device, settings) = (CarriedDevice(), LocalizationSettings())
         XCTAssertEqual(estimates(news(device.samples(10))).count, 100, accuracy: 5)

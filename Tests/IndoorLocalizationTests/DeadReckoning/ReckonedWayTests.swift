@@ -22,7 +22,6 @@ final class ReckonedWayTests: XCTestCase {
         XCTAssertEqual(position.x, 14, accuracy: 1e-9, "x is to the right, headings are clockwise")
     }
 
-    /// Behaviour §5.3, row Setters: an offset adds and a setter puts.
     func testASetterReplacesAndAnOffsetAdds() throws {
         var reckoner = walked(ahead(10))
         try reckoner.setPosition(x: 3, y: 4, radius: 1)
@@ -88,7 +87,7 @@ final class ReckonedWayTests: XCTestCase {
         XCTAssertEqual(Double(inside) / Double(walks), 0.68, accuracy: 0.12, "seed 11, 300 walks")
     }
 
-    /// Behaviour §5.3, row External input: a landmark that is seen again corrects heading and steps.
+    /// A landmark that is seen again corrects heading and steps.
     func testAMeasuredPlaceCorrectsHeadingAndStepLength() throws {
         // The device is held 15° to the left of the way, and the steps are longer than measured.
         var reckoner = walked(ahead(60))
@@ -165,7 +164,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(coordinate.longitude, 13, accuracy: 0.00003)
     }
 
-    /// Behaviour §5.3, row Location: local, aligning and global, after ten metres of walking.
+    /// The frame is local, then aligning, then global.
     func testSatellitesAlignTheFrameAfterTenMetresOfWalking() throws {
         var reckoner = DeadReckoner()
         reckoner.alignWithSatellites()
@@ -208,7 +207,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.alignment, .global)
     }
 
-    /// Behaviour §5.3, row External input: a coordinate from beacons or Wi-Fi corrects the place.
+    /// A coordinate comes from beacons or Wi-Fi.
     func testACoordinateCorrectsThePlace() throws {
         var reckoner = DeadReckoner()
         try reckoner.setGlobalPosition(Self.start)

@@ -36,7 +36,6 @@ final class VerticalMotionTests: XCTestCase {
         XCTAssertEqual(vertical(rate: -0.3, seconds: 12, isWalking: true).last, .stairs(.down))
     }
 
-    /// Behaviour §5.3, row Location: vertical motion tells an elevator.
     func testAFastClimbWithoutStepsIsReportedAsAnElevator() {
         XCTAssertEqual(vertical(rate: 1, seconds: 8, isWalking: false).last, .elevator(.up))
         XCTAssertEqual(vertical(rate: -1.5, seconds: 8, isWalking: false).last, .elevator(.down))
@@ -94,7 +93,6 @@ final class VerticalMotionTests: XCTestCase {
 }
 
 final class FloorCounterTests: XCTestCase {
-    /// Behaviour §5.6, check 12.
     func testWithoutABarometerTheFloorIsZero() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(60, steps: 2))
@@ -114,7 +112,7 @@ final class FloorCounterTests: XCTestCase {
         }
     }
 
-    /// Behaviour §5.3, row Floor: floors of 4.5 m are counted.
+    /// The usual height is 4.5 m.
     func testFloorsOfTheUsualHeightAreCounted() throws {
         XCTAssertEqual(try floors([4.5, 9, -4.5, -13.5]), [1, 3, 2, -1])
     }
@@ -127,7 +125,6 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(try floors([2]), [0])
     }
 
-    /// Behaviour §5.3, row Floor: heights of single floors count.
     func testGivenFloorHeightsAreUsed() throws {
         let floors = try floors([8, 3, -3, -8]) { reckoner in
             try reckoner.addFloor(0, height: 8)
@@ -160,7 +157,6 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(reckoner.settings.stepsToWalk, 5)
     }
 
-    /// Behaviour §5.3, row Floor: a floor that is set overrides.
     func testTheBarometerCountsFromAFloorThatWasSet() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))

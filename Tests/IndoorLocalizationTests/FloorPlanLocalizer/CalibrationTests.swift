@@ -54,7 +54,6 @@ final class CalibrationTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1A, row background calibrator.
     func testALongWalkMakesAnExcellentCalibration() throws {
         let short = try XCTUnwrap(walk(decibels: 2, stride: 1, seconds: 1, seed: 1).calibration)
         let long = try XCTUnwrap(walk(decibels: 2, stride: 1, seconds: 120, seed: 1).calibration)

@@ -10,8 +10,7 @@ final class FixSubmissionTests: XCTestCase {
         Fix(instant: .zero, mapID: Stage.hall, point: place, radius: radius, isSoft: isSoft)
     }
 
-    /// Behaviour §2.5, check 5. What is heard agrees with the fix; the belief was elsewhere.
-    /// Behaviour §2.1A, row effect of explicit position.
+    /// The readings agree with the fix; the belief was elsewhere.
     func testTheEstimateConvergesMonotonicallyToAHardFix() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
@@ -33,7 +32,7 @@ final class FixSubmissionTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.5, check 5. Nothing is heard: the estimate stays within the radius, and its own radius grows.
+    /// There are no readings: the estimate stays within the radius, and its own radius grows.
     func testWithoutOtherEvidenceTheEstimateStaysAtTheFix() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
@@ -50,7 +49,6 @@ final class FixSubmissionTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1B, row location.
     func testTheEstimateMovesToADistantHardFix() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
@@ -66,7 +64,6 @@ final class FixSubmissionTests: XCTestCase {
     }
 
     /// A soft fix of 2 m: a mistake of ten lies anywhere on the 400 m² of the hall, the others within it.
-    /// Behaviour §2.1B, row location.
     func testASoftFixIsCombinedWithTheOtherEvidence() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
@@ -100,7 +97,6 @@ final class FixSubmissionTests: XCTestCase {
         XCTAssertNil(receiver.engine.fixReception)
     }
 
-    /// Behaviour §2.5, check 5.
     func testAFixBeforeTheStartIsTheStartingPoint() throws {
         var machine = SessionStage.machine()
         let place = MapPoint(x: 7, y: 8)

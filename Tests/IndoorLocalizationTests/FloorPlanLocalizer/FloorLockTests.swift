@@ -6,9 +6,7 @@ import XCTest
 final class FloorLockTests: XCTestCase {
     private typealias Stage = PositioningStage
 
-    /// Behaviour §2.5, check 10.
-    /// Behaviour §2.1B, row lockFloor.
-    /// Behaviour §1.1, row legacy extras: a forced map is kept until it is unlocked.
+    /// A forced map is kept until it is unlocked.
     func testALockedFloorHoldsAgainstContraryEvidence() {
         var machine = SessionStage.machine(in: .localizationRunning)
         XCTAssertEqual(machine.handle(.lockFloor(10), at: 10), [])
@@ -23,8 +21,6 @@ final class FloorLockTests: XCTestCase {
         XCTAssertEqual(free.mapID, 11, "evidence decides again")
     }
 
-    /// Behaviour §2.5, check 10.
-    /// Behaviour §2.1B, row lockFloor.
     func testAnUnlockWithoutALockDoesNothing() {
         var (first, second) = (
             SessionStage.machine(in: .localizationRunning), SessionStage.machine(in: .localizationRunning)
@@ -68,8 +64,6 @@ final class FloorLockTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.5, check 11.
-    /// Behaviour §2.1B, row IALocation.
     func testTheFloorCertaintyIsWithinZeroAndOne() throws {
         /// The certainty of each position of a receiver that hears some of the hall's beacons.
         func certainties(beacons: Range<Int>) -> [Double] {
@@ -97,7 +91,6 @@ final class FloorLockTests: XCTestCase {
             try XCTUnwrap(unclear.first), try XCTUnwrap(clear.first) - 0.05, "one beacon tells less than eight")
     }
 
-    /// Behaviour §2.1B, row lockIndoors.
     func testAnIndoorLockKeepsTheDeviceInItsVenueUntilItIsLifted() {
         for isLocked in [true, false] {
             var machine = SessionStage.machine(in: .localizationRunning)

@@ -11,7 +11,6 @@ final class FloorPlanLocalizerBufferingTests: XCTestCase {
         return stage
     }
 
-    /// Behaviour §2.5, check 7.
     func testSilenceCausesBufferingThenHeavyBufferingAndOneBeaconReturnsToBuffering() {
         var stage = running
         XCTAssertEqual(stage.pass(to: 12.999).states, [])
@@ -61,7 +60,6 @@ final class FloorPlanLocalizerBufferingTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .buffering)
     }
 
-    /// Behaviour §2.1A, row latency.
     func testTheLatencyIsTheTimeFromTheRadioToThePosition() {
         var stage = running
         _ = stage.hear(at: 10.4, delay: 0.25)

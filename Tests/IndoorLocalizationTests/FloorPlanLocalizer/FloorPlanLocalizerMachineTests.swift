@@ -5,7 +5,6 @@ import XCTest
 final class FloorPlanLocalizerMachineTests: XCTestCase {
     private typealias Stage = FloorPlanLocalizerMachineStage
 
-    /// Behaviour §2.5, check 1.
     func testAStartFromStoppedGoesThroughAllStatesInOrder() {
         var stage = Stage()
         var told = stage.answer(.start(FloorPlanLocalizerParameters()), at: 10)
@@ -19,7 +18,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(told.positions.first?.mapID, 10)
     }
 
-    /// Behaviour §2.1A, row submitExplicitCoordinatePosition: what goes to all sessions counts on its own plan only.
+    /// A fix that goes to all sessions counts on its own plan only.
     func testAFixOnAnotherFloorPlanIsIgnored() {
         var stage = Stage()
         stage.run()
@@ -39,7 +38,6 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertLessThan(state, position)
     }
 
-    /// Behaviour §2.1A, row connect.
     func testConnectConnectsAndDoesNothingElse() {
         var stage = Stage()
         XCTAssertEqual(stage.handle(.connect, at: 1), [.publish(.connecting), .fetchCatalogue])
@@ -48,7 +46,6 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.connect, at: 3), [])
     }
 
-    /// Behaviour §2.1A, row prepare.
     func testPrepareConnectsFirstAndDoesNotStart() {
         var stage = Stage()
         let told = stage.answer(.prepare(FloorPlanLocalizerParameters()), at: 1)
@@ -56,8 +53,6 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertFalse(told.contains(.startScanning))
     }
 
-    /// Behaviour §2.5, check 2.
-    /// Behaviour §2.1A, row start.
     func testASecondPreparationDoesNothingAndKeepsTheParameters() {
         var stage = Stage()
         _ = stage.answer(.prepare(FloorPlanLocalizerParameters(motionMode: .shoppingCart)), at: 1)
@@ -68,7 +63,6 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.parameters?.motionMode, .shoppingCart)
     }
 
-    /// Behaviour §2.1A, row motionMode.
     func testTheParametersReachTheMotionModel() {
         let told = Heard()
         for mode in MotionMode.allCases {
@@ -93,7 +87,6 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(told.states, ["connected", "loading", "ready", "waitingForFix"])
     }
 
-    /// Behaviour §2.1A, row stop.
     func testAStopEndsTheSessionAndIsPublishedOnce() {
         var stage = Stage()
         stage.run()
@@ -132,7 +125,6 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.state.error?.code, .critical)
     }
 
-    /// Behaviour §2.1A, row stateChanged.
     func testAFailedRequestIsReconnectingUntilItIsAnswered() throws {
         var stage = Stage()
         _ = stage.handle(.start(FloorPlanLocalizerParameters()), at: 1)

@@ -7,8 +7,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
     private static let beginning = FloorPlanLocalizerStage.beginning
     private let way = ["connecting", "connected", "loading", "ready", "waitingForFix", "positioning"]
 
-    /// Behaviour §2.5, check 1.
-    /// Behaviour §2.1A, row stateChanged.
     func testStartGoesThroughAllStatesAndGivesPositions() async throws {
         let stage = FloorPlanLocalizerStage()
         let (states, positions) = (stage.positioner.states, stage.positioner.positions)
@@ -20,7 +18,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
         XCTAssertEqual(position.floorCertainty, 1, "the floor was given")
     }
 
-    /// Behaviour §2.5, check 2.
     func testPrepareTwiceAndStartAfterItLoadOnce() async throws {
         let stage = FloorPlanLocalizerStage()
         let states = stage.positioner.states
@@ -34,7 +31,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
         XCTAssertEqual(stage.venues.requests, [.catalogue, .packet(1)])
     }
 
-    /// Behaviour §2.5, check 3.
     func testAStoppedLocalizerEmitsNothingAndHasNoLatency() async throws {
         let stage = FloorPlanLocalizerStage()
         try await stage.run()
@@ -73,7 +69,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
         XCTAssertEqual(latency.seconds, 0.6, accuracy: 0.01, "from 4.4 s to 5 s")
     }
 
-    /// Behaviour §2.1A, row positionChanged.
     func testARecordingGivesTheSamePositionsAsAReplayOfASession() async throws {
         var venue = SessionStage.office
         venue.maps = [venue.maps[0]]
@@ -106,7 +101,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1A, row positionerForFloorplan.
     func testConcurrentFloorPlanLocalizersShareOneScan() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
@@ -129,7 +123,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
         try await Bounded.wait(for: "the end of the scan") { try await radio.waitUntilNothingRuns() }
     }
 
-    /// Behaviour §2.1A, row positionerForFloorplan.
     func testAnApplicationCanSwitchBetweenFloorPlansAndBack() async throws {
         let radio = ScriptedSource()
         let stages = [FloorPlanLocalizerStage(radio), FloorPlanLocalizerStage(radio, map: 1)]
@@ -142,7 +135,6 @@ final class FloorPlanLocalizerTests: XCTestCase {
         XCTAssertEqual(radio.scanCount, 3)
     }
 
-    /// Behaviour §2.5, check 5.
     func testAFixInPixelsBeforeTheStartIsTheStartingPoint() async throws {
         let stage = FloorPlanLocalizerStage()
         await stage.positioner.connect()

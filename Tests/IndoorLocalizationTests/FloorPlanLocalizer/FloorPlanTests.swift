@@ -9,8 +9,6 @@ final class FloorPlanTests: XCTestCase {
         imagePath: "plans/ground.png",
         georeference: .center(Coordinate(latitude: 52.5, longitude: 13.4), bearing: 30))
 
-    /// Behaviour §2.5, check 4.
-    /// Behaviour §2.1A, row IndoorAtlasFloorplan.
     func testMetresPixelsAndCoordinatesAreViewsOfOnePoint() throws {
         let map = Self.map
         let scale = try XCTUnwrap(map.pixelsPerMeter)
@@ -26,7 +24,6 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1B, row IAFloorPlan.
     func testCornersAndBearingAreThoseOfThePublishedPlaneModel() throws {
         let map = Self.map
         let plan = FloorPlan(venueID: 1, map: map)
@@ -53,17 +50,12 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1A, row versionString.
-    /// Behaviour §4.1, row getVersion: the version is a text.
     func testTheVersionHasThreeNumbers() {
         let parts = PackageVersion.current.split(separator: ".", omittingEmptySubsequences: false)
         XCTAssertEqual(parts.count, 3, PackageVersion.current)
         for part in parts { XCTAssertEqual(String(part), Int(part).map(String.init), PackageVersion.current) }
     }
 
-    /// Behaviour §2.1A, row submitExplicitMetricPosition.
-    /// Behaviour §2.1A, row submitExplicitPixelPosition.
-    /// Behaviour §2.1A, row submitExplicitCoordinatePosition.
     func testAFixInAnyFrameIsTheSameFix() throws {
         let point = MapPoint(x: 7.5, y: 14.6)
         let coordinate = try XCTUnwrap(try Self.map.coordinate(at: PixelPoint(x: 75, y: 146)))
@@ -131,7 +123,6 @@ final class FloorPlanTests: XCTestCase {
         XCTAssertNil(office.floorPlan(99))
     }
 
-    /// Behaviour §2.1A, row fetchFloorplanWithId.
     func testAFloorPlanIsFetchedWithProgress() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         venues.change { script in
@@ -149,7 +140,6 @@ final class FloorPlanTests: XCTestCase {
         XCTAssertEqual(late, [1], "a progress that is over ends")
     }
 
-    /// Behaviour §2.5, check 6.
     func testACancelledFetchEndsWithThatErrorAtOnce() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         venues.change { script in
@@ -181,7 +171,6 @@ final class FloorPlanTests: XCTestCase {
         await Self.expect(.failed(SessionStage.network), of: venues.fetchFloorPlan(10, of: 1))
     }
 
-    /// Behaviour §2.1A, row fetchFloorplanImage.
     func testAnImageIsFetchedByAReader() async throws {
         let plan = FloorPlan(venueID: 1, map: Self.map)
         let fetch = plan.fetchImage(with: ImageStub(bytes: [1, 2, 3]))

@@ -59,7 +59,6 @@ final class MotionModeTests: XCTestCase {
         XCTAssertGreaterThan(radii[1], radii[3])
     }
 
-    /// Behaviour §2.1B, row desiredAccuracy.
     func testTheDesiredAccuracyChangesTheCostOfPositions() {
         var machine = FloorPlanLocalizerMachineStage().machine
         var parameters = FloorPlanLocalizerParameters()

@@ -18,8 +18,6 @@ final class PositionFilterTests: XCTestCase {
         XCTAssertEqual(passed(positions, PositionFilter()), [0, 0.1, 0.2])
     }
 
-    /// Behaviour §2.5, check 8.
-    /// Behaviour §2.1B, row distanceFilter.
     func testDistanceOrTimeIsEnough() {
         let positions = [
             position(0, at: 0), position(0.6, at: 1), position(0.75, at: 1.5), position(0.8, at: 3.4),
@@ -40,7 +38,6 @@ final class PositionFilterTests: XCTestCase {
         XCTAssertEqual(passed(positions, PositionFilter(distance: 0.7)), [0, 3, 6, 9])
     }
 
-    /// Behaviour §2.1B, row headingFilter.
     func testATurnIsEnough() {
         let positions = [
             position(0, at: 0, course: 359), position(0, at: 1, course: 3), position(0, at: 2, course: 4),

@@ -52,7 +52,6 @@ final class SharedScanSourceTests: XCTestCase {
         XCTAssertEqual(heard, [SessionStage.heard(1, at: 2)])
     }
 
-    /// Behaviour §2.1A, row submitExplicitCoordinatePosition: "to all active positioning sessions".
     func testAFixReachesAllSessionsOnItsFloorPlan() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)

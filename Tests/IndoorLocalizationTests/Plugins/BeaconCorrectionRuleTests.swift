@@ -20,7 +20,6 @@ final class BeaconCorrectionRuleTests: XCTestCase {
             decisions([(door, .far), (door, nil), (door, .near), (door, .immediate)]), [false, false, false, true])
     }
 
-    /// Behaviour §5.6, check 9.
     func testASecondReadingFromCloseByIsIgnoredUntilFiveNearOnes() {
         let away = Array(repeating: (door, Proximity?.some(.near)), count: 5)
         let decisions = decisions(
@@ -41,7 +40,6 @@ final class BeaconCorrectionRuleTests: XCTestCase {
         XCTAssertEqual(decisions([(door, .immediate), (lift, .immediate)]), [true, true])
     }
 
-    /// Behaviour §5.2, row NaviBeacon: one cooldown is shared by all beacons on demand.
     func testAllBeaconsShareOneCounterOnRequest() {
         var settings = BeaconCorrectionRule.Settings()
         settings.sharesCooldown = true

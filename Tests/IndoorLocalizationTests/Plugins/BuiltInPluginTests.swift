@@ -25,7 +25,6 @@ final class BuiltInPluginTests: XCTestCase {
 
     // MARK: - Named points
 
-    /// Behaviour §5.2, row NaviPoints: a named point sets the location with its heading.
     func testANamedPointSetsThePositionAndKeepsItsHeading() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
@@ -80,7 +79,6 @@ final class BuiltInPluginTests: XCTestCase {
         XCTAssertEqual(heading, 90)
     }
 
-    /// Behaviour §5.2, row NaviPoints: an unknown name has no effect.
     func testAnUnknownPointHasNoEffect() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
@@ -155,7 +153,6 @@ final class BuiltInPluginTests: XCTestCase {
         CorrectionBeacon(id: id, region: BeaconRegion(SessionStage.beacon(9, minor)), placement: placement)
     }
 
-    /// Behaviour §5.2, row NaviBeacon: a beacon from close by sets the position.
     func testABeaconFromCloseBySetsThePositionOfTheSession() async throws {
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)])
         try await stage.run()
@@ -169,7 +166,6 @@ final class BuiltInPluginTests: XCTestCase {
         try await waitForPosition(near: MapPoint(x: 30, y: 20), of: positions)
     }
 
-    /// Behaviour §5.6, check 10.
     func testTheHeadingIsKeptWhereABeaconHasNone() async throws {
         let plain = PluginPlacement(mapID: 10, place: .point(MapPoint(x: 1, y: 1)))
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away), beacon("door", 2, plain)])
@@ -212,7 +208,6 @@ final class BuiltInPluginTests: XCTestCase {
         XCTAssertEqual(failure?.cause, PluginPlacementError.noMap.description)
     }
 
-    /// Behaviour §5.2, row NaviBeacon: its scan is paused and resumed.
     func testTheScannerIsPausedResumedAndStopped() async throws {
         let correction = try await CorrectionStage(stage, [])
         await correction.plugin.pauseScanning()
@@ -256,7 +251,6 @@ final class BuiltInPluginTests: XCTestCase {
         return try XCTUnwrap(kept)
     }
 
-    /// Behaviour §5.2, row Navigator: the route is broadcast to the other plugins.
     func testPresentPluginsReceiveTheRoute() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let witness = ProbePlugin(.pluginData)

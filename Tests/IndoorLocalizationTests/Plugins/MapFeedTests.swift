@@ -113,8 +113,7 @@ final class MapFeedTests: XCTestCase {
         try await Bounded.elements(of: stream, until: what, isLast)
     }
 
-    /// Behaviour §1.1, row Map view: its data side.
-    /// Behaviour §5.2, row NavisensMaps: plan, position, trail and route are one stream, and a later view begins with them.
+    /// Plan, position, trail and route are one stream, and a later view begins with them.
     func testEachViewReceivesTheSessionAndTheRoute() async throws {
         let host = PluginHost(localizer: stage.localizer)
         var office = SessionStage.office

@@ -52,7 +52,6 @@ final class PluginDeliveryTests: XCTestCase {
             Array(plugin.calls.value.dropFirst().prefix(told.count)), told.map { "position \($0.instant.seconds)" })
     }
 
-    /// Behaviour §5.6, check 5.
     func testAPluginThatThrowsDoesNotAffectDeliveriesToOthers() async throws {
         let host = host()
         let failures = host.failures
@@ -69,7 +68,6 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertEqual(told.first?.description, "ProbePlugin (plugin 1) failed on plugin data: broken")
     }
 
-    /// Behaviour §5.1, row stream delivery: a slow plugin stalls nobody.
     func testASlowPluginLosesTheOldestAndTheOthersLoseNothing() async throws {
         let host = host(capacity: 4)
         let (slow, quick) = (ProbePlugin(.pluginData), ProbePlugin(.pluginData))
@@ -162,8 +160,6 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertEqual(plugin.count("data unheard 1"), 0)
     }
 
-    /// Behaviour §5.6, check 8.
-    /// Behaviour §5.1, row broadcast: all subscribers get tag and data, the sender among them.
     func testABroadcastReachesAllSubscribersWithItsTagAndTheSenderToo() async throws {
         let host = host()
         let plugins = (0..<3).map { _ in ProbePlugin(.pluginData) }

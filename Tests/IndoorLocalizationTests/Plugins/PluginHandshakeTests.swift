@@ -6,7 +6,6 @@ final class PluginHandshakeTests: XCTestCase {
     private let second = PluginID(rawValue: 2)
     private let third = PluginID(rawValue: 3)
 
-    /// Behaviour §5.6, check 8.
     func testTwoPluginsKnowEachOtherOnceTheSecondIsAdded() throws {
         var early = PluginHandshake(tag: "maps", own: first)
         var late = PluginHandshake(tag: "maps", own: second)

@@ -10,7 +10,6 @@ final class PluginHostTests: XCTestCase {
         PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity)
     }
 
-    /// Behaviour §5.1, row add: a plugin that returns true is kept and returned.
     func testAPluginThatInitializesIsKeptAndReturned() async {
         let (host, plugin) = (host(), ProbePlugin())
         let kept = await host.add(plugin)
@@ -22,7 +21,6 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(id?.rawValue, 1)
     }
 
-    /// Behaviour §5.6, check 3.
     func testAPluginThatRefusesIsStoppedOnceAndNotReturned() async throws {
         let host = host()
         for error in [nil, ProbePlugin.Broken()] {
@@ -39,7 +37,7 @@ final class PluginHostTests: XCTestCase {
         }
     }
 
-    /// Behaviour §5.1, row add: a throw is told, nil is returned, and stop is not called.
+    /// `add` returns nil.
     func testAPluginThatThrowsInInitializeIsReportedAndNotStopped() async throws {
         let (host, plugin) = (host(), ProbePlugin(.init(initializeError: .init())))
         let failures = host.failures
@@ -68,7 +66,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(failure?.occasion, .adding)
     }
 
-    /// Behaviour §5.1, row stop plugin: false or a throw keeps it, true removes it, and an unknown one is refused.
+    /// False or an error keeps the plugin, true removes it, and an unknown one is refused.
     func testAPluginMayRefuseToStop() async {
         let (host, plugin) = (host(), ProbePlugin(.init(stops: false)))
         await host.add(plugin)
@@ -103,7 +101,6 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(plugin.count("stop"), 1)
     }
 
-    /// Behaviour §5.1, row remove: a plugin may remove itself in its own stop.
     func testAPluginThatRemovesItselfWhileItStopsIsGone() async {
         let (host, plugin) = (host(), ProbePlugin(.init(stops: false, removesItself: true)))
         await host.add(plugin)
@@ -114,9 +111,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(count, 0)
     }
 
-    /// Behaviour §5.6, check 4.
-    /// Behaviour §5.1, row stop: the host stops only once no plugin is there.
-    /// Behaviour §5.1, row stopAll: one plugin that refuses keeps the host going.
+    /// One plugin that refuses to stop keeps the host running.
     func testAHostDoesNotStopWhileItHasAPlugin() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
@@ -157,7 +152,6 @@ final class PluginHostTests: XCTestCase {
 
     // MARK: - Services
 
-    /// Behaviour §5.1, row NavisensCore: nothing runs because a host is there, and services begin once.
     func testServicesStartOnlyOnRequestAndOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
@@ -174,7 +168,6 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect"])
     }
 
-    /// Behaviour §5.1, row startServices: it connects where there is a way to others, and once.
     func testAFailedOrBrokenConnectionIsTriedAgainOnRequest() async throws {
         let sharing = ScriptedSharing()
         sharing.failing.update { $0 = ["connect"] }
@@ -270,7 +263,6 @@ final class PluginHostTests: XCTestCase {
 
     // MARK: - Settings
 
-    /// Behaviour §5.1, row applySettings: nothing takes effect before it.
     func testARequestedSettingTakesEffectOnlyWhenApplied() async throws {
         let host = host()
         try await host.request("positionInterval", 0.1)

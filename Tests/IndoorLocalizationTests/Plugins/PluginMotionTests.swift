@@ -22,7 +22,6 @@ final class PluginMotionTests: XCTestCase {
         return device.samples(10, steps: 2)
     }
 
-    /// Behaviour §5.1, row motionDna: a dead-reckoning plugin gets every estimate although no venue is known.
     func testADeadReckoningPluginReceivesEveryEstimateWithoutAVenue() async throws {
         let localizer = Localizer(source: ScriptedSource(walk()), venues: VenueLibrary([]))
         let told = localizer.motion

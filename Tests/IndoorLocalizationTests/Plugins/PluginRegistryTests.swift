@@ -45,7 +45,6 @@ final class PluginRegistryTests: XCTestCase {
         return told
     }
 
-    /// Behaviour §5.1, row plugin base: identities are an increasing counter.
     func testPluginsAreNumberedInTheOrderOfAdditionWithoutReuse() throws {
         var registry = PluginRegistry(capacity: 1)
         let first = try XCTUnwrap(registry.admit(object(0)))
@@ -98,7 +97,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertFalse(registry.beginStopping(id))
     }
 
-    /// Behaviour §5.1, row subscribe: subscriptions add up, and unsubscribing takes away.
+    /// Unsubscribing removes streams again.
     func testSubscriptionsAddUpAndUndefinedStreamsAreIgnored() throws {
         var (registry, ids) = try running()
         registry.subscribe(ids[0], to: .positions)
@@ -213,7 +212,6 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertNil(registry.next(for: ids[0]), "it is gone with what waited")
     }
 
-    /// Behaviour §5.6, check 7.
     func testAStreamWithoutASubscriptionIsNotDelivered() throws {
         var (registry, ids) = try running()
         XCTAssertEqual(registry.enqueue(.pluginData(PluginData(tag: "x"))), [])
@@ -223,7 +221,6 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(registry.dropped(of: ids[0]), 0, "it was not lost by being slow")
     }
 
-    /// Behaviour §5.1, row remove: a second time changes nothing.
     func testASecondRemovalHasNoEffect() throws {
         var (registry, ids) = try running(2)
         registry.remove(ids[0])

@@ -2,7 +2,6 @@ import IndoorLocalization
 import XCTest
 
 final class PluginStreamsTests: XCTestCase {
-    /// Behaviour §5.1, row subscribe: the masks have the values of the reference.
     func testTheStreamsHaveTheValuesOfTheReference() {
         let values: [(PluginStreams, Int)] = [
             (.nothing, 0), (.positions, 1), (.networkPositions, 2), (.networkData, 4), (.pluginData, 8), (.errors, 16),
@@ -11,7 +10,6 @@ final class PluginStreamsTests: XCTestCase {
         for (streams, value) in values { XCTAssertEqual(streams.rawValue, value) }
     }
 
-    /// Behaviour §5.6, check 6.
     func testExclusiveOrRemovesAStreamFromAll() {
         XCTAssertEqual(.all ^ .pluginData, [.positions, .networkPositions, .networkData, .errors] as PluginStreams)
         XCTAssertEqual((PluginStreams.all ^ .pluginData).rawValue, 23)

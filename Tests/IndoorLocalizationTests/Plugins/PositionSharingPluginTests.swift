@@ -94,7 +94,7 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect", "connect", "join hall", "join yard"])
     }
 
-    /// Behaviour §5.1, row applySettings: room and network rate that a plugin requests count once they are applied.
+    /// A room and a network rate that a plugin requests count once they are applied.
     func testThePluginUsesTheRoomAndTheIntervalOfTheSettings() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall"], interval: .zero)
         try await host.request("sharing.room", "yard")
@@ -188,7 +188,6 @@ final class PositionSharingPluginTests: XCTestCase {
         await host.stopAll()
     }
 
-    /// Behaviour §5.2, row NaviShare: both cases of exceeded capacity are followed.
     func testThePluginLeavesAFullRoomAndAFullServer() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await happen(.roomFull(room: "hall", capacity: 2), plugin)
@@ -199,7 +198,6 @@ final class PositionSharingPluginTests: XCTestCase {
         await host.stopAll()
     }
 
-    /// Behaviour §5.2, row NaviShare: a message goes to the rooms.
     func testATextIsSentToAllRooms() async throws {
         let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await plugin.send("hello", tag: "greeting")

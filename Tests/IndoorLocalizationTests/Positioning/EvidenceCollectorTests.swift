@@ -111,7 +111,6 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(collector.drain(at: Instant(seconds: 4))?.age, 0)
     }
 
-    /// Behaviour §1.1, row beaconListMaxSize: only so many readings of a beacon count, the newest.
     func testTheCollectorUsesOnlyTheNewestReadingsOfABeacon() throws {
         var model = SignalModel()
         model.readingLimit = 3

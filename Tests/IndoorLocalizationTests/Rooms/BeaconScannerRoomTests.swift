@@ -32,9 +32,6 @@ final class BeaconScannerRoomTests: XCTestCase {
 
     private func text(_ events: [RoomEvent]) -> [String] { events.map { "\($0.kind) \($0.regionID) \($0.room)" } }
 
-    /// Behaviour §3.5, check 1.
-    /// Behaviour §3.1, row insertClassifier.
-    /// Behaviour §3.1, row startIndoorLocalization.
     func testRoomEventsAreEmittedOnlyAfterTheStart() async throws {
         let stage = await stage()
         let events = stage.scanner.roomEvents
@@ -65,7 +62,6 @@ final class BeaconScannerRoomTests: XCTestCase {
         XCTAssertEqual(seen.map { $0.probability(of: "room2") }, [0, 0])
     }
 
-    /// Behaviour §3.5, check 5.
     func testAfterAPauseTheRoomIsEnteredAgain() async throws {
         let stage = await stage()
         let events = stage.scanner.roomEvents
@@ -80,7 +76,6 @@ final class BeaconScannerRoomTests: XCTestCase {
         XCTAssertEqual(text(seen), ["enter home room2", "current home room2"])
     }
 
-    /// Behaviour §3.5, check 11.
     func testAfterThePresenceWasForgottenTheRoomIsEnteredAgain() async throws {
         let stage = await stage()
         let events = stage.scanner.roomEvents
@@ -94,7 +89,6 @@ final class BeaconScannerRoomTests: XCTestCase {
         XCTAssertEqual(text(seen), ["enter home room2", "current home room2"])
     }
 
-    /// Behaviour §3.5, check 2.
     func testARoomIsLeftBeforeItsRegion() {
         var settings = ScannerSettings(dutyCycle: .continuous)
         settings.rooms = RoomSettings(changeRule: .immediate)

@@ -21,8 +21,6 @@ final class ClassifierTests: XCTestCase {
         RoomFingerprint(samples: samples.map { .init(timestamp: 0, rssi: scan($0).rssi) })
     }
 
-    /// Behaviour §3.5, check 3.
-    /// Behaviour §3.1, row classifier protocol.
     func testAClassifierNeedsThreeBeacons() {
         var house = TrainedHouse()
         for (name, var classifier) in classifiers(house.training()) {
@@ -40,7 +38,6 @@ final class ClassifierTests: XCTestCase {
         }
     }
 
-    /// Behaviour §3.5, check 1.
     func testAClassifierWithoutTrainingHasNoEstimate() {
         for training in [RoomTrainingSet(), RoomTrainingSet(rooms: ["attic": RoomFingerprint()])] {
             for (name, var classifier) in classifiers(training) {

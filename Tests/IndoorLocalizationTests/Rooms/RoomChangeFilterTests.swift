@@ -9,44 +9,36 @@ final class RoomChangeFilterTests: XCTestCase {
         return told.map { filter.observe($0 == "-" ? nil : String($0)) ?? "-" }.joined()
     }
 
-    /// Behaviour §3.5, check 12.
     func testTheImmediateRuleAcceptsEachRoom() {
         XCTAssertEqual(believed("aabab-b", .immediate), "aabab-b")
     }
 
-    /// Behaviour §3.5, check 12.
     func testThreeInARowChangeTheRoom() {
         XCTAssertEqual(believed("abbabbba", .inARow), "aaaaaabb")
         XCTAssertEqual(believed("abcbcbcb", .inARow), "aaaaaaaa", "they must be the same")
     }
 
-    /// Behaviour §3.5, check 12.
     func testTwoInARowChangeTheRoom() {
         XCTAssertEqual(believed("ababb", .inARow, 2), "aaaab")
     }
 
-    /// Behaviour §3.5, check 12.
     func testBestOfFiveChangesTheRoom() {
         // Of the last five, the present room stays as long as no other one is more frequent.
         XCTAssertEqual(believed("aaabbb", .bestOf, 5), "aaaaab")
         XCTAssertEqual(believed("aaaaabbcb", .bestOf, 5), "aaaaaaaab")
     }
 
-    /// Behaviour §3.5, check 12.
     func testTheFirstRoomIsNeverDelayed() {
         for rule in RoomChangeRule.allCases { XCTAssertEqual(believed("a", rule, 10), "a", rule.rawValue) }
     }
 
-    /// Behaviour §3.5, check 12.
     func testNoneOfTheRoomsIsAcceptedByTheSameRule() {
         XCTAssertEqual(believed("a--a---", .inARow), "aaaaaa-")
         XCTAssertEqual(believed("-aaa", .inARow), "---a")
     }
 
-    /// Behaviour §3.5, check 12.
     func testOneInARowIsImmediate() { XCTAssertEqual(believed("abca", .inARow, 1), "abca") }
 
-    /// Behaviour §3.5, check 12.
     func testACountOutOfRangeIsAProblem() {
         XCTAssertEqual(RoomSettings().problems, [])
         for count in [0, 101] {

@@ -39,7 +39,6 @@ final class RoomMachineTests: XCTestCase {
         RegionEvent(instant: Instant(seconds: seconds), regionID: id, kind: .exit)
     }
 
-    /// Behaviour §3.5, check 1.
     func testNothingIsEmittedBeforeTheStartOrWithoutAClassifier() {
         var machine = RoomMachine(settings: RoomSettings())
         machine.insert(ScriptedClassifier(), for: "home")
@@ -52,16 +51,12 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(ranging(-60, at: 4)), [], "taken away")
     }
 
-    /// Behaviour §3.5, check 1.
     func testNothingIsEmittedWithoutTraining() {
         var machine = started()
         machine.insert(AdaptiveClassifier(RoomTrainingSet()), for: "home")
         XCTAssertEqual(machine.handle(ranging(-60, at: 1)), [])
     }
 
-    /// Behaviour §3.5, check 2.
-    /// Behaviour §3.1, row enterLocation.
-    /// Behaviour §3.1, row currentLocation.
     func testAChangeOfRoomIsExitThenEnterThenCurrent() {
         var machine = started()
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 1))), ["enter home den", "current home den"])
@@ -73,7 +68,6 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(machine.rooms, ["home": "bath"])
     }
 
-    /// Behaviour §3.5, check 3.
     func testTwoBeaconsGiveNoEvent() {
         var machine = started()
         XCTAssertEqual(machine.handle(ranging(-60, at: 1, beacons: 2)), [])
@@ -90,7 +84,6 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 4))), ["enter home den", "current home den"])
     }
 
-    /// Behaviour §3.5, check 10.
     func testTwoRegionsAtOnceKeepSeparateRooms() {
         var machine = started()
         machine.insert(ScriptedClassifier(rooms: [-60: "shelf"]), for: "shop")
@@ -114,7 +107,6 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 50))), ["enter home den", "current home den"])
     }
 
-    /// Behaviour §3.5, check 11.
     func testAForgottenRoomIsEnteredAgainWithoutAnExit() {
         var machine = started()
         _ = machine.handle(ranging(-60, at: 1))
@@ -122,7 +114,6 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 2))), ["enter home den", "current home den"])
     }
 
-    /// Behaviour §3.1, row startIndoorLocalization.
     func testARestartEntersTheRoomAgainAndAStopEmitsNothing() {
         var machine = started()
         _ = machine.handle(ranging(-60, at: 1))
@@ -135,7 +126,6 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 5))), ["enter home den", "current home den"])
     }
 
-    /// Behaviour §3.5, check 12.
     func testTheMachineAppliesTheChangeRule() {
         var machine = started(RoomSettings(changeRule: .inARow, changeCount: 3))
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 1))), ["enter home den", "current home den"])

@@ -25,7 +25,6 @@ final class ScannerTrainingTests: XCTestCase {
         try await stage.ring(at: seconds)
     }
 
-    /// Behaviour §3.1, row TrainingHelper: one sample for each ranging, with the wall clock's time.
     func testEachRangingIsASampleWithTheTimeOfTheWallClock() async throws {
         let stage = try await stage()
         let progress = stage.scanner.trainingProgress
@@ -46,7 +45,6 @@ final class ScannerTrainingTests: XCTestCase {
         XCTAssertNil(left)
     }
 
-    /// Behaviour §3.1, row TrainingHelper: start, pause, resume, abort and finish.
     func testAPauseTakesNoSamplesAndAnAbortDropsThem() async throws {
         let stage = try await stage()
         let progress = stage.scanner.trainingProgress

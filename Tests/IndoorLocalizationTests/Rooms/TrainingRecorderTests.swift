@@ -21,8 +21,6 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertEqual(samples.map { $0.rssi[TrainedHouse.beacon(1)] }, [-60, -61])
     }
 
-    /// Behaviour §3.5, check 8.
-    /// Behaviour §3.1, row TrainingHelper.
     func testAPauseDropsSamplesAndResumingContinues() {
         var recorder = started()
         recorder.observe(scan(at: 101))
@@ -35,8 +33,6 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertEqual(recorder.finish()?.samples.map(\.timestamp), [1_000_001, 1_000_003])
     }
 
-    /// Behaviour §3.5, check 8.
-    /// Behaviour §3.1, row TrainingHelper.
     func testAfterAnAbortThereIsNothingToFinish() {
         var recorder = started()
         recorder.observe(scan(at: 101))
@@ -52,7 +48,6 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertNil(recorder.finish())
     }
 
-    /// Behaviour §3.5, check 8.
     func testStartedAndFinishedWithoutSamplesIsAnEmptyFingerprint() {
         var recorder = started()
         recorder.observe(RoomScan(instant: Instant(seconds: 101), rssi: [:]))

@@ -21,7 +21,6 @@ final class LocalizerRouteTests: XCTestCase {
         return options
     }
 
-    /// Behaviour §2.1B, row wayfinding.
     func testALocalizerUpdatesTheRouteFromPositions() async throws {
         let stage = LocalizerStage()
         let goal = RoutePoint(mapID: 10, point: MapPoint(x: 36, y: 27))

@@ -59,7 +59,7 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(route.legs.map(\.turn), [nil, .straight, .right])
     }
 
-    /// Behaviour §2.1B, row wayfinding: `nodeIndex` and `edgeIndex`, where nil is off the graph.
+    /// `nodeIndex` and `edgeIndex` are nil off the graph.
     func testLegsHaveTheNodesAndEdgesOfTheGraph() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let graph = try XCTUnwrap(Stage.twoFloors.paths)

@@ -36,7 +36,6 @@ final class RouteMonitorTests: XCTestCase {
         guard case .following(route, _, offSince: nil) = monitor.state else { return XCTFail("\(monitor.state)") }
     }
 
-    /// Behaviour §1.1, row turn-by-turn: a walk along a route is told from its plan to the arrival.
     func testTheMonitorReportsProgressAlongTheRouteUntilArrival() throws {
         var monitor = try monitor()
         let walk: [(Int, Double, Double)] = [

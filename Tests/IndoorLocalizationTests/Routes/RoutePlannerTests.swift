@@ -15,11 +15,8 @@ final class RoutePlannerTests: XCTestCase {
         return try XCTUnwrap(found, "there is a route", line: line)
     }
 
-    /// Behaviour §1.5, check 10.
-    ///
     /// `findPath`: ends on different maps give vertices that carry both maps' numbers, in order from start to goal;
     /// what cannot be reached is an error.
-    /// Behaviour §1.1, row findPath.
     func testVerticesOfARouteOverTwoMapsCarryBothFromStartToGoal() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         for algorithm in RouteAlgorithm.allCases {

@@ -20,7 +20,6 @@ final class RouteTagTests: XCTestCase {
         return try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(1, 20, 0), options).length
     }
 
-    /// Behaviour §2.1B, row wayfinding tags.
     func testPresetsExcludePathsByTheirTags() throws {
         XCTAssertEqual(try length(.none), 20, accuracy: 1e-9)
         XCTAssertEqual(try length(.excludeInaccessible), 2 * 200.0.squareRoot(), accuracy: 1e-9)
@@ -30,7 +29,6 @@ final class RouteTagTests: XCTestCase {
             accuracy: 1e-9)
     }
 
-    /// Behaviour §2.1B, row wayfinding tags.
     func testTagsAreIncludedAndExcludedByAnyOrAll() {
         for (tags, ways, expected) in [
             ([], RouteTags(), true), (["a"], RouteTags(), true),

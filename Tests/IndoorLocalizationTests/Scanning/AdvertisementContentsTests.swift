@@ -7,8 +7,6 @@ final class AdvertisementContentsTests: XCTestCase {
         Advertisement(instant: .zero, address: DeviceAddress(rawValue: 1), rssi: -60, data: data)
     }
 
-    /// Behaviour §4.5, check 9.
-    /// Behaviour §4.1, row BLE record: manufacturer data are keyed by the company.
     func testManufacturerDataAreKeyedByTheirCompanyNumber() {
         let heard = advertisement([5, 0xFF, 0x4C, 0x00, 0x10, 0x20, 4, 0xFF, 0x34, 0x12, 0xAB])
         XCTAssertEqual(heard.manufacturerData, [0x004C: [0x10, 0x20], 0x1234: [0xAB]])

@@ -15,7 +15,6 @@ final class BeaconLayoutTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.1, row legacy extras.
     func testALayoutStringDecodesItsBeacon() throws {
         // A maker's own: a serial number of 6 bytes, low byte first, the battery in per cent, and the power.
         let layout = try BeaconLayout("m:2-4=a1b2c3, i:5-10l, d:11-11, p:12-12")
@@ -36,7 +35,6 @@ final class BeaconLayoutTests: XCTestCase {
         XCTAssertThrowsError(try frame(layout, other), "cut off")
     }
 
-    /// Behaviour §1.1, row legacy extras.
     func testKnownLayoutsDecodeTheSameAsTheBuiltInDecoders() throws {
         let beacon = BeaconIdentity(
             uuid: BeaconUUID(high: 0x3031_3233_3435_3637, low: 0x3839_3A3B_3C3D_3E3F), major: 0x1122, minor: 0x3344)

@@ -25,7 +25,6 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     // MARK: - Enter and exit
 
-    /// Behaviour §3.1, row enterRegion.
     func testARegionIsEnteredAndLeftOnce() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -50,7 +49,6 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     // MARK: - Tracking
 
-    /// Behaviour §3.1, row trackIBeacon.
     func testADuplicateIsIgnored() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -65,7 +63,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0"])
     }
 
-    /// Behaviour §3.1, row trackIBeacon.
     func testAMalformedUUIDIsAnErrorThatNamesIt() async throws {
         let stage = continuous()
         for text in ["", "no UUID", "B5B182C7-EAB1-4988-AA99-B5C1517008D", "B5B182C7-EAB1-4988-AA99-B5C1517008DX"] {
@@ -88,7 +85,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen.map(\.regionID), ["hall"])
     }
 
-    /// Behaviour §3.5, check 4.
     func testResumingTwiceIsOneEntry() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -103,8 +99,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0"])
     }
 
-    /// Behaviour §3.5, check 5.
-    /// Behaviour §3.1, row pauseTracking.
     func testAPauseGivesNoRangingAndResumingEntersAgain() async throws {
         let stage = continuous()
         let (events, rangings) = (stage.scanner.regionEvents, stage.scanner.everyRanging)
@@ -125,8 +119,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0", "enter hall 6.0"])
     }
 
-    /// Behaviour §3.5, check 6.
-    /// Behaviour §3.1, row stopTrackingIBeacon.
     func testResumingDoesNotRestoreARemovedRegion() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -143,7 +135,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0"])
     }
 
-    /// Behaviour §3.1, row clearTrackedBeacons.
     func testClearingForgetsEveryRegionWithoutExits() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -158,8 +149,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0", "enter floor 0.0"])
     }
 
-    /// Behaviour §3.5, check 11.
-    /// Behaviour §3.1, row forceClearActiveRegion.
     func testForgettingThePresenceLetsTheNextSightingEnterAgain() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -187,7 +176,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0", "enter hall 0.0"])
     }
 
-    /// Behaviour §3.1, row getTrackingState.
     func testTheTrackingStateReportsMonitoringAndRanging() async throws {
         let stage = continuous()
         try await expect(stage, isMonitoring: false, inside: [], "nothing is tracked")
@@ -217,8 +205,6 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     // MARK: - Ranging
 
-    /// Behaviour §3.5, check 10.
-    /// Behaviour §3.1, row major / major+minor regions.
     func testTwoRegionsAtOnceKeepSeparateRanges() async throws {
         let stage = continuous()
         let rangings = stage.scanner.rangings
@@ -235,8 +221,6 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen.map { $0.instant.seconds - beginning }, [1, 1])
     }
 
-    /// Behaviour §2.1B, row raw scans.
-    /// Behaviour §3.1, row iBeaconAdvertisement.
     func testRangingComesOnceASecondAndEmptySetsOnlyInTheirStream() async throws {
         let stage = continuous()
         let (rangings, all) = (stage.scanner.rangings, stage.scanner.everyRanging)

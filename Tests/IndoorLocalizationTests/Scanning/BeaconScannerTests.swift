@@ -12,11 +12,7 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - Passes
 
-    /// Behaviour §4.5, check 4.
-    /// Behaviour §4.1, row start: the first pass begins at once.
-    /// Behaviour §4.1, row ble.scan.duration-msec: a pass takes 10 s.
-    /// Behaviour §4.1, row ble.scan.interval-msec: 90 s are between two passes.
-    /// Behaviour §4.1, row duty cycle: a period is 100 s.
+    /// The first pass begins at once and takes 10 s. Between two passes are 90 s, so a period is 100 s.
     func testStartAt0StopAt10NextStartAt100() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
@@ -31,8 +27,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(third, [ScanEvent(kind: .started, elapsed: .seconds(100))])
     }
 
-    /// Behaviour §4.5, check 4.
-    /// Behaviour §4.1, row ble.scan.interval-x-factor: the rest is multiplied.
+    /// The factor multiplies the rest between two passes.
     func testAFactorOfTwoMakesTheNextStartAt190() async throws {
         let cycle = DutyCycle(scanDuration: .seconds(10), interval: .seconds(90), intervalFactor: 2)
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: cycle))
@@ -53,9 +48,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(stage.source.runningScanCount, 1)
     }
 
-    /// Behaviour §4.5, check 5.
-    /// Behaviour §4.1, row stop: `isStarted` is true from start to stop, `isScanning` during a pass only.
-    /// Behaviour §4.1, row start/stop events: a pass that begins and one that ends are told.
+    /// `isStarted` is true from start to stop, `isScanning` during a pass only.
     func testIsScanningMatchesTheEvents() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
@@ -78,7 +71,6 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(found.1, isScanning, "isScanning", line: line)
     }
 
-    /// Behaviour §4.1, row cron.ios-infinite-scan: there is one pass, which ends with the stop.
     func testAContinuousScanStartsOnceAndStopsWithStop() async throws {
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: .continuous))
         let events = stage.scanner.scanEvents
@@ -93,7 +85,6 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 1)
     }
 
-    /// Behaviour §4.5, check 6.
     func testStopMidPassEmitsStopAndNothingAfter() async throws {
         // Each round stops at another moment of a flood of readings.
         for round in 0..<20 {
@@ -207,8 +198,7 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - Records
 
-    /// Behaviour §4.1, row BLE record: it has device, RSSI, bytes, manufacturer data and services.
-    /// Behaviour §4.1, row event types: what is heard is told as an advertisement and, of a beacon, as a record.
+    /// An advertisement has device, RSSI, bytes, manufacturer data and services.
     func testAdvertisementsAndBeaconsAreTwoStreams() async throws {
         let stage = ScannerStage()
         let (advertisements, beacons) = (stage.scanner.advertisements, stage.scanner.beacons)
@@ -227,7 +217,6 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(records[0].sighting.address, beacon.address)
     }
 
-    /// Behaviour §4.5, check 8.
     func testAMalformedAdvertisementDoesNotCrashAndYieldsNoBeaconRecord() async throws {
         let stage = ScannerStage()
         let (advertisements, beacons) = (stage.scanner.advertisements, stage.scanner.beacons)
@@ -266,7 +255,6 @@ final class BeaconScannerTests: XCTestCase {
             })
     }
 
-    /// Behaviour §3.5, check 7.
     func testAWatchIsCalledUntilItIsClosedAndClosingTwiceIsSafe() async throws {
         let stage = ScannerStage()
         let (heard, teller) = AsyncStream.makeStream(of: UInt16.self)
@@ -293,7 +281,6 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - Errors
 
-    /// Behaviour §3.1, row error recovery.
     func testAFailedSourceIsScannedAgainAfterTwoSeconds() async throws {
         let stage = ScannerStage()
         let (errors, events) = (stage.scanner.errors, stage.scanner.scanEvents)

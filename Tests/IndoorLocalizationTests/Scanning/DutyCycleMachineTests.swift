@@ -25,7 +25,7 @@ final class DutyCycleMachineTests: XCTestCase {
         XCTAssertTrue(machine.isScanning)
     }
 
-    /// Behaviour §4.5, check 4.
+    /// The first pass begins at once and takes 10 s. Between two passes are 90 s, so a period is 100 s.
     func testStartAt0StopAt10NextStartAt100() {
         var machine = Machine(DutyCycle())
         XCTAssertEqual(machine.handle(.start, at: .zero), [.beginPass])
@@ -33,7 +33,7 @@ final class DutyCycleMachineTests: XCTestCase {
             boundaries(of: &machine, until: 210), ["end 10.0", "begin 100.0", "end 110.0", "begin 200.0", "end 210.0"])
     }
 
-    /// Behaviour §4.5, check 4.
+    /// The factor multiplies the rest between two passes.
     func testAFactorOfTwoMakesTheNextStartAt190() {
         var machine = Machine(DutyCycle(scanDuration: .seconds(10), interval: .seconds(90), intervalFactor: 2))
         _ = machine.handle(.start, at: .zero)

@@ -3,7 +3,6 @@ import XCTest
 
 /// Settings of a scan: their defaults, presets and ranges.
 final class PowerModeTests: XCTestCase {
-    /// Behaviour §4.5, check 1.
     func testTheDefaultsAreThoseOfTheReference() {
         let cycle = DutyCycle()
         XCTAssertEqual(cycle.scanDuration, .milliseconds(10_000))
@@ -15,7 +14,6 @@ final class PowerModeTests: XCTestCase {
         XCTAssertEqual(cycle.share, 0.1, accuracy: 1e-12)
     }
 
-    /// Behaviour §4.5, check 10.
     func testThePowerModesHaveTheNumbers0To3() {
         XCTAssertEqual((0...3).map(PowerMode.init(rawValue:)), [PowerMode.none, .aggressive, .normal, .eco])
         XCTAssertNil(PowerMode(rawValue: 4))

@@ -226,7 +226,6 @@ final class ScanMachineTests: XCTestCase {
             machine.handle(.reading(.advertisement(advertisement)), at: at(1)), [.emitAdvertisement(advertisement)])
     }
 
-    /// Behaviour §4.1, row rssi: what is no measurement is dropped.
     func testReadingsWithAnInvalidRSSIAreDiscardedAndCounted() throws {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
@@ -247,9 +246,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(beacons(machine.handle(heard(2, rssi: -75.1), at: at(2))).count, 0)
     }
 
-    /// Behaviour §4.5, check 7.
-    /// Behaviour §4.1, row proximity: immediate below 0.5 m, near to 3 m, far beyond, and nil if unknown.
-    /// Behaviour §4.1, row accuracy: it is nil where it is unknown.
+    /// Immediate below 0.5 m, near to 3 m, far beyond.
     func testProximityComesFromTheDistanceAndIsNilIfThatIsUnknown() throws {
         // In free space, 6 dB are a factor of two: half a metre is 6 dB above the measured power, 3 m are 9.54 below.
         for (rssi, expected) in [(-52.9, Proximity.immediate), (-53.1, .near), (-68.5, .near), (-68.6, .far)] {

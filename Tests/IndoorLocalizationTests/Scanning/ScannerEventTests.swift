@@ -16,7 +16,6 @@ final class ScannerEventTests: XCTestCase {
         }
     }
 
-    /// Behaviour §4.1, row getEvents: searches and payloads are told as one stream, in order.
     func testPassesAndReceptionsAreEmittedInOrder() async throws {
         let stage = ScannerStage(ScriptedSource(), Self.settings)
         stage.source.wallClock = WallClock(
@@ -49,7 +48,6 @@ final class ScannerEventTests: XCTestCase {
         XCTAssertEqual(last.map(Self.name), ["stopped"])
     }
 
-    /// Behaviour §4.1, row Beacon record: a record has a `timestamp`.
     func testABeaconRecordHasTheTimeOfTheWallClock() async throws {
         let stage = ScannerStage()
         stage.source.wallClock = WallClock(timeOfZero: .milliseconds(Self.noon))

@@ -4,7 +4,6 @@ import XCTest
 
 /// Calls with the elements of a scanner's streams.
 final class ScannerWatchTests: XCTestCase {
-    /// Behaviour §3.1, row on.
     func testWatchesOfRegionsAndTheRadioAreCalledUntilTheyAreClosed() async throws {
         let stage = ScannerStage()
         let (calls, told) = AsyncStream.makeStream(of: String.self)

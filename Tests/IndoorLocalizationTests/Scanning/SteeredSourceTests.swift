@@ -60,7 +60,6 @@ final class SteeredSourceTests: XCTestCase {
         XCTAssertEqual(count, 20)
     }
 
-    /// Behaviour §1.1, row setBetweenScanPeriod.
     func testThePauseBetweenTwoWindowsIsKeptByALocalizersRadio() async throws {
         var settings = SettingsStack()
         try settings.override("scanner.dutyCycle.scanDuration", 1)

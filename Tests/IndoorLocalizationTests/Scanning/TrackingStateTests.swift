@@ -10,8 +10,6 @@ final class TrackingStateTests: XCTestCase {
         TrackingState(isMonitoring: isMonitoring, isRanging: isRanging, insideRegions: regions, isPaused: paused)
     }
 
-    /// Behaviour §3.1, row extra topics: `LOCALIZATION_PAUSED_STATE`.
-    /// Behaviour §3.1, row getTrackingState.
     func testEachChangeOfTheTrackingStateIsEmitted() async throws {
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: .continuous))
         let states = stage.scanner.trackingStates
@@ -46,7 +44,7 @@ final class TrackingStateTests: XCTestCase {
         observation.close()
     }
 
-    /// Behaviour §3.1, row enterRegion: nothing rests by default, so the exit comes with the exit timeout.
+    /// Nothing rests by default, so the exit comes with the exit timeout.
     func testAScannerListensAllTheTimeWithoutADutyCycle() async throws {
         let clock = ManualClock(now: Instant(seconds: 777))
         let source = ScriptedSource()

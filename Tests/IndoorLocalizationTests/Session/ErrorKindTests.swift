@@ -21,7 +21,6 @@ final class ErrorKindTests: XCTestCase {
         return try await Bounded.first(1, of: errors)[0]
     }
 
-    /// Behaviour §1.1, row getErrorsObservable: `NetworkException{statusCode,message,type}` as fields.
     func testASourcesErrorKeepsItsKindAndItsStatus() async throws {
         let refused = try await told(of: Classified(kind: .permissionDenied, status: .system(13)))
         XCTAssertEqual(refused.code, .critical)
@@ -44,7 +43,7 @@ final class ErrorKindTests: XCTestCase {
         XCTAssertEqual(kinds, [.unknown, .serviceUnavailable, .invalidCredentials, .unknown])
     }
 
-    /// Behaviour §2.1A, row error codes: one kind for each of the codes that can happen here.
+    /// One kind for each of the codes that can happen here.
     func testTheStatusOfAnAnswerDeterminesTheKind() {
         let kinds: [(ClosedRange<Int>, LocalizationError.Kind)] = [
             (400...400, .badRequest), (401...401, .invalidCredentials), (402...402, .badRequest),
@@ -60,7 +59,6 @@ final class ErrorKindTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1A, row error codes: Canceled, MapNotFound and ContentUnavailable.
     func testErrorsOfFloorPlansHaveTheirKinds() {
         let inner = LocalizationError(code: .network, message: "", kind: .timedOut, status: .http(504))
         let errors: [(FloorPlanError, LocalizationError.Kind)] = [
@@ -72,7 +70,6 @@ final class ErrorKindTests: XCTestCase {
         XCTAssertNil(FloorPlanError.cancelled.status)
     }
 
-    /// Behaviour §2.1A, row error codes: MapNotFound and ContentUnavailable of a positioner.
     func testAFloorPlanLocalizerReportsWhetherTheVenueOrTheMapIsMissing() async throws {
         for (plan, kind) in [
             (FloorPlan(venueID: 9, map: SessionStage.office.maps[0]), LocalizationError.Kind.contentUnavailable),
@@ -100,7 +97,6 @@ final class ErrorKindTests: XCTestCase {
         XCTAssertEqual(LocalizationError.instantsStandStill(at: .zero).kind, .sampling)
     }
 
-    /// Behaviour §2.1A, row error codes: SensorError.
     func testARadioThatStopsReceivingIsASensorError() async throws {
         let stage = LocalizerStage()
         let errors = stage.localizer.errors

@@ -8,7 +8,7 @@ final class LatestPositionTests: XCTestCase {
 
     // MARK: - At any time
 
-    /// Behaviour §2.1B, row location: the latest one is readable without a stream.
+    /// No stream is needed.
     func testTheLatestPositionIsReadableAtAnyTime() async throws {
         let stage = LocalizerStage()
         XCTAssertNil(stage.localizer.latestPosition)
@@ -28,7 +28,6 @@ final class LatestPositionTests: XCTestCase {
         XCTAssertNil(stage.localizer.latestPosition, "nothing of an earlier session")
     }
 
-    /// Behaviour §2.1B, row location: a stream may begin with it.
     func testAStreamMayBeginWithTheLatestPosition() async throws {
         let stage = LocalizerStage()
         try await stage.run()
@@ -43,7 +42,6 @@ final class LatestPositionTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1A, row floorplan: `floorplan` and `delegate`.
     func testAFloorPlanLocalizerHasItsFloorPlanAndCallsItsSubscriptions() async throws {
         let stage = FloorPlanLocalizerStage(map: 1)
         XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
@@ -109,7 +107,6 @@ final class LatestPositionTests: XCTestCase {
         await stage.localizer.stop()
     }
 
-    /// Behaviour §3.1, row requestLocation: a cached place answers at once.
     func testARequestReturnsARecentPositionAtOnce() async throws {
         let stage = LocalizerStage()
         try await stage.run()
@@ -135,7 +132,6 @@ final class LatestPositionTests: XCTestCase {
         }
     }
 
-    /// Behaviour §3.1, row requestLocation: 10 s without a place are `COULD_NOT_GET_LOCATION`.
     func testARequestThrowsAfterTenSecondsWithoutAPosition() async throws {
         let stage = LocalizerStage()
         let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
@@ -204,7 +200,6 @@ final class LatestPositionTests: XCTestCase {
 
     // MARK: - Accuracy
 
-    /// Behaviour §2.1B, row desiredAccuracy: Best, Low and BestForCart on a localizer.
     func testTheDesiredAccuracyOverridesTheSettingsAndCanBeReset() async throws {
         let stage = LocalizerStage(ScriptedSource(), LocalizationSettings())
         let standard = LocalizationSettings()
@@ -254,7 +249,6 @@ final class LatestPositionTests: XCTestCase {
 
     // MARK: - Trace
 
-    /// Behaviour §2.1B, row AR session: the `extraInfo` trace id.
     func testEachSessionHasItsOwnTraceID() async throws {
         let numbers = WatchedState<UInt64>(0xABC)
         let source = ScriptedSource()

@@ -113,7 +113,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.5, check 5. Outdoor positions, which have a stream of their own, come until a floor is known.
+    /// Outdoor positions, which have a stream of their own, come until a floor is known.
     func testTransitionsFollowTheStateTableForRandomEvents() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             var generator = SeededGenerator(seed: seed)

@@ -7,7 +7,6 @@ final class LocalizationMachineReadingTests: XCTestCase {
 
     // MARK: - RSSI
 
-    /// Behaviour §1.5, check 11.
     func testASightingExactlyAtTheThresholdIsKept() {
         var settings = LocalizationSettings()
         settings.rssiThreshold = -80
@@ -143,7 +142,6 @@ final class LocalizationMachineReadingTests: XCTestCase {
 
     // MARK: - Which venue
 
-    /// Behaviour §1.5, check 6.
     func testOnlyTheForcedVenueIsAccepted() {
         var settings = LocalizationSettings()
         settings.forcedVenue = 2

@@ -123,7 +123,6 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, running)
     }
 
-    /// Behaviour §1.5, check 3.
     func testAChangeOfFloorGoesThroughFindFloor() {
         var machine = SessionStage.machine(in: .localizationRunning)
         _ = machine.handle(.reading(SessionStage.fix(11, at: 10.1)), at: 10.1)
@@ -135,7 +134,6 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, above)
     }
 
-    /// Behaviour §1.5, check 3.
     func testTheSessionLosesASilentVenueInEveryState() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
@@ -189,7 +187,6 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.5, check 4.
     func testStopEndsEveryState() {
         for stage in SessionStage.Stage.allCases where stage != .idle && stage != .error {
             var machine = SessionStage.machine(in: stage)

@@ -20,7 +20,6 @@ final class LocalizerGNSSTests: XCTestCase {
         return (stage, satellites)
     }
 
-    /// Behaviour §1.5, check 8.
     func testSatellitesFindAVenueAndTheLocalizerEmitsItsData() async throws {
         let (stage, satellites) = try await started()
         let (venues, outdoors) = (stage.localizer.downloadedVenues, stage.localizer.outdoorPositions)
@@ -34,7 +33,6 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(told.map(\.radius), [5, 5])
     }
 
-    /// Behaviour §1.2, row GetPacket → FindFloor / Evaluate: the state comes with its detectionType.
     func testEachEvaluationContainsTheStateAndTheDetectionOfTheVenue() async throws {
         let (stage, satellites) = try await started()
         let evaluations = stage.localizer.evaluations
@@ -53,7 +51,6 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(over.last, VenueEvaluation(state: .idle))
     }
 
-    /// Behaviour §1.1, row outdoor stream: after the loss of indoor positions, outdoor ones come.
     func testTheReceiverRunsThroughoutAndSuppliesPositionsAfterTheVenueIsLost() async throws {
         let (stage, satellites) = try await started()
         for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
@@ -67,7 +64,6 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(told.map(\.coordinate.latitude), [52.002])
     }
 
-    /// Behaviour §1.5, check 8.
     func testTheLocalizerEmitsNoVenueDataIfBeaconsFoundTheVenue() async throws {
         let (stage, satellites) = try await started()
         let (venues, states) = (stage.localizer.downloadedVenues, stage.localizer.states)
@@ -84,7 +80,6 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(found, [SessionStage.shop])
     }
 
-    /// Behaviour §1.1, row getDownloadedVenueDataObservable: the search by satellites goes on when the venue is lost.
     func testAReceiverThatRestedWhileTheVenueWasKnownRestartsAfterItsLoss() async throws {
         let (stage, satellites) = try await started()
         for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
@@ -146,7 +141,6 @@ final class LocalizerGNSSTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.5, check 4.
     func testStopEndsTheReception() async throws {
         let (stage, satellites) = try await started()
         await stage.localizer.stop()

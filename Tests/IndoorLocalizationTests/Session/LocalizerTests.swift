@@ -7,9 +7,7 @@ final class LocalizerTests: XCTestCase {
     private static let beginning = LocalizerStage.beginning
     private let wayIn = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
 
-    /// Behaviour §1.5, check 1. `started` is always visited, with the catalogue of the venues.
-    /// Behaviour §1.1, row getLocalizationObservable.
-    /// Behaviour §1.1, row Builder: a localizer is made of its source, venues and settings.
+    /// `started` is always visited, with the catalogue of the venues.
     func testASessionGoesThroughItsStatesAndGivesPositions() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)
@@ -24,7 +22,6 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(state.name, "localizationRunning")
     }
 
-    /// Behaviour §1.1, row getStateObservable.
     func testEverySubscriberReceivesTheStatesBeginningWithTheCurrentOne() async throws {
         let stage = LocalizerStage()
         let early = [stage.localizer.states, stage.localizer.states]
@@ -39,7 +36,6 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(seen.map(\.name), ["localizationRunning", "idle"])
     }
 
-    /// Behaviour §1.1, row start, stop.
     func testTheSameStreamsContinueAfterARestart() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)
@@ -61,7 +57,6 @@ final class LocalizerTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(first.instant, Instant(seconds: Self.beginning), "of the first session")
     }
 
-    /// Behaviour §2.1B, row startUpdatingLocation.
     func testASecondStartOrStopDoesNothing() async throws {
         let stage = LocalizerStage()
         let states = stage.localizer.states
@@ -77,7 +72,6 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 2)
     }
 
-    /// Behaviour §1.5, check 4.
     func testNothingIsEmittedAfterStopHasReturned() async throws {
         // Each round stops at another moment of a flood of readings.
         for round in 0..<20 {
@@ -113,7 +107,6 @@ final class LocalizerTests: XCTestCase {
         return streams
     }
 
-    /// Behaviour §4.1, row sharedInstance: any number of them run side by side, so none is shared.
     func testTwoConcurrentLocalizersUseTheirOwnSources() async throws {
         let office = LocalizerStage()
         let shop = LocalizerStage()
@@ -139,7 +132,6 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(shop.source.runningScanCount, 1)
     }
 
-    /// Behaviour §1.5, check 13.
     func testASubscriptionIsCalledUntilItIsClosed() async throws {
         let stage = LocalizerStage()
         let (names, teller) = AsyncStream.makeStream(of: String.self)

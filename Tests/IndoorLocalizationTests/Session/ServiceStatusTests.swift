@@ -4,7 +4,6 @@ import XCTest
 
 /// Whether positions can be expected.
 final class ServiceStatusTests: XCTestCase {
-    /// Behaviour §2.1B, row status.
     func testEachStateHasAStatus() {
         for (stage, status) in [
             (.idle, .stopped), (.started, .available), (.searchVenue, .available), (.getPacket, .available),
@@ -14,7 +13,6 @@ final class ServiceStatusTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1B, row status.
     func testTheServiceIsUnavailableWithoutTheNetworkUntilTheAnswerArrives() {
         var machine = SessionStage.machine(in: .started)
         _ = machine.handle(.catalogueFailed(SessionStage.network), at: 11)
@@ -28,7 +26,6 @@ final class ServiceStatusTests: XCTestCase {
         XCTAssertEqual(machine.serviceStatus, .available)
     }
 
-    /// Behaviour §2.1B, row status.
     func testTheServiceIsLimitedWithoutARadioUntilItReceives() {
         func radio(_ status: RadioEvent.Status) -> Machine.Event {
             .reading(.radio(RadioEvent(instant: Instant(seconds: 11), status: status)))
@@ -59,7 +56,6 @@ final class ServiceStatusTests: XCTestCase {
         }
     }
 
-    /// Behaviour §2.1B, row status.
     func testALocalizerEmitsEachStatusOnce() async throws {
         let stage = LocalizerStage()
         let statuses = stage.localizer.serviceStatuses

@@ -47,7 +47,6 @@ final class SessionStoryTests: XCTestCase {
 
     // MARK: - States
 
-    /// Behaviour §1.5, check 2.
     func testIndoorsBeginsWithThePacketAndTheVenueStaysTheSame() {
         let expected: [SessionStage.Stage: Bool?] = [
             .idle: nil, .started: true, .searchVenue: true, .getPacket: false, .findFloor: false,
@@ -60,7 +59,6 @@ final class SessionStoryTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.5, check 2.
     func testTheVenueIsTheSameFromThePacketOnUntilItIsLost() {
         var machine = SessionStage.machine(in: .searchVenue)
         var events = heard(1, 11...40)
@@ -73,14 +71,12 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(seen.map(\.venueID), [1, 1, 1, 1, 1, nil])
     }
 
-    /// Behaviour §1.5, check 3.
     func testAfterALossTheNextBeaconsBringTheVenueBack() {
         var machine = SessionStage.machine(in: .localizationRunning)
         let seen = states(machine.pass(to: 60) + play(&machine, heard(1, 61...62)))
         XCTAssertEqual(seen, [.searchVenue, .getPacket(venueID: 1, progress: 0), .findFloor(SessionStage.office)])
     }
 
-    /// Behaviour §1.5, check 6.
     func testTheDetectionOfAnotherVenueEndsAForcedVenueWithoutReplacingIt() {
         var settings = LocalizationSettings()
         settings.forcedVenue = 1
@@ -94,7 +90,6 @@ final class SessionStoryTests: XCTestCase {
 
     // MARK: - Downloaded venues
 
-    /// Behaviour §1.5, check 8.
     func testAVenueThatItsBeaconsFoundFirstIsNotAnnounced() {
         var machine = SessionStage.machine(in: .searchVenue)
         let directives = play(&machine, heard(1, 11...11) + satellites(52, 11...30))
@@ -102,7 +97,6 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(announced(directives), [])
     }
 
-    /// Behaviour §1.5, check 8.
     func testAVenueThatSatellitesFoundIsAnnouncedOnceAndItsBeaconsFetchNothing() {
         var machine = SessionStage.machine(in: .searchVenue)
         let directives = play(&machine, satellites(52, 11...20) + heard(1, 21...40) + satellites(52, 41...50))
@@ -111,7 +105,6 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor"])
     }
 
-    /// Behaviour §1.1, row getDownloadedVenueDataObservable.
     func testTheSatelliteSearchRestsFromTheDetectionOfAVenueUntilItsLoss() {
         var machine = SessionStage.machine(in: .searchVenue)
         let way = satellites(52, 11...20) + heard(1, 21...60)
@@ -137,7 +130,6 @@ final class SessionStoryTests: XCTestCase {
 
     // MARK: - Outdoors
 
-    /// Behaviour §1.1, row outdoor stream: outdoor positions come until a floor is known.
     func testTheSessionEmitsOutdoorPositionsUntilAFloorIsKnown() {
         var machine = SessionStage.machine(in: .started)
         var events: [(Double, Machine.Event)] = satellites(52.002, 11...13)
@@ -170,7 +162,7 @@ final class SessionStoryTests: XCTestCase {
 
     // MARK: - A venue nearby
 
-    /// Behaviour §1.1, row getDownloadedVenueDataObservable: the nearest venue's data come far from its beacons.
+    /// The nearest venue's data come far from its beacons.
     func testTheSessionEmitsTheDataOfANearbyVenueWhileTheDeviceStaysOutside() {
         // 52.003° is 334 m from the office's centre.
         var machine = SessionStage.machine(in: .searchVenue)
@@ -223,7 +215,7 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(machine.state, .findFloor(SessionStage.shop))
     }
 
-    /// Behaviour §1.1, row getDownloadedVenueDataObservable: satellites go on when indoor positions are lost.
+    /// Satellites go on when indoor positions are lost.
     func testAfterTheLossOfIndoorPositionsThereAreNeverTwoMinutesWithoutAPosition() {
         for timeout in [30.0, 3600] {
             // At the spot, 111 m and 334 m away, beyond the search radius, and too vague to tell the venue.
@@ -250,7 +242,6 @@ final class SessionStoryTests: XCTestCase {
 
     // MARK: - What has told the venue
 
-    /// Behaviour §1.2, row GetPacket → FindFloor / Evaluate: detectionType is GPS, BEACON or nil.
     func testTheDetectionIsBySatellitesUntilABeaconOfTheVenueIsHeard() {
         var machine = SessionStage.machine(in: .searchVenue)
         XCTAssertNil(machine.detection)
@@ -282,7 +273,6 @@ final class SessionStoryTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.1, row outdoor stream.
     func testOutdoorPositionsContainTheValuesOfTheReceiver() {
         var machine = SessionStage.machine(in: .searchVenue)
         let fix = GNSSFix(

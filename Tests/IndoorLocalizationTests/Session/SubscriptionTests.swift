@@ -41,7 +41,6 @@ final class SubscriptionTests: XCTestCase {
         observation.close()
     }
 
-    /// Behaviour §1.5, check 13.
     func testAClosedSubscriptionIsNotCalled() async throws {
         for round in 0..<200 {
             let calls = Calls()

@@ -121,7 +121,6 @@ final class UnexplainedSilenceTests: XCTestCase {
 
     // MARK: - Instants that do not advance
 
-    /// Behaviour §5.3, row Errors: a wrong timing of the sensors is an error of its own.
     func testReadingsWhoseInstantsDoNotAdvanceAreReportedOnce() {
         var replay = SessionReplay(venues: [SessionStage.office])
         var outputs = replay.start()

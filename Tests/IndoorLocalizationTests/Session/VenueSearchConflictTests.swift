@@ -43,7 +43,6 @@ final class VenueSearchConflictTests: XCTestCase {
 
     // MARK: - A forced venue
 
-    /// Behaviour §1.5, check 6.
     func testOtherVenuesAreNeverFoundWhileOneIsForced() {
         var machine = machine(forced: 2)
         for second in 0..<60 { XCTAssertEqual(hear(&machine, 1, at: Double(second)), .undecided, "\(second) s") }
@@ -65,7 +64,6 @@ final class VenueSearchConflictTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 33, rssi: -90), .venue(2), "the other is silent")
     }
 
-    /// Behaviour §1.1, row setForceVenueId.
     func testTheDetectionOfAnotherVenueEndsTheForcedOne() {
         var machine = machine(forced: 2)
         XCTAssertEqual(hear(&machine, 2, at: 0, rssi: -85), .venue(2))

@@ -40,8 +40,6 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(machine.settings, LocalizationSettings())
     }
 
-    /// Behaviour §1.5, check 12.
-    /// Behaviour §1.1, row precedence of settings.
     func testAnOverrideBeatsTheSettingsOfEveryVenue() throws {
         var code = LocalizationSettings()
         code.positionInterval = .milliseconds(250)
@@ -61,8 +59,6 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(machine.settings.areaDwell, .seconds(8))
     }
 
-    /// Behaviour §1.5, check 11.
-    /// Behaviour §1.1, row setRssiThreshold.
     func testASightingExactlyAtTheVenuesThresholdIsKept() {
         let log = WatchedBelief()
         var machine = Machine(settings: SettingsStack(), seed: 1) { _, _ in FixBelief(log: log) }
@@ -78,7 +74,6 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(log.readings.count, before + 1)
     }
 
-    /// Behaviour §1.1, row localizationMethod.
     func testTheBeliefIsMadeWithTheVenuesMethod() {
         let seen = Guarded([PositioningSettings]())
         var machine = Machine(settings: SettingsStack(), seed: 1) { _, positioning in
@@ -113,8 +108,6 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(machine.state.name, "findFloor")
     }
 
-    /// Behaviour §1.5, check 7.
-    /// Behaviour §1.1, row setEventTimeoutDuration.
     func testAFenceWithoutATimeoutHasThatOfTheSettings() {
         var (machine, _) = entered(["fenceTimeout": 60, "areaDwell": 0, "positionInterval": 1])
         var entries: [Double] = []
@@ -132,7 +125,6 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(entries, [20, 100])
     }
 
-    /// Behaviour §1.1, row setScanPeriod.
     func testASteerableRadioReceivesTheVenuesDutyCycleAndItsEnd() {
         var (machine, directives) = entered(["ble.scan.duration-msec": 2000, "ble.scan.interval-msec": 8000])
         let told = ScanSchedule(cycle: DutyCycle(scanDuration: .seconds(2), interval: .seconds(8)))

@@ -18,7 +18,6 @@ final class VisitTests: XCTestCase {
         .localizationRunning(RunningState(venue: office, mapID: map))
     }
 
-    /// Behaviour §2.1B, row regions.
     func testEachVenueAndFloorPlanHasOneEntryAndOneExit() {
         XCTAssertEqual(
             told([
@@ -27,7 +26,6 @@ final class VisitTests: XCTestCase {
             ]), ["+venue 1", "+map 10", "-map 10", "-venue 1"])
     }
 
-    /// Behaviour §2.1B, row regions.
     func testAnotherFloorIsEnteredWhenTheOneBeforeIsLeft() {
         XCTAssertEqual(
             told([.findFloor(office), running(10), .findFloor(office), running(11), .idle]),
@@ -44,7 +42,6 @@ final class VisitTests: XCTestCase {
             told([running(10), .findFloor(shop)]), ["+venue 1", "+map 10", "-map 10", "-venue 1", "+venue 2"])
     }
 
-    /// Behaviour §2.1B, row regions.
     func testALocalizerEmitsItsVisits() async throws {
         let stage = LocalizerStage()
         let visits = stage.localizer.visits
@@ -56,7 +53,6 @@ final class VisitTests: XCTestCase {
         XCTAssertEqual(seen.map(\.floorPlan?.mapID), [nil, 10, 10, nil])
     }
 
-    /// Behaviour §2.1A, row background calibrator.
     func testCalibrationQualitiesBeginWithTheCurrentOne() async throws {
         let localizer = LocalizerStage()
         let atOnce = try await Bounded.first(1, of: localizer.localizer.calibrationQualities)

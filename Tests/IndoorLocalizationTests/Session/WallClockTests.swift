@@ -47,7 +47,7 @@ final class WallClockTests: XCTestCase {
         XCTAssertLessThan(UnixTime(milliseconds: -1), UnixTime(milliseconds: 0))
     }
 
-    /// Behaviour §1.1, row getEnterEventObservable: an event has `ts`, milliseconds since 1970.
+    /// An event's time is in milliseconds since 1970.
     func testAnEventHasTheWallClocksTimeBesideTheSourcesInstant() async throws {
         let source = ScriptedSource()
         source.wallClock = Self.noon()
@@ -70,7 +70,7 @@ final class WallClockTests: XCTestCase {
         XCTAssertEqual(times, [0, 3_600_000])
     }
 
-    /// Behaviour §1.1, row getEnterExitEventsAfter: `ts` is in milliseconds since 1970.
+    /// The requested time is in milliseconds since 1970.
     func testEventsCanBeRequestedByWallClockTime() async throws {
         let source = ScriptedSource()
         source.wallClock = Self.noon()

@@ -21,8 +21,7 @@ final class ReferenceKeyTests: XCTestCase {
     private let mode: [(String, JSONValue)] = [("cron.ios-bg-mode", 0)]
     private let cycle = DutyCycle(scanDuration: .seconds(20), interval: .seconds(40))
 
-    /// Behaviour §4.1, row cron.ios-bg-mode: keys of `ble.scan` count beside a background mode, as in the sample, which
-    /// reads a file and then sets the mode 0.
+    /// Keys of `ble.scan` count beside a background mode, as in the sample, which reads a file and sets mode 0.
     func testIndividualKeysFromTheDeviceOverrideABackgroundModeInAnyOrder() throws {
         let givers: [[(SettingsSource, [(String, JSONValue)])]] = [
             [(.override, keys + mode)], [(.override, mode + keys)], [(.file, keys + mode)],
@@ -61,7 +60,7 @@ final class ReferenceKeyTests: XCTestCase {
         XCTAssertEqual(settings.resolved.scanner.dutyCycle, .continuous)
     }
 
-    /// Behaviour §4.1, row other default keys: each of them is taken with its default, and reads as it.
+    /// Each key is accepted with its default, and reads as it.
     func testSettingsAcceptEveryKeyOfTheReference() throws {
         let tree: [(String, JSONValue)] = [
             ("ble.enable", true), ("ble.scan.background", 2), ("location.min-interval-msec", 30_000),

@@ -20,7 +20,7 @@ final class SatelliteSettingsTests: XCTestCase {
         }.compactMap { if case .emitOutdoor(let position) = $0 { position.instant.seconds } else { nil } }
     }
 
-    /// Behaviour §5.1, row settings.request: positioning mode off, low and high accuracy.
+    /// The positioning modes high accuracy, low accuracy and off.
     func testSatellitesAreUsedAllOrOneInTenSecondsOrNone() {
         XCTAssertEqual(outdoorSeconds(.highAccuracy), (1...25).map(Double.init))
         XCTAssertEqual(outdoorSeconds(.lowAccuracy), [1, 11, 21])
@@ -56,7 +56,6 @@ final class SatelliteSettingsTests: XCTestCase {
         return last
     }
 
-    /// Behaviour §5.1, row startServices: global estimation begins with the session where the mode is global.
     func testGlobalEstimationUsesSatellitesFromTheBeginning() throws {
         var settings = LocalizationSettings()
         var local = machine(settings)
@@ -82,7 +81,6 @@ final class SatelliteSettingsTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(walk(&machine, from: 40)).alignment, .global)
     }
 
-    /// Behaviour §5.1, row Settings: what counts while nobody asks for anything else.
     func testTheDefaultsAreThoseOfTheReference() {
         let settings = SettingsStack().resolved
         XCTAssertEqual(settings.localization.motion.interval, .milliseconds(100), "callback rate")
@@ -92,7 +90,7 @@ final class SatelliteSettingsTests: XCTestCase {
         XCTAssertEqual(settings.sharing, SharingSettings(), "host and room are unset")
     }
 
-    /// Behaviour §5.1, row settings.request: precedence of positioning mode, network rate, host and room.
+    /// Positioning mode, network rate, host and room.
     func testEachModeHasThePrecedenceOfTheReference() throws {
         var stack = SettingsStack()
         try stack.request("satellites", "lowAccuracy")

@@ -65,11 +65,6 @@ final class SettingsRegistryTests: XCTestCase {
         }
     }
 
-    /// Behaviour §4.5, check 1.
-    /// Behaviour §4.1, row ble.scan.duration/interval-ios-cl-msec: they read their defaults.
-    /// Behaviour §4.1, row core.debug-log.enable: it is accepted.
-    /// Behaviour §4.1, row dtn.use-cellular: it is accepted.
-    /// Behaviour §4.1, row cron.ios-bg-mode-distance-meters: it is accepted.
     func testTheReferencesKeysReadTheirDefaults() throws {
         let settings = SettingsStack()
         for (key, value) in [
@@ -103,8 +98,6 @@ final class SettingsRegistryTests: XCTestCase {
         XCTAssertEqual(scanner.intervalFactor, 1)
     }
 
-    /// Behaviour §4.5, check 10.
-    /// Behaviour §4.1, row cron.ios-bg-mode: each number is a mode.
     func testTheBackgroundModesAreNumbers0To3() throws {
         for mode in PowerMode.allCases {
             var settings = SettingsStack()

@@ -8,8 +8,6 @@ final class SettingsStackTests: XCTestCase {
         return "\(setting.value.summary) \(setting.source.rawValue)"
     }
 
-    /// Behaviour §5.6, check 1.
-    /// Behaviour §5.1, row settings.request: a request keeps the better one, an override sets, and nil resets.
     func testARequestKeepsTheBetterOneAndAnOverrideSetsAndResets() throws {
         var settings = SettingsStack()
         try settings.request("positionInterval", 0.1)
@@ -27,7 +25,6 @@ final class SettingsStackTests: XCTestCase {
         XCTAssertEqual(try settings.setting("positionInterval").source, .default)
     }
 
-    /// Behaviour §5.6, check 2.
     func testNothingTakesEffectBeforeApply() throws {
         var settings = SettingsStack()
         let before = settings.effective
@@ -70,9 +67,7 @@ final class SettingsStackTests: XCTestCase {
         }
     }
 
-    /// Behaviour §4.5, check 2.
-    /// Behaviour §4.1, row precedence: the program beats the server, which beats the default.
-    /// Behaviour §4.1, row clear: what the program and its file gave is taken back.
+    /// The program overrides the server, which overrides the default.
     func testAnOverrideBeatsAServerInAnyOrderAndClearRemovesTheOverride() throws {
         let entry = { (number: Double) in [SettingsEntry(key: "ble.scan.duration-msec", value: .number(number))] }
         for isRemoteFirst in [true, false] {
@@ -91,8 +86,6 @@ final class SettingsStackTests: XCTestCase {
         }
     }
 
-    /// Behaviour §4.5, check 3.
-    /// Behaviour §4.1, row config: a file and single keys give the same tree.
     func testAFileAndKeysSetGiveTheSameTreeAndTheLastWriteCounts() throws {
         let tree: [String: JSONValue] = [
             "ble": .object(["scan": .object(["duration-msec": 5000, "interval-msec": 1000, "interval-x-factor": 2])]),
@@ -121,7 +114,6 @@ final class SettingsStackTests: XCTestCase {
             byFile.resolved.scanner.dutyCycle.scanDuration, .seconds(10), "the new file replaced the old one")
     }
 
-    /// Behaviour §5.1, row Precedence: of requests the better counts, in the direction of each setting.
     func testARequestIsBetterInTheDirectionOfItsSetting() throws {
         let cases: [(String, JSONValue, JSONValue)] = [
             ("positionInterval", 0.5, 0.1), ("positioning.particleCount", 500, 2000),
@@ -186,7 +178,6 @@ final class SettingsStackTests: XCTestCase {
         XCTAssertEqual(settings.resolved.scanner.timing, .whole, "a mode set in code beats a window in a file")
     }
 
-    /// Behaviour §1.1, row particleActive.
     func testTheParticleFilterCanBeSwitchedOffByItsOwnKey() throws {
         var settings = SettingsStack()
         try settings.override("positioning.particleFilter", false)

@@ -6,7 +6,7 @@ import XCTest
 final class LocalizerPauseTests: XCTestCase {
     private let stage = LocalizerStage()
 
-    /// Behaviour §5.3, row 2.x: estimation pauses and resumes; rooms are not left, and the place is known again at once.
+    /// Rooms are not left, and the place is known again at once.
     func testASessionContinuesWhereItWasPaused() async throws {
         try await stage.run()
         let isPausedBefore = await stage.localizer.isPaused

@@ -7,14 +7,12 @@ import XCTest
 
 /// A repository against a real nginx that has nothing to complain about.
 final class RepositoryFetchTests: XCTestCase {
-    /// Behaviour §1.1, row getVenueData.
     func testAVenueIsFetchedWithFilesThatCanBeOpened() async throws {
         let server = try nginx(serving: try publishedFolder())
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
-    /// Behaviour §1.1, row getVenueData: progress.
     func testProgressGoesFromZeroToOneAndNeverDecreases() async throws {
         let server = try nginx(serving: try publishedFolder(imageSize: 3_000_000))
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))

@@ -14,7 +14,6 @@ final class RepositoryOfflineTests: XCTestCase {
         return try VenueServer("http://127.0.0.1:\(try TestPort.free())", patience: patience)
     }
 
-    /// Behaviour §1.5, check 9.
     func testWithoutCacheAndNetworkThereIsNoVenue() async throws {
         let repository = VenueRepository(cache: try temporaryFolder(), server: try deadServer())
         let error = await repositoryError { try await repository.venue(1) }
@@ -23,7 +22,6 @@ final class RepositoryOfflineTests: XCTestCase {
         XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
     }
 
-    /// Behaviour §1.5, check 9.
     func testWithACacheAVenueNeedsNoNetwork() async throws {
         let cache = try temporaryFolder()
         let server = try nginx(serving: try publishedFolder())
@@ -34,7 +32,6 @@ final class RepositoryOfflineTests: XCTestCase {
         try assertWhole(try await VenueRepository(cache: cache).venue(1), version: 3)
     }
 
-    /// Behaviour §1.5, check 9.
     func testABundledVersionThatIsNotGreaterIsIgnored() async throws {
         let cache = try temporaryFolder()
         let stored = try bundledPacket(version: 5)
@@ -52,7 +49,6 @@ final class RepositoryOfflineTests: XCTestCase {
         try assertWhole(try await VenueRepository(cache: cache, bundled: [newer]).venue(1), version: 6)
     }
 
-    /// Behaviour §1.1, row setInitialData.
     func testABundledPacketAllowsAFirstStartWithoutANetwork() async throws {
         for isZip in [false, true] {
             var bundle = try bundledPacket(version: 2)
@@ -133,7 +129,6 @@ final class RepositoryOfflineTests: XCTestCase {
         } catch { XCTAssertEqual(error.code, .network) }
     }
 
-    /// Behaviour §1.1, row getVenueData.
     func testASessionGetsItsVenueFromTheServerWithTilesThatCanBeOpened() async throws {
         let root = try temporaryFolder()
         _ = try VenuePublisher(folder: root).publish([try FixtureFolder("office").path])

@@ -20,7 +20,6 @@ final class RepositoryStatusTests: XCTestCase {
         return (VenueRepository(cache: try temporaryFolder(), server: address, clock: clock, seed: 1), server)
     }
 
-    /// Behaviour §1.1, row getErrorsObservable: a credential that is refused.
     func testRefusedCredentialsEndASession() async throws {
         for status in [401, 403] {
             for onlyPackets in [false, true] {
@@ -56,9 +55,6 @@ final class RepositoryStatusTests: XCTestCase {
         XCTAssertTrue(text.contains("is the server's address right?"), text)
     }
 
-    /// Behaviour §1.1, row getErrorsObservable: NetworkException.
-    /// Behaviour §2.1A, row error codes: BadRequest, ContentUnavailable, ServiceUnavailable, TimedOut and
-    /// ProxyAuthUnsupported by the answer's status.
     func testAStatusOtherThanSuccessIsANetworkErrorWithTheStatus() async throws {
         let answers: [(Int, Int, LocalizationError.Kind)] = [
             (400, 1, .badRequest), (404, 1, .contentUnavailable), (407, 1, .proxyRefused),

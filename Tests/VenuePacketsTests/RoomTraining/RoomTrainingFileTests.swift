@@ -12,7 +12,6 @@ final class RoomTrainingFileTests: XCTestCase {
         ])
     }
 
-    /// Behaviour §3.1, row storage.
     func testTheReaderReturnsTheSetThatWasWritten() throws {
         let folder = try temporaryFolder()
         let path = folder + "/home.json"

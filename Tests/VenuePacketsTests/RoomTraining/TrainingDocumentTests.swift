@@ -13,7 +13,6 @@ final class TrainingDocumentTests: XCTestCase {
         try TrainingDocument.read(Array(text.utf8), named: "kitchen")
     }
 
-    /// Behaviour §3.5, check 9.
     func testADocumentIsIdenticalAfterReadingAndWriting() throws {
         let text = """
             [{"devices": {"7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:2": -70, \
@@ -26,13 +25,11 @@ final class TrainingDocumentTests: XCTestCase {
         XCTAssertEqual(String(decoding: TrainingDocument.bytes(of: fingerprint), as: UTF8.self), text)
     }
 
-    /// Behaviour §3.5, check 8.
     func testAFingerprintWithoutSamplesIsAnEmptyArray() throws {
         XCTAssertEqual(TrainingDocument.bytes(of: RoomFingerprint()), Array("[]".utf8))
         XCTAssertEqual(try read(" [ ] "), RoomFingerprint())
     }
 
-    /// Behaviour §3.5, check 9.
     func testBeaconNamesMayHaveTheOldFormAndEitherCase() throws {
         let fingerprint = try read(
             "[{\"devices\": {\"7c2f0a10-0000-4000-8000-000000000010.Maj:3.Min:4\": -70.5}, \"timestamp\": 2, \"x\": 0}]"
