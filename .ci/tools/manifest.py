@@ -1,7 +1,7 @@
 """The targets that Package.swift declares.
 
 `swift package dump-package` compiles the manifest, which takes seconds. The manifest of this package lists each
-target with literal names only, and this module refuses anything else.
+target with literal names only, and this module refuses anything else. What a loop of the manifest adds is left out.
 """
 
 import re
@@ -13,9 +13,10 @@ DEPENDENCIES = re.compile(r"\bdependencies: *\[([^\]]*)\]")
 def targets(text):
     """Returns the names of the dependencies of each target, from the text of Package.swift."""
     text = re.sub(r"^\s*//.*", "", text, flags=re.MULTILINE)
-    text = text[text.index("\n    targets: ["):]
+    start = text.index("\nlet targets: [Target] = [")
+    text = text[start : text.index("\n]\n", start)]
     found = list(TARGET.finditer(text))
-    if len(found) != len(re.findall(r"^        \.\w+\(", text, flags=re.MULTILINE)):
+    if len(found) != len(re.findall(r"^    \.\w+\(", text, flags=re.MULTILINE)):
         raise ValueError("Package.swift: a target doesn't begin with its literal name")
     result = {}
     for target, end in zip(found, [after.start() for after in found[1:]] + [len(text)]):
