@@ -133,4 +133,46 @@ final class TrackOutputTests: XCTestCase {
         XCTAssertEqual(try service.end(), 128 + SIGKILL)
         reader.close()
     }
+
+    func testASecondProgramOfTheSameNameEndsWithTheReason() async throws {
+        let port = try broker().port
+        let first = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        let second = try service(port: port)
+        try second.waitForError(
+            "another process is connected to the broker at 127.0.0.1 under 'site/fleets/fleet': end that process, or give "
+                + "this one another name (--output-name) or prefix (--output-prefix)")
+        XCTAssertEqual(try second.end(), 1)
+        let named = try service(port: port, "--output-name", "annex")
+        _ = try await reader.next("the named program") {
+            $0.topic == "site/fleets/annex/status" && $0.payload == Array("online".utf8)
+        }
+        let later = try await Reader(port: port)
+        try await later.status("online")
+        for service in [first, named] {
+            service.send(SIGTERM)
+            XCTAssertEqual(try service.end(), 0)
+        }
+        reader.close()
+        later.close()
+    }
+
+    func testAProgramReplacesOneThatHangsAndStaysOnlineAfterItsEnd() async throws {
+        let port = try broker().port
+        let hanging = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        hanging.send(SIGSTOP)
+        let service = try service(port: port)
+        try await reader.status("online")
+        // The broker publishes the will of the earlier connection.
+        hanging.send(SIGKILL)
+        try await reader.status("offline")
+        try await reader.status("online")
+        XCTAssertEqual(try hanging.end(), 128 + SIGKILL)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
 }

@@ -10,6 +10,7 @@ struct TrackRun: Sendable {
         case outputs([FleetOutput])
         case report(FleetService.Report)
         case state(TrackLog.State)
+        case nameTaken(ProcessNameTaken)
     }
 
     /// Passes the outputs to the loop that prints.
@@ -32,6 +33,8 @@ struct TrackRun: Sendable {
     let engine: FleetEngine
     let state: StateFolder?
     let sinks: [any FleetOutputSink]
+    /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
+    let published: MQTTOutputSink?
     let broker: MQTTBroker
     let filters: [String]
     /// The page of the tags; nil for none.
@@ -39,7 +42,8 @@ struct TrackRun: Sendable {
 
     /// Runs the fleet and prints its outputs.
     ///
-    /// - Throws: the error of standard output, except that of a reader that has closed the pipe.
+    /// - Throws: `CommandError` if another process publishes under the same name, or the error of standard output,
+    ///   except that of a reader that has closed the pipe.
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
@@ -53,6 +57,9 @@ struct TrackRun: Sendable {
             ) { give(.report($0)) }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
+                group.addTask { [published] in
+                    if let error = await published?.nameTaken() { give(.nameTaken(error)) }
+                }
                 group.addTask {
                     while (try? await Task.sleep(for: Self.logInterval)) != nil {
                         give(.state(await TrackLog.State(engine)))
@@ -69,6 +76,7 @@ struct TrackRun: Sendable {
             case .element(.outputs(let outputs)): for output in outputs { try lines.line(output.json) }
             case .element(.report(let report)): log.write(report)
             case .element(.state(let state)): log.write(state)
+            case .element(.nameTaken(let error)): throw CommandError(description: "\(error)")
             case .ended: hasEnded = true
             case .tick, .limitReached, .interrupted: break
             }
