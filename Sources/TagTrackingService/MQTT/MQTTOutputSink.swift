@@ -102,6 +102,12 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
+    package func use(register: Set<TagKey>, removing tags: [TagKey]) {
+        publisher.remove(tags)
+        publisher.useHomeAssistant(for: register)
+        pump()
+    }
+
     /// Selects the tags that Home Assistant gets, such as those of the register; nil for all.
     package func useHomeAssistant(for tags: Set<TagKey>?) {
         publisher.useHomeAssistant(for: tags)

@@ -17,7 +17,8 @@ struct TrackCommand: Command {
             tag increase in epoch and sequence.
 
             With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
-            and SIGINT save the state and end the command with exit status 0. --topic may be repeated and replaces the
+            and SIGINT save the state and end the command with exit status 0. SIGHUP, or a change of the file, reads --tags
+            again: tags that left it are removed everywhere. --topic may be repeated and replaces the
             topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
             are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
             --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
@@ -129,17 +130,26 @@ struct TrackCommand: Command {
         var sinks: [any FleetOutputSink] = []
         var published: MQTTOutputSink?
         if var publishing {
-            if !register.entries.isEmpty { publishing.homeAssistantTags = Set(register.entries.keys) }
+            let known = fleet.tags.map { _ in Set(register.entries.keys) }
+            // Those that left the register while no process ran are withdrawn below.
+            publishing.homeAssistantTags = known?.union(started.earlierRegister)
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
+            await sink.write(started.places)
+            await sink.remove(started.removedTags)
+            await sink.useHomeAssistant(for: known)
             await sink.start()
             sinks.append(sink)
             published = sink
         }
-        if let page { sinks.append(page.board) }
+        if let page {
+            await page.board.write(started.places)
+            sinks.append(page.board)
+        }
         let run = TrackRun(
-            engine: started.engine, state: folder, sinks: sinks, published: published, broker: broker,
+            engine: started.engine, fleet: fleet, places: started.places, state: folder, sinks: sinks,
+            published: published, broker: broker,
             filters: filters.map(\.filter), page: page)
         try await run.follow(limit: limit)
         await published?.stop()

@@ -31,6 +31,10 @@ struct TrackRun: Sendable {
     private static let logInterval = Duration.seconds(5)
 
     let engine: FleetEngine
+    /// The options with the register, which is read again on SIGHUP and when the file changes.
+    let fleet: FleetOptions
+    /// The latest outputs of earlier starts.
+    let places: [FleetOutput]
     let state: StateFolder?
     let sinks: [any FleetOutputSink]
     /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
@@ -49,14 +53,19 @@ struct TrackRun: Sendable {
         let queue = MessageQueue()
         let server = try page?.start(engine, queue) { clock.now() }
         defer { server?.stop() }
+        let register = RegisterFile(fleet)
+        let reloading = ReloadSignal { register.reload() }
+        defer { withExtendedLifetime(reloading) {} }
         let input = FleetInput(broker, filters: filters) { _ in clock.now() }
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
-                sinks: [Printing(give: give)] + sinks, now: { clock.now() }
+                sinks: [Printing(give: give)] + sinks, places: places, newRegister: { register.take() },
+                now: { clock.now() }
             ) { give(.report($0)) }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
+                group.addTask { await register.watch() }
                 group.addTask { [published] in
                     if let error = await published?.nameTaken() { give(.nameTaken(error)) }
                 }
