@@ -9,8 +9,12 @@ package protocol FleetOutputSink: Sendable {
     func write(_ outputs: [FleetOutput]) async
     /// Writes changes of the receivers' health. A sink that has no use for them ignores them.
     func write(_ events: [ReceiverEvent]) async
+    /// Uses another register, and removes the tags that aren't located any more. A sink without state ignores it.
+    func use(register: Set<TagKey>, removing tags: [TagKey]) async
 }
 
 extension FleetOutputSink {
     package func write(_ events: [ReceiverEvent]) async {}
+
+    package func use(register: Set<TagKey>, removing tags: [TagKey]) async {}
 }

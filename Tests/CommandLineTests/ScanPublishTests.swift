@@ -90,7 +90,9 @@ final class ScanPublishTests: XCTestCase {
             message.topic == presence && message.payload == Array("offline".utf8)
         }
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
-        XCTAssertEqual(offline.first, MQTTMessage(topic: presence, payload: Array("online".utf8), quality: .atMostOnce))
+        XCTAssertEqual(
+            offline.first { $0.topic == presence },
+            MQTTMessage(topic: presence, payload: Array("online".utf8), quality: .atMostOnce))
         let recording = try RecordedReadings(path: path, strictness: .strict)
         var recorded: [SensorReading] = []
         while let reading = try recording.next() { recorded.append(reading) }
@@ -106,6 +108,28 @@ final class ScanPublishTests: XCTestCase {
             XCTAssertEqual(time, Date().timeIntervalSince1970, accuracy: 120)
         }
         link.abandon()
+    }
+
+    func testASecondGatewayOfTheSameNameEndsWithTheReason() async throws {
+        let (port, folder) = (try broker().port, try temporaryFolder())
+        let path = folder + "/walk.jsonl"
+        var lines = try RecordEncoder.line(for: .header(RecordingHeader()))
+        for reading in try readings(0...600) { lines += try RecordEncoder.line(for: .measurement(reading)) }
+        try Data(lines).write(to: URL(filePath: path))
+        let arguments = ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"]
+        let first = try ServiceProcess(arguments, command: "scan")
+        try first.waitForError("publishing to")
+        let second = try ServiceProcess(arguments, command: "scan")
+        try second.waitForError(
+            "another process is connected to the broker at 127.0.0.1 under 'site/gateways/hall-3': end that process, or "
+                + "give this gateway another name (--name)")
+        XCTAssertEqual(try second.end(), 1)
+        let (link, events) = try await subscriber(port)
+        let messages = try await messages(of: events, until: "the presence") { [presence] in $0.topic == presence }
+        XCTAssertEqual(messages.last?.payload, Array("online".utf8))
+        link.abandon()
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
     }
 
     func testAShortSourceIsPublishedCompletely() async throws {

@@ -133,4 +133,155 @@ final class TrackOutputTests: XCTestCase {
         XCTAssertEqual(try service.end(), 128 + SIGKILL)
         reader.close()
     }
+
+    func testASecondProgramOfTheSameNameEndsWithTheReason() async throws {
+        let port = try broker().port
+        let first = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        let second = try service(port: port)
+        try second.waitForError(
+            "another process is connected to the broker at 127.0.0.1 under 'site/fleets/fleet': end that process, or give "
+                + "this one another name (--output-name) or prefix (--output-prefix)")
+        XCTAssertEqual(try second.end(), 1)
+        let named = try service(port: port, "--output-name", "annex")
+        _ = try await reader.next("the named program") {
+            $0.topic == "site/fleets/annex/status" && $0.payload == Array("online".utf8)
+        }
+        let later = try await Reader(port: port)
+        try await later.status("online")
+        for service in [first, named] {
+            service.send(SIGTERM)
+            XCTAssertEqual(try service.end(), 0)
+        }
+        reader.close()
+        later.close()
+    }
+
+    func testAProgramReplacesOneThatHangsAndStaysOnlineAfterItsEnd() async throws {
+        let port = try broker().port
+        let hanging = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        hanging.send(SIGSTOP)
+        let service = try service(port: port)
+        try await reader.status("online")
+        // The broker publishes the will of the earlier connection.
+        hanging.send(SIGKILL)
+        try await reader.status("offline")
+        try await reader.status("online")
+        XCTAssertEqual(try hanging.end(), 128 + SIGKILL)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
+
+    /// Waits until the broker has no retained messages of the tag any more.
+    private func removal(_ reader: Reader) async throws {
+        var rest: Set = [Self.tracker, Self.area, Self.folder + "homeassistant", Self.folder + "position"]
+        while !rest.isEmpty {
+            let message = try await reader.next("the removal of \(rest)") { $0.payload.isEmpty }
+            rest = rest.filter { !message.topic.hasPrefix($0) }
+        }
+    }
+
+    private func write(_ entries: String..., to path: String) throws {
+        try Data(entries.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+    }
+
+    func testATagThatLeavesTheRegisterIsRemovedWhileTheProgramRuns() async throws {
+        let port = try broker().port
+        let register = try temporaryFolder() + "/tags.csv"
+        try write("key,name", "\(Self.tag),Cart", to: register)
+        let service = try service(port: port, "--home-assistant", "--tags", register, "--unknown", "none")
+        try await track(port: port, service)
+        let reader = try await Reader(port: port)
+        _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
+        // A register that can't be used changes nothing.
+        try write("key,name,power", "\(Self.tag),Cart,loud", to: register)
+        service.send(SIGHUP)
+        try service.waitForError("the earlier register stays in use")
+        try await track(port: port, service)
+        try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
+        service.send(SIGHUP)
+        try await removal(reader)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
+
+    func testATagThatLeavesTheRegisterIsRemovedWhenItsFileChanges() async throws {
+        let port = try broker().port
+        let register = try temporaryFolder() + "/tags.csv"
+        try write("key,name", "\(Self.tag),Cart", to: register)
+        // Other tags are located all the same, but Home Assistant doesn't get them.
+        let service = try service(port: port, "--home-assistant", "--tags", register)
+        try await track(port: port, service)
+        let reader = try await Reader(port: port)
+        _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
+        try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
+        var rest: Set = [Self.tracker, Self.area, Self.folder + "homeassistant"]
+        while !rest.isEmpty {
+            let message = try await reader.next("the removal of \(rest)") { $0.payload.isEmpty }
+            XCTAssertNotEqual(message.topic, Self.folder + "position")
+            rest = rest.filter { !message.topic.hasPrefix($0) }
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
+
+    func testATagThatLeftTheRegisterWhileTheProgramWasDownIsRemovedAtTheStart() async throws {
+        let port = try broker().port
+        let (register, state) = (try temporaryFolder() + "/tags.csv", try temporaryFolder() + "/state")
+        try write("key,name", "\(Self.tag),Cart", to: register)
+        let words = ["--home-assistant", "--tags", register, "--unknown", "none", "--state", state]
+        let first = try ServiceProcess(
+            [
+                "--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path, "--class",
+                "light",
+                "--output-prefix", "site",
+            ] + words, command: "track")
+        try first.waitForError("receiving from")
+        try await track(port: port, first)
+        let reader = try await Reader(port: port)
+        _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+        try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
+        let second = try service(
+            port: port, "--home-assistant", "--tags", register, "--unknown", "none", "--state", state)
+        try await removal(reader)
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+        reader.close()
+    }
+
+    func testTheLastPlaceOfATagIsServedAndPublishedAfterARestart() async throws {
+        let state = try temporaryFolder() + "/state"
+        let earlier = try broker().port
+        let first = try service(port: earlier, "--state", state)
+        try await track(port: earlier, first)
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+        let last = try XCTUnwrap(try first.told.map(TrackLine.init).last { $0.type == "position" }?.point)
+        // A broker that has lost its messages, and a tag that isn't received any more.
+        let port = try broker().port
+        let second = try service(port: port, "--state", state, "--http", "127.0.0.1:0")
+        let reader = try await Reader(port: port)
+        let kept = try await reader.messages([Self.folder + "position"])
+        XCTAssertEqual(try json(kept[Self.folder + "position"])["x"] as? Double ?? 0, last.x, accuracy: 0.01)
+        let line = try XCTUnwrap(second.errors.first { $0.contains("page of the tags: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last { $0.hasPrefix("http://") }) + "api/v1/tags"
+        let served = try Tool.run(["-s", String(url)], program: "/usr/bin/curl")
+        XCTAssertEqual(served.status, 0, served.errors)
+        let tags = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(served.output.utf8)) as? [String: Any])
+        let tag = try XCTUnwrap((tags["tags"] as? [[String: Any]])?.first, served.output)
+        XCTAssertEqual(tag["tag"] as? String, Self.tag)
+        XCTAssertEqual((tag["position"] as? [String: Any])?["x"] as? Double ?? 0, last.x, accuracy: 0.01, served.output)
+        XCTAssertEqual((tag["position"] as? [String: Any])?["y"] as? Double ?? 0, last.y, accuracy: 0.01, served.output)
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+        reader.close()
+    }
 }

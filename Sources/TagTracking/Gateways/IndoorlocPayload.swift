@@ -45,13 +45,19 @@ public struct IndoorlocPayload: Hashable, Sendable {
 
     /// Returns the topic of a gateway's advertisements.
     public static func topic(prefix: String, gateway: String) -> String {
-        "\(prefix)/gateways/\(gateway)/advertisements"
+        "\(gatewayTopic(prefix: prefix, gateway: gateway))/advertisements"
     }
 
     /// Returns the topic of a gateway's presence, a retained message with the text `online` or `offline`.
     public static func presenceTopic(prefix: String, gateway: String) -> String {
-        "\(prefix)/gateways/\(gateway)/presence"
+        "\(gatewayTopic(prefix: prefix, gateway: gateway))/\(presenceLevel)"
     }
+
+    /// The last level of the topic of a gateway's presence.
+    package static let presenceLevel = "presence"
+
+    /// Returns the first levels of the topics of a gateway.
+    package static func gatewayTopic(prefix: String, gateway: String) -> String { "\(prefix)/gateways/\(gateway)" }
 
     /// Returns the name of the gateway in the topic of its advertisements; nil for another topic.
     public static func gateway(ofTopic topic: String) -> String? { gateway(ofTopic: topic, "advertisements") }

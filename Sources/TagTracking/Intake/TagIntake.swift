@@ -48,7 +48,7 @@ public struct TagIntake: Sendable {
     public private(set) var statistics = IntakeStatistics()
 
     private let decoder = GatewayDecoder()
-    private let known: Set<TagKey>
+    private var known: Set<TagKey>
     private let unknownTags: FleetSettings.UnknownTags
     private let formats: [TopicFormat]
     private let limits: Limits
@@ -78,6 +78,24 @@ public struct TagIntake: Sendable {
         receivers = RecencyTable(limit: limits.receivers)
         filter = RepetitionFilter(limit: limits.pairs)
         faults = RecencyTable(limit: limits.problems)
+    }
+
+    /// Replaces the known tags. The links of addresses are learned again.
+    package mutating func use(register: TagRegister) {
+        known = Set(register.entries.keys)
+        naming = TagNaming(register: register, linkLimit: limits.links)
+    }
+
+    /// Returns whether readings of a tag can pass. That of an address can, if beacons of some UUIDs do, as the address may
+    /// be that of one.
+    package func passes(_ tag: TagKey) -> Bool {
+        switch unknownTags {
+        case .all: return true
+        case .none: return known.contains(tag)
+        case .beacons(let uuids):
+            if case .beacon(let beacon) = tag { return known.contains(tag) || uuids.contains(beacon.uuid) }
+            return true
+        }
     }
 
     /// The latest invalid message of each topic, the oldest one first.

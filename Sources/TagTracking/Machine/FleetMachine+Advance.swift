@@ -30,6 +30,29 @@ extension FleetMachine {
         return outputs
     }
 
+    /// Removes tags without outputs, such as those that left the register, with their readings that wait.
+    package mutating func remove(_ tags: [TagKey]) {
+        let slots = Set(tags.compactMap { table.slots[$0] })
+        guard !slots.isEmpty else { return }
+        let kept = pending.elements.filter { !slots.contains($0.slot) }
+        pending = BinaryHeap()
+        for entry in kept { pending.insert(entry) }
+        for slot in slots {
+            if table.records[slot]?.session != nil { statistics.presentTags -= 1 }
+            table.remove(slot)
+        }
+        statistics.knownTags = table.count
+        statistics.pendingReadings = pending.count
+    }
+
+    /// The tags with a record.
+    package var tags: [TagKey] { Array(table.slots.keys) }
+
+    /// Returns whether a tag is present.
+    package func isPresent(_ tag: TagKey) -> Bool {
+        table.slots[tag].map { table.records[$0]?.session != nil } ?? false
+    }
+
     /// Returns the slot of a tag; nil if the limit on tags is reached.
     mutating func slot(of key: TagKey) -> Int? {
         table.slot(

@@ -72,6 +72,16 @@ struct TagTable: Sendable {
         }
     }
 
+    /// Removes the record of a tag of which no reading waits in the queue.
+    mutating func remove(_ slot: Int) {
+        guard let record = records[slot] else { return }
+        discardedSequence = max(discardedSequence, record.sequence)
+        if record.isRegistered { registeredCount -= 1 }
+        slots[record.key] = nil
+        records[slot] = nil
+        free.append(slot)
+    }
+
     /// Discards the record of the tag that left first; returns whether there was one.
     private mutating func discardOldest() -> Bool {
         while firstDeparture < departures.count { if discardFirst() { return true } }
@@ -89,11 +99,7 @@ struct TagTable: Sendable {
         guard let record = records[departure.slot], record.hash == departure.hash,
             record.awaySince == departure.nanoseconds, record.pending == 0
         else { return false }
-        discardedSequence = max(discardedSequence, record.sequence)
-        if record.isRegistered { registeredCount -= 1 }
-        slots[record.key] = nil
-        records[departure.slot] = nil
-        free.append(departure.slot)
+        remove(departure.slot)
         return true
     }
 }

@@ -33,6 +33,21 @@ public struct LatestOutput: Hashable, Sendable {
         update(by: output)
     }
 
+    /// The outputs from which a reader gets this state: the last position and the last presence, in their order.
+    package var outputs: [FleetOutput] {
+        func output(_ content: FleetOutput.Content, _ instant: Instant, isLast: Bool) -> FleetOutput {
+            FleetOutput(
+                tag: tag, name: name, epoch: epoch, sequence: isLast || sequence == 0 ? sequence : sequence - 1,
+                instant: instant, content: content)
+        }
+        let presence = isPresent ? FleetOutput.Content.present : .away
+        guard let position else { return [output(presence, presenceInstant, isLast: true)] }
+        let place = FleetOutput.Content.position(position)
+        return isPresent
+            ? [output(presence, presenceInstant, isLast: false), output(place, instant, isLast: true)]
+            : [output(place, position.instant, isLast: false), output(presence, presenceInstant, isLast: true)]
+    }
+
     /// The name of the room of the tag; nil if it is away, or in none.
     public var room: String? { isPresent ? position?.label : nil }
 

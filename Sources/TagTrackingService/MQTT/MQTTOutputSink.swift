@@ -11,7 +11,9 @@ package actor MQTTOutputSink: FleetOutputSink {
     private let settings: MQTTOutputSettings
     private let report: @Sendable (MQTTSharingError) -> Void
     private var publisher: OutputPublisher
-    /// The largest packet that the broker may send, in bytes: it sends only the status of Home Assistant.
+    /// The presence of this process under its name.
+    private var presence: ProcessPresence
+    /// The largest packet that the broker may send, in bytes: it sends only statuses.
     private static let largestPacket = 1 << 14
     private var link: MQTTLink?
     private var isAccepted = false
@@ -19,6 +21,8 @@ package actor MQTTOutputSink: FleetOutputSink {
     private var running: Task<Void, Never>?
     private var pause: Task<Void, Never>?
     private var lastError: MQTTSharingError?
+    private let refusals: AsyncStream<ProcessNameTaken>
+    private let refusal: AsyncStream<ProcessNameTaken>.Continuation
 
     /// Creates a sink without a connection.
     ///
@@ -34,14 +38,23 @@ package actor MQTTOutputSink: FleetOutputSink {
         self.settings = settings
         self.report = report
         publisher = OutputPublisher(settings)
+        presence = ProcessPresence(topic: settings.topics.process, status: OutputTopics.statusLevel)
+        (refusals, refusal) = AsyncStream.makeStream()
     }
 
-    deinit { link?.abandon() }
+    deinit {
+        link?.abandon()
+        refusal.finish()
+    }
 
     /// The numbers of messages.
     package var counters: OutputPublisher.Counters { publisher.counters }
-    /// Whether the broker has accepted the connection.
+    /// Whether the broker has accepted the connection, and no other process has the name of this one.
     package var isConnected: Bool { isAccepted }
+
+    /// Returns the error once another process has the name of this one; nil once the sink has stopped. The sink then
+    /// publishes nothing more. Call this function once.
+    package nonisolated func nameTaken() async -> ProcessNameTaken? { await refusals.first { _ in true } }
 
     /// Starts to connect, and to reconnect after each failure.
     package func start() {
@@ -53,10 +66,17 @@ package actor MQTTOutputSink: FleetOutputSink {
     package func stop() async {
         guard !isStopped else { return }
         isStopped = true
+        refusal.finish()
         pause?.cancel()
+        if presence.standing == .asking, let link {
+            // A short run doesn't wait for the answer of another process.
+            for operation in presence.decide() { link.ask(operation) }
+            publisher.restate()
+            isAccepted = true
+        }
         if isAccepted, let link {
             while let message = publisher.last() { link.ask(.publish(message)) }
-            link.ask(.publish(status("offline")))
+            link.ask(.publish(presence.offline))
             link.ask(.close)
         } else {
             link?.abandon()
@@ -82,6 +102,12 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
+    package func use(register: Set<TagKey>, removing tags: [TagKey]) {
+        publisher.remove(tags)
+        publisher.useHomeAssistant(for: register)
+        pump()
+    }
+
     /// Selects the tags that Home Assistant gets, such as those of the register; nil for all.
     package func useHomeAssistant(for tags: Set<TagKey>?) {
         publisher.useHomeAssistant(for: tags)
@@ -93,24 +119,33 @@ package actor MQTTOutputSink: FleetOutputSink {
     private func run() async {
         var backoff = Backoff(first: settings.firstPause, seed: .random(in: .min ... .max))
         while !isStopped {
-            let id = "fleet" + String(UInt64.random(in: .min ... .max), radix: 36)
             let (link, events) = MQTTLink.open(
-                broker, clientID: id, will: status("offline"), keepAliveSeconds: settings.keepAliveSeconds,
-                largestPacket: Self.largestPacket)
+                broker, clientID: presence.clientID, will: presence.offline,
+                keepAliveSeconds: settings.keepAliveSeconds, largestPacket: Self.largestPacket)
             self.link = link
             let timeout = Task { [weak self, settings] in
                 guard (try? await Task.sleep(for: settings.patience)) != nil else { return }
                 await self?.abandonUnlessAccepted(link)
             }
+            var decision: Task<Void, Never>?
             for await event in events {
-                if case .accepted = event { backoff.reset() }
+                if case .accepted = event {
+                    backoff.reset()
+                    timeout.cancel()
+                    decision = Task { [weak self] in
+                        guard (try? await Task.sleep(for: ProcessPresence.patience)) != nil else { return }
+                        await self?.decide(over: link)
+                    }
+                }
                 receive(event, of: link)
             }
             timeout.cancel()
-            if !isStopped, !isAccepted, lastError == nil {
+            decision?.cancel()
+            if !isStopped, presence.standing == .disconnected, lastError == nil {
                 fail(.noAnswer(host: broker.host, port: broker.port, to: "to the connection request"))
             }
             isAccepted = false
+            presence.disconnected()
             self.link = nil
             publisher.endConnection()
             guard !isStopped else { return }
@@ -122,29 +157,52 @@ package actor MQTTOutputSink: FleetOutputSink {
     }
 
     private func abandonUnlessAccepted(_ link: MQTTLink) {
-        if !isAccepted { link.abandon() }
+        if presence.standing == .disconnected { link.abandon() }
+    }
+
+    /// Publishes everything if no other process has the name.
+    private func decide(over link: MQTTLink) {
+        guard presence.standing == .asking, !isStopped else { return }
+        isAccepted = true
+        lastError = nil
+        for operation in presence.decide() { link.ask(operation) }
+        publisher.restate()
+        pump()
     }
 
     private func receive(_ event: MQTTLinkEvent, of link: MQTTLink) {
         switch event {
         case .accepted:
-            isAccepted = true
-            lastError = nil
-            link.ask(.publish(status("online")))
+            for operation in presence.accepted() { link.ask(operation) }
             if let topic = publisher.birthTopic { link.ask(.subscribe(topic, .atLeastOnce)) }
-            publisher.restate()
         case .confirmed: publisher.confirm()
         case .received(let message):
-            // A retained birth message is older than this connection, which has published everything.
-            guard message.topic == publisher.birthTopic, !message.isRetained,
+            for operation in presence.receive(message) where !isStopped { link.ask(operation) }
+            if presence.standing == .refused { return leave(link) }
+            // A retained birth message is older than this connection, which publishes everything.
+            guard isAccepted, message.topic == publisher.birthTopic, !message.isRetained,
                 message.payload.elementsEqual("online".utf8)
             else { return }
+            link.ask(.publish(presence.restatement))
             publisher.restateForHomeAssistant()
         case .subscribed(let filter, let isGranted):
             if !isGranted { fail(.forbidden(topic: filter)) }
         case .ended(let error): fail(error)
         }
         pump()
+    }
+
+    /// Ends the connection without a change of the status, which is that of another process.
+    private func leave(_ link: MQTTLink) {
+        guard !isStopped else { return }
+        isStopped = true
+        isAccepted = false
+        link.ask(.close)
+        refusal.yield(
+            ProcessNameTaken(
+                topic: settings.topics.process, host: broker.host,
+                remedy: "end that process, or give this one another name (--output-name) or prefix (--output-prefix)"))
+        refusal.finish()
     }
 
     private func fail(_ error: MQTTSharingError) {
@@ -156,9 +214,5 @@ package actor MQTTOutputSink: FleetOutputSink {
     private func pump() {
         guard isAccepted, !isStopped, let link else { return }
         while let message = publisher.next() { link.ask(.deliver(message)) }
-    }
-
-    private func status(_ text: String) -> MQTTMessage {
-        MQTTMessage(topic: settings.topics.status, payload: Array(text.utf8), isRetained: true)
     }
 }

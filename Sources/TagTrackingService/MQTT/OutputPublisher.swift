@@ -168,7 +168,8 @@ package struct OutputPublisher: Sendable {
     /// Removes the retained messages of tags.
     package mutating func remove(_ keys: some Sequence<TagKey>) {
         for key in keys {
-            if usesHomeAssistant(key) { withdraw(key) }
+            // Also a tag that an earlier process published, and that this one hasn't seen.
+            if tags[key] == nil || usesHomeAssistant(key) { withdraw(key) }
             // If the tag is in the queue, nothing is found for it there.
             tags[key] = nil
             away.remove(key)

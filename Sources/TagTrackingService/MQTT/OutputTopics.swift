@@ -10,8 +10,14 @@ package struct OutputTopics: Hashable, Sendable {
     /// Creates the topics.
     package init(prefix: String, instance: String) { (self.prefix, self.instance) = (prefix, instance) }
 
+    /// The last level of the topic of the status.
+    static let statusLevel = "status"
+
+    /// The first levels of the topics of this process.
+    package var process: String { "\(prefix)/fleets/\(instance)" }
+
     /// Retained: `online` while the process is connected, then `offline`.
-    package var status: String { "\(prefix)/fleets/\(instance)/status" }
+    package var status: String { "\(process)/\(Self.statusLevel)" }
 
     /// Retained: the last position of a tag, as ``FleetOutput/json``.
     package func position(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/position" }

@@ -37,6 +37,12 @@ extension FleetEngine {
         package let epoch: UInt64
         /// The number of tags that continue from a snapshot.
         package let restoredTags: Int
+        /// The latest outputs of the tags of earlier starts, also of those that were away for long.
+        package let places: [FleetOutput]
+        /// The tags of earlier starts that are not located any more, because they left the register.
+        package let removedTags: [TagKey]
+        /// The keys of the register of the earlier start.
+        package let earlierRegister: Set<TagKey>
         /// The problems of snapshots that can't be used, and what became of their files.
         package let problems: [String]
     }
@@ -76,9 +82,37 @@ extension FleetEngine {
             }
         }
         let intake = TagIntake(register: setup.register, settings: setup.model.settings, formats: setup.formats)
+        var latest = LatestOutputs()
+        do throws(FleetOutputError) {
+            for line in (start.places ?? []).split(separator: UInt8(ascii: "\n")) {
+                latest.add(try FleetOutput(json: Array(line)))
+            }
+        } catch {
+            latest = LatestOutputs()
+            if let path = try folder?.setAsidePlaces() {
+                problems.append("\(path): \(error) The places of tags that are away are unknown.")
+            }
+        }
+        let removed = Set(latest.tags.keys).union(machines.flatMap(\.tags)).union(start.register)
+            .filter { !intake.passes($0) }.sorted()
+        for index in machines.indices { machines[index].remove(removed) }
+        for tag in removed { latest.remove(tag) }
+        let present = Set(machines.flatMap { machine in machine.tags.filter(machine.isPresent) })
+        let maps = Set(setup.model.venue.maps.map(\.id))
+        let places = latest.tags.values.sorted { $0.tag < $1.tag }.flatMap { state in
+            var state = state
+            if let place = state.position, place.venueID != setup.model.venue.id || !maps.contains(place.mapID) {
+                state.position = nil
+            }
+            // The state of a tag may have been saved a moment before that of its partition.
+            if !present.contains(state.tag) { state.isPresent = false }
+            return state.outputs
+        }
+        try folder?.write(register: Set(setup.register.entries.keys))
         return Started(
             engine: FleetEngine(intake: intake, model: setup.model, machines: machines, monitor: monitor),
-            epoch: start.epoch, restoredTags: machines.reduce(0) { $0 + $1.statistics.knownTags }, problems: problems)
+            epoch: start.epoch, restoredTags: machines.reduce(0) { $0 + $1.statistics.knownTags }, places: places,
+            removedTags: removed, earlierRegister: start.register, problems: problems)
     }
 
     private static func machine(

@@ -74,6 +74,19 @@ package actor FleetEngine {
         }
     }
 
+    /// Replaces the register; returns the tags that aren't located any more, in their order.
+    ///
+    /// - Parameter tags: tags that were located earlier.
+    package func use(register: TagRegister, for tags: some Sequence<TagKey> & Sendable) async -> [TagKey] {
+        intake.use(register: register)
+        let rules = intake
+        var removed = Set(tags.filter { !rules.passes($0) })
+        for partition in partitions {
+            removed.formUnion(await partition.use(register: register) { rules.passes($0) })
+        }
+        return removed.sorted()
+    }
+
     /// Combines the evidence of all partitions about receivers, and gives them the same offsets.
     private func exchange(at now: Instant) async -> [ReceiverEvent] {
         for event in intake.drainEvents() {
@@ -131,4 +144,12 @@ private actor FleetPartition {
     func use(receiverOffsets: [Double]) { machine.receiverOffsets = receiverOffsets }
 
     func snapshot() -> [UInt8] { machine.snapshot() }
+
+    /// Replaces the register, and removes the tags that don't pass; returns them.
+    func use(register: TagRegister, _ passes: @Sendable (TagKey) -> Bool) -> [TagKey] {
+        machine.register = register
+        let removed = machine.tags.filter { !passes($0) }
+        machine.remove(removed)
+        return removed
+    }
 }

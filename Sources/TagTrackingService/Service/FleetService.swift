@@ -31,6 +31,8 @@ package struct FleetService: Sendable {
     private let engine: FleetEngine
     private let state: StateFolder?
     private let sinks: [any FleetOutputSink]
+    private let places: [FleetOutput]
+    private let newRegister: @Sendable () -> TagRegister?
     private let now: @Sendable () -> Instant
     private let report: @Sendable (Report) -> Void
 
@@ -41,11 +43,14 @@ package struct FleetService: Sendable {
     ///   - queue: the queue of the messages of all inputs.
     ///   - state: the folder for snapshots; nil stores none.
     ///   - sinks: the destinations of the outputs.
+    ///   - places: the latest outputs of the tags of earlier starts, which the sinks have already.
+    ///   - newRegister: returns a register once, when it is to replace the present one; otherwise nil.
     ///   - now: returns the time of the fleet, which never goes back; see ``FleetClock``.
     ///   - report: receives occurrences for the log; it must not block.
     package init(
         input: FleetInput?, queue: MessageQueue, engine: FleetEngine, state: StateFolder?,
-        sinks: [any FleetOutputSink], now: @escaping @Sendable () -> Instant,
+        sinks: [any FleetOutputSink], places: [FleetOutput] = [],
+        newRegister: @escaping @Sendable () -> TagRegister? = { nil }, now: @escaping @Sendable () -> Instant,
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.input = input
@@ -53,6 +58,8 @@ package struct FleetService: Sendable {
         self.engine = engine
         self.state = state
         self.sinks = sinks
+        self.places = places
+        self.newRegister = newRegister
         self.now = now
         self.report = report
     }
@@ -74,6 +81,7 @@ package struct FleetService: Sendable {
             group.addTask {
                 // The last step and the last snapshot run to their end although this task is cancelled then.
                 var work = Work(service: self)
+                for output in places { work.latest.add(output) }
                 while !Task.isCancelled {
                     try? await Task.sleep(for: Self.pause)
                     let current = work
@@ -88,17 +96,23 @@ package struct FleetService: Sendable {
     /// The state of the loop.
     private struct Work: Sendable {
         let service: FleetService
+        /// The latest outputs of all tags, also of those that are away for so long that the engine has forgotten them.
+        var latest = LatestOutputs()
         var isChanged = false
+        /// The keys of a register that isn't stored; nil if the stored one is current.
+        var register: Set<TagKey>?
         var isUnsaved = false
         var nextSave = ContinuousClock.now + saveInterval
 
         /// Returns the work after one step.
         func stepped() async -> Work {
             var next = self
+            if let register = service.newRegister() { await next.use(register) }
             let (messages, lost) = service.queue.drain()
             if lost > 0 { service.report(.lost(messages: lost)) }
             let now = service.now()
             let step = await service.engine.step(messages, to: now)
+            for output in step.outputs { next.latest.add(output) }
             if !step.outputs.isEmpty {
                 for sink in service.sinks { await sink.write(step.outputs) }
             }
@@ -111,12 +125,24 @@ package struct FleetService: Sendable {
             return await next.stored()
         }
 
+        private mutating func use(_ register: TagRegister) async {
+            let removed = await service.engine.use(register: register, for: Array(latest.tags.keys))
+            for tag in removed { latest.remove(tag) }
+            let keys = Set(register.entries.keys)
+            for sink in service.sinks { await sink.use(register: keys, removing: removed) }
+            self.register = keys
+            isChanged = true
+        }
+
         /// Returns the work after the state was stored.
         func stored() async -> Work {
             guard let state = service.state, isChanged else { return self }
             var next = self
             let start = ContinuousClock.now
             do throws(StateFolderError) {
+                if let register { try state.write(register: register) }
+                next.register = nil
+                try state.write(places: latest.tags.values.flatMap(\.outputs))
                 try await service.engine.store(in: state)
                 next.isChanged = false
                 if isUnsaved { service.report(.saved) }

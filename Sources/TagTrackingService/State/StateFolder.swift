@@ -1,11 +1,13 @@
 import Glibc
 import IndoorVocabulary
+import TagTracking
 import VenuePackets
 
 /// A folder in which one process stores the state of a fleet.
 ///
 /// `fleet.json` has the number of the latest start and the number of partitions, `tags-N.state` the snapshot of a
-/// partition, and `receivers.state` that of the receivers. Each file is replaced as a whole: a reader finds either the
+/// partition, and `receivers.state` that of the receivers. `places.jsonl` has the latest outputs of each tag, so that the
+/// place is known where a tag was last received, and `register.txt` the keys of the register. Each file is replaced as a whole: a reader finds either the
 /// old or the new content, even after a loss of power. During the lifetime of this value, other processes can't use the
 /// folder.
 package struct StateFolder: Sendable {
@@ -17,6 +19,10 @@ package struct StateFolder: Sendable {
         package var snapshots: [[UInt8]?]
         /// The snapshot of the receivers' health and offsets; nil if there is none.
         package var receivers: [UInt8]?
+        /// The latest outputs of all tags, one in each line; nil if there are none.
+        package var places: [UInt8]?
+        /// The keys of the latest register.
+        package var register: Set<TagKey> = []
 
         /// Creates a start.
         package init(epoch: UInt64, snapshots: [[UInt8]?]) {
@@ -66,6 +72,10 @@ package struct StateFolder: Sendable {
         try write(document.lines(), to: "fleet.json")
         var start = Start(epoch: epoch, snapshots: [])
         start.receivers = try bytes(of: Self.receiverFile, limit: Self.snapshotLimit)
+        start.places = try bytes(of: Self.placeFile, limit: Self.snapshotLimit)
+        let register = try bytes(of: Self.registerFile, limit: Self.snapshotLimit) ?? []
+        start.register = Set(
+            register.split(separator: UInt8(ascii: "\n")).compactMap { TagKey(String(decoding: $0, as: UTF8.self)) })
         for partition in 0..<count {
             start.snapshots.append(try bytes(of: Self.name(of: partition), limit: Self.snapshotLimit))
         }
@@ -82,16 +92,41 @@ package struct StateFolder: Sendable {
         try write(snapshot, to: Self.receiverFile)
     }
 
+    /// Replaces the latest outputs of the tags; they are on disk when this function returns.
+    package func write(places outputs: [FleetOutput]) throws(StateFolderError) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256 * outputs.count)
+        for output in outputs {
+            bytes += output.jsonBytes
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        try write(bytes, to: Self.placeFile)
+    }
+
+    /// Replaces the keys of the register; they are on disk when this function returns.
+    package func write(register keys: Set<TagKey>) throws(StateFolderError) {
+        try write(Array(keys.map { "\($0)\n" }.sorted().joined().utf8), to: Self.registerFile)
+    }
+
     /// Renames a snapshot that can't be used, and returns its new path.
     ///
     /// - Parameter partition: the partition; nil for the snapshot of the receivers.
     package func setAside(partition: Int?) throws(StateFolderError) -> String {
-        let name = path + "/" + (partition.map(Self.name) ?? Self.receiverFile)
+        try setAside(partition.map(Self.name) ?? Self.receiverFile)
+    }
+
+    /// Renames the file with the latest outputs, which can't be used, and returns its new path.
+    package func setAsidePlaces() throws(StateFolderError) -> String { try setAside(Self.placeFile) }
+
+    private func setAside(_ file: String) throws(StateFolderError) -> String {
+        let name = path + "/" + file
         try Self.storing { () throws(FileSystemError) in _ = try DiskFolder.place(name, at: name + ".unusable") }
         return name + ".unusable"
     }
 
     private static let receiverFile = "receivers.state"
+    private static let placeFile = "places.jsonl"
+    private static let registerFile = "register.txt"
     private static func name(of partition: Int) -> String { "tags-\(partition).state" }
 
     // MARK: Contents

@@ -80,6 +80,8 @@ package actor TagBoard: FleetOutputSink {
         forgetDiscarded()
     }
 
+    package func use(register: Set<TagKey>, removing tags: [TagKey]) { remove(tags) }
+
     /// Applies changes of the receivers' health. Receivers that aren't in the venue are ignored.
     package func write(_ events: [ReceiverEvent]) async {
         for event in events {

@@ -115,6 +115,9 @@ struct WorkCommand: Command {
             settings.instance = Partitioning.token(name)
             let sink = try MQTTOutputSink(broker, settings: settings) { log.line("outputs: \($0)", .warning) }
             await sink.start()
+            Task {
+                if let error = await sink.nameTaken() { log.line("outputs: \(error)", .error) }
+            }
             sinks.append(sink)
         }
         return sinks

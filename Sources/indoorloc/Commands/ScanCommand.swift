@@ -130,6 +130,7 @@ struct ScanCommand: Command {
                         let clock = source.wallClock
                         upload?.receive(reading, by: clock)
                         publisher?.receive(reading, by: clock)
+                        try publisher?.checkName()
                     }
                     give(.reading(reading))
                 }

@@ -17,7 +17,8 @@ struct TrackCommand: Command {
             tag increase in epoch and sequence.
 
             With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
-            and SIGINT save the state and end the command with exit status 0. --topic may be repeated and replaces the
+            and SIGINT save the state and end the command with exit status 0. SIGHUP, or a change of the file, reads --tags
+            again: tags that left it are removed everywhere. --topic may be repeated and replaces the
             topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
             are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
             --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
@@ -36,6 +37,10 @@ struct TrackCommand: Command {
             CommandOption(
                 name: "output-prefix", argument: "PREFIX",
                 help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
+            CommandOption(
+                name: "output-name", argument: "NAME",
+                help: "name of this process in the topic of its status, another one for each process under a prefix "
+                    + "(default \(MQTTOutputSettings().instance))"),
             CommandOption(
                 name: "home-assistant",
                 help: "also announce the tags of the register, or else all tags, to Home Assistant"),
@@ -87,9 +92,18 @@ struct TrackCommand: Command {
 
     /// The settings of the outputs over the broker; nil if there are none.
     private static func publishing(_ arguments: ParsedArguments) throws(UsageError) -> MQTTOutputSettings? {
-        guard arguments.has("output-prefix") || arguments.has("home-assistant") else { return nil }
+        guard arguments.has("output-prefix") || arguments.has("home-assistant") else {
+            guard arguments.has("output-name") else { return nil }
+            throw UsageError(
+                message: "--output-name requires --output-prefix or --home-assistant", command: arguments.syntax.name)
+        }
         var settings = MQTTOutputSettings()
         settings.prefix = arguments.value("output-prefix") ?? settings.prefix
+        if let name = arguments.value("output-name") {
+            do throws(SharingNameError) { settings.instance = try DeviceID(name).rawValue } catch {
+                throw UsageError(message: "--output-name: \(error)", command: arguments.syntax.name)
+            }
+        }
         if arguments.has("home-assistant") { settings.homeAssistantPrefix = HomeAssistantDiscovery.standardPrefix }
         do throws(MQTTSharingError) { try settings.check() } catch {
             throw UsageError(message: "--output-prefix: \(error)", command: arguments.syntax.name)
@@ -114,19 +128,30 @@ struct TrackCommand: Command {
             "tracking in \(packet.venue.name) with \(packet.venue.receivers.count.counting("receiver")); start "
                 + "\(started.epoch), \(started.restoredTags.counting("tag")) restored", .info)
         var sinks: [any FleetOutputSink] = []
+        var published: MQTTOutputSink?
         if var publishing {
-            if !register.entries.isEmpty { publishing.homeAssistantTags = Set(register.entries.keys) }
+            let known = fleet.tags.map { _ in Set(register.entries.keys) }
+            // Those that left the register while no process ran are withdrawn below.
+            publishing.homeAssistantTags = known?.union(started.earlierRegister)
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
+            await sink.write(started.places)
+            await sink.remove(started.removedTags)
+            await sink.useHomeAssistant(for: known)
             await sink.start()
             sinks.append(sink)
+            published = sink
         }
-        if let page { sinks.append(page.board) }
+        if let page {
+            await page.board.write(started.places)
+            sinks.append(page.board)
+        }
         let run = TrackRun(
-            engine: started.engine, state: folder, sinks: sinks, broker: broker, filters: filters.map(\.filter),
-            page: page)
+            engine: started.engine, fleet: fleet, places: started.places, state: folder, sinks: sinks,
+            published: published, broker: broker,
+            filters: filters.map(\.filter), page: page)
         try await run.follow(limit: limit)
-        for case let sink as MQTTOutputSink in sinks { await sink.stop() }
+        await published?.stop()
     }
 }

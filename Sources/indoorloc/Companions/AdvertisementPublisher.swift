@@ -19,7 +19,7 @@ final class AdvertisementPublisher: Sendable {
     static let capacity = 16_384
     /// The most readings of a message: about 25 KB.
     private static let batchSize = 500
-    /// The largest packet that the broker may send, in bytes: the publisher subscribes to nothing.
+    /// The largest packet that the broker may send, in bytes: it sends only statuses.
     private static let largestPacket = 1 << 14
     /// The time for the connection at the end.
     private static let closingTime = Duration.seconds(5)
@@ -32,7 +32,12 @@ final class AdvertisementPublisher: Sendable {
         var isEnding = false
         /// The link to the broker; nil while there is none.
         var link: MQTTLink?
+        /// Whether the broker has accepted the connection, and no other process has the name of this one.
         var isAccepted = false
+        /// The presence of this process under the name of its gateway.
+        var presence: ProcessPresence
+        /// Whether another process has the name.
+        var isRefused = false
         /// Ends the pause between two connections.
         var pause: (@Sendable () -> Void)?
         /// The last reported error.
@@ -40,9 +45,23 @@ final class AdvertisementPublisher: Sendable {
     }
 
     private let options: PublishOptions
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
-    init(_ options: PublishOptions) { self.options = options }
+    init(_ options: PublishOptions) {
+        self.options = options
+        let topic = IndoorlocPayload.gatewayTopic(prefix: options.prefix, gateway: options.gateway)
+        state = Guarded(
+            State(presence: ProcessPresence(topic: topic, status: IndoorlocPayload.presenceLevel)))
+    }
+
+    /// Throws `CommandError` if another process publishes as the same gateway.
+    func checkName() throws(CommandError) {
+        guard state.withLock({ $0.isRefused }) else { return }
+        let taken = ProcessNameTaken(
+            topic: IndoorlocPayload.gatewayTopic(prefix: options.prefix, gateway: options.gateway),
+            host: options.broker.host, remedy: "end that process, or give this gateway another name (--name)")
+        throw CommandError(description: "\(taken)")
+    }
 
     // MARK: Readings
 
@@ -86,12 +105,6 @@ final class AdvertisementPublisher: Sendable {
     }
 
     // MARK: Connection
-
-    private func presence(_ text: String) -> MQTTMessage {
-        MQTTMessage(
-            topic: IndoorlocPayload.presenceTopic(prefix: options.prefix, gateway: options.gateway),
-            payload: Array(text.utf8), isRetained: true)
-    }
 
     /// Publishes until `end()`, then sends the pending readings and disconnects.
     ///
@@ -142,15 +155,15 @@ final class AdvertisementPublisher: Sendable {
 
     private func close(_ link: MQTTLink) {
         flush()
-        link.ask(.publish(presence("offline")))
+        link.ask(.publish(state.withLock { $0.presence.offline }))
         link.ask(.close)
     }
 
     /// Connects to the broker, and publishes until the connection ends.
     private func connect(_ backoff: inout Backoff) async {
-        let identifier = "indoor" + String(UInt64.random(in: .min ... .max), radix: 16)
+        let presence = state.withLock { $0.presence }
         let (link, events) = MQTTLink.open(
-            options.broker, clientID: identifier, will: presence("offline"), keepAliveSeconds: 30,
+            options.broker, clientID: presence.clientID, will: presence.offline, keepAliveSeconds: 30,
             largestPacket: Self.largestPacket)
         let isLate = state.withLock { state in
             state.link = link
@@ -162,29 +175,60 @@ final class AdvertisementPublisher: Sendable {
             switch event {
             case .accepted:
                 backoff.reset()
-                link.ask(.publish(presence("online")))
-                let isEnding = state.withLock { state in
-                    state.isAccepted = true
-                    state.reported = nil
-                    return state.isEnding
-                }
-                StandardError.line("publishing to \(options.broker.host) as \(options.gateway)", .info)
-                if isEnding { close(link) }
+                perform(over: link) { $0.accepted() }
                 flushing = Task {
+                    try? await Task.sleep(for: ProcessPresence.patience)
+                    if !Task.isCancelled { self.decide(over: link) }
                     while !Task.isCancelled {
                         self.flush()
                         try? await Task.sleep(for: Self.interval)
                     }
                 }
+            case .received(let message): receive(message, over: link)
             case .ended(let error): report(error)
-            case .subscribed, .received, .confirmed: break
+            case .subscribed, .confirmed: break
             }
         }
         flushing?.cancel()
         state.withLock { state in
             state.link = nil
             state.isAccepted = false
+            state.presence.disconnected()
         }
+    }
+
+    private func perform(
+        over link: MQTTLink, _ change: @Sendable (inout ProcessPresence) -> [MQTTLink.Operation]
+    ) {
+        for operation in state.withLock({ change(&$0.presence) }) { link.ask(operation) }
+    }
+
+    /// Begins to publish if no other process has the name.
+    private func decide(over link: MQTTLink) {
+        guard state.withLock({ $0.presence.standing == .asking }) else { return }
+        perform(over: link) { $0.decide() }
+        let isEnding = state.withLock { state in
+            state.isAccepted = true
+            state.reported = nil
+            return state.isEnding
+        }
+        StandardError.line("publishing to \(options.broker.host) as \(options.gateway)", .info)
+        if isEnding { close(link) }
+    }
+
+    private func receive(_ message: MQTTMessage, over link: MQTTLink) {
+        // After the end, the own status is that of the end.
+        guard !isEnding || !state.withLock({ $0.isAccepted }) else { return }
+        perform(over: link) { $0.receive(message) }
+        let isRefused = state.withLock { state in
+            guard state.presence.standing == .refused, !state.isRefused else { return false }
+            state.isRefused = true
+            state.isEnding = true
+            state.isAccepted = false
+            return true
+        }
+        // Without a change of the status, which is that of the other process.
+        if isRefused { link.ask(.close) }
     }
 
     /// Reports why there is no connection, each reason once until the next connection.

@@ -26,7 +26,8 @@ package struct FleetOptions: Sendable {
 
     /// The settings of the fleet.
     package let settings: FleetSettings
-    private let tags: String?
+    /// The path of the register; nil if none was given.
+    package let tags: String?
     private let venue: String
     private let radioMap: String?
     private let server: VenueServerOptions

@@ -10,6 +10,7 @@ struct TrackRun: Sendable {
         case outputs([FleetOutput])
         case report(FleetService.Report)
         case state(TrackLog.State)
+        case nameTaken(ProcessNameTaken)
     }
 
     /// Passes the outputs to the loop that prints.
@@ -30,8 +31,14 @@ struct TrackRun: Sendable {
     private static let logInterval = Duration.seconds(5)
 
     let engine: FleetEngine
+    /// The options with the register, which is read again on SIGHUP and when the file changes.
+    let fleet: FleetOptions
+    /// The latest outputs of earlier starts.
+    let places: [FleetOutput]
     let state: StateFolder?
     let sinks: [any FleetOutputSink]
+    /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
+    let published: MQTTOutputSink?
     let broker: MQTTBroker
     let filters: [String]
     /// The page of the tags; nil for none.
@@ -39,20 +46,29 @@ struct TrackRun: Sendable {
 
     /// Runs the fleet and prints its outputs.
     ///
-    /// - Throws: the error of standard output, except that of a reader that has closed the pipe.
+    /// - Throws: `CommandError` if another process publishes under the same name, or the error of standard output,
+    ///   except that of a reader that has closed the pipe.
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
         let server = try page?.start(engine, queue) { clock.now() }
         defer { server?.stop() }
+        let register = RegisterFile(fleet)
+        let reloading = ReloadSignal { register.reload() }
+        defer { withExtendedLifetime(reloading) {} }
         let input = FleetInput(broker, filters: filters) { _ in clock.now() }
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
-                sinks: [Printing(give: give)] + sinks, now: { clock.now() }
+                sinks: [Printing(give: give)] + sinks, places: places, newRegister: { register.take() },
+                now: { clock.now() }
             ) { give(.report($0)) }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
+                group.addTask { await register.watch() }
+                group.addTask { [published] in
+                    if let error = await published?.nameTaken() { give(.nameTaken(error)) }
+                }
                 group.addTask {
                     while (try? await Task.sleep(for: Self.logInterval)) != nil {
                         give(.state(await TrackLog.State(engine)))
@@ -69,6 +85,7 @@ struct TrackRun: Sendable {
             case .element(.outputs(let outputs)): for output in outputs { try lines.line(output.json) }
             case .element(.report(let report)): log.write(report)
             case .element(.state(let state)): log.write(state)
+            case .element(.nameTaken(let error)): throw CommandError(description: "\(error)")
             case .ended: hasEnded = true
             case .tick, .limitReached, .interrupted: break
             }

@@ -16,10 +16,10 @@ final class MQTTOutputSinkTests: XCTestCase {
         private let link: MQTTLink
         private let events: AsyncStream<MQTTLinkEvent>
 
-        init(port: UInt16) async throws {
+        init(port: UInt16, will: MQTTMessage? = nil) async throws {
             let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
             (link, events) = MQTTLink.open(
-                MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+                MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: will, keepAliveSeconds: 60)
             try await next("acceptance") { if case .accepted = $0 { true } else { nil } }
             link.ask(.subscribe("#", .atLeastOnce))
             try await next("subscription") { if case .subscribed = $0 { true } else { nil } }
@@ -49,6 +49,9 @@ final class MQTTOutputSinkTests: XCTestCase {
         }
 
         func close() { link.ask(.close) }
+
+        /// Ends the connection as a network or a process does that breaks.
+        func abandon() { link.abandon() }
 
         @discardableResult private func next<Value: Sendable>(
             _ awaited: String, _ selecting: @escaping @Sendable (MQTTLinkEvent) -> Value?
@@ -160,6 +163,60 @@ final class MQTTOutputSinkTests: XCTestCase {
         reader.close()
     }
 
+    func testTheFleetIsOnlineAgainAfterTheWillOfAnEarlierConnection() async throws {
+        let broker = try broker()
+        let sink = try sink(port: broker.port)
+        let reader = try await Subscriber(port: broker.port)
+        await sink.start()
+        let status = "indoorloc/v1/fleets/fleet/status"
+        let online = try await reader.message(status)
+        XCTAssertEqual(online.payload, Array("online".utf8))
+        // An earlier process of this name whose connection the broker believed to be open.
+        let earlier = try await Subscriber(
+            port: broker.port, will: MQTTMessage(topic: status, payload: Array("offline".utf8), isRetained: true))
+        earlier.abandon()
+        let will = try await reader.message(status)
+        XCTAssertEqual(will.payload, Array("offline".utf8))
+        let again = try await reader.message(status)
+        XCTAssertEqual(again.payload, Array("online".utf8))
+        let later = try await Subscriber(port: broker.port)
+        let kept = try await later.message(status)
+        XCTAssertTrue(kept.isRetained)
+        XCTAssertEqual(kept.payload, Array("online".utf8))
+        reader.close()
+        later.close()
+    }
+
+    func testASecondProcessWithTheSameNameIsRefusedAndTheFirstOneStaysOnline() async throws {
+        let broker = try broker()
+        let reader = try await Subscriber(port: broker.port)
+        let first = try sink(port: broker.port)
+        await first.start()
+        let status = "indoorloc/v1/fleets/fleet/status"
+        _ = try await reader.message(status)
+        let second = try sink(port: broker.port)
+        await second.start()
+        await second.write([Stage.output("b", 1, .present)])
+        let taken = try await Bounded.wait(for: "the refusal") { await second.nameTaken() }
+        XCTAssertEqual(taken?.topic, "indoorloc/v1/fleets/fleet")
+        let isConnected = await second.isConnected
+        XCTAssertFalse(isConnected)
+        await second.stop()
+        let other = try sink(port: broker.port) { $0.instance = "other" }
+        await other.start()
+        await first.write([Stage.output("a", 1, .present)])
+        let topics: Set = [
+            status, "indoorloc/v1/fleets/other/status", "indoorloc/v1/tags/a/presence",
+        ]
+        _ = try await reader.messages(topics.subtracting([status]))
+        let later = try await Subscriber(port: broker.port)
+        let kept = try await later.messages(topics)
+        XCTAssertEqual(kept[status]?.payload, Array("online".utf8))
+        XCTAssertNil(kept["indoorloc/v1/tags/b/presence"])
+        reader.close()
+        later.close()
+    }
+
     func testHomeAssistantGetsTheConfigurationAgainAfterItsStart() async throws {
         let broker = try broker()
         let sink = try sink(port: broker.port) { $0.homeAssistantPrefix = "homeassistant" }
@@ -170,9 +227,11 @@ final class MQTTOutputSinkTests: XCTestCase {
             "homeassistant/device_tracker/indoorloc_tag_a_position/config",
             "homeassistant/sensor/indoorloc_tag_a_area/config", "indoorloc/v1/tags/a/homeassistant",
         ]
-        let first = try await home.messages(topics)
+        let status: Set = ["indoorloc/v1/fleets/fleet/status"]
+        let first = try await home.messages(topics.union(status))
         home.publish("homeassistant/status", "online")
-        let second = try await home.messages(topics)
+        let second = try await home.messages(topics.union(status))
+        XCTAssertEqual(second[status.first ?? ""]?.payload, Array("online".utf8))
         for topic in topics { XCTAssertEqual(second[topic]?.payload, first[topic]?.payload, topic) }
         await sink.remove([.name("a")])
         let removed = try await home.messages(topics.union(["indoorloc/v1/tags/a/position"]))
