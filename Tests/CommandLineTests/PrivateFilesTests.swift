@@ -81,6 +81,25 @@ final class PrivateFilesTests: XCTestCase {
         XCTAssertEqual(try open(in: folder), [], "umask \(umask)")
     }
 
+    /// A venue isn't private, but its folder isn't open to changes by others: they could replace a plan by a link.
+    func testVenuesFollowTheUmask() throws {
+        for (umask, folderMode) in [("022", 0o755), ("027", 0o750), ("077", 0o700)] {
+            let folder = try temporaryFolder()
+            let plan = "Fixtures/office/plans/ground.png"
+            try run(umask, ["venue", "new", "--plan", plan, "--scale", "30,30,1050,30=34", "-o", folder + "/a/new"])
+            try run(umask, ["venue", "import", "-o", folder + "/b/museum", "Fixtures/imdf/museum"])
+            try run(umask, ["venue", "publish", folder + "/c/public", "Fixtures/office"])
+            try run(umask, ["manual", "--folder", folder + "/d/pages"])
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + path)
+                let mode = try XCTUnwrap(attributes[.posixPermissions] as? Int)
+                let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+                let expected = isFolder ? folderMode : folderMode & 0o666
+                XCTAssertEqual(String(mode, radix: 8), String(expected, radix: 8), "\(path), umask \(umask)")
+            }
+        }
+    }
+
     /// A web server, which is another user, reads a published folder.
     func testPublishedVenuesAreReadableByOthers() throws {
         let folder = try temporaryFolder()

@@ -53,7 +53,7 @@ public struct VenuePacketWriter: Sendable {
     /// Writes a file of a packet, with the folders above it.
     static func write(_ bytes: [UInt8], to path: String) throws(VenuePacketError) {
         do throws(FileSystemError) {
-            try DiskFolder.create(URL(filePath: path).deletingLastPathComponent().path, mode: 0o777)
+            try DiskFolder.create(URL(filePath: path).deletingLastPathComponent().path, mode: DiskFolder.openMode)
             try DiskFile.replace(path, with: bytes)
         } catch {
             throw VenuePacketError(

@@ -13,9 +13,6 @@ import VenueModel
 /// forever. Files that are no longer in the catalogue are kept. Packets that were never in a catalogue, because a
 /// process was killed before it wrote the catalogue, are removed.
 public struct VenuePublisher: Sendable {
-    /// The access permissions of folders: a web server, which is another user, reads them.
-    private static let publicMode = 0o755
-
     /// The change of a venue in the catalogue.
     public enum Change: String, Hashable, Sendable {
         /// The venue was added.
@@ -100,7 +97,7 @@ public struct VenuePublisher: Sendable {
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
         let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
-            try DiskFolder.create(folder, mode: Self.publicMode)
+            try DiskFolder.create(folder, mode: DiskFolder.openMode)
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
         guard lock.lock() else {
@@ -110,7 +107,7 @@ public struct VenuePublisher: Sendable {
             // Removes the leftovers of a killed process.
             DiskFolder.remove(work.path)
             try VenueRepositoryError.storing { () throws(FileSystemError) in
-                try DiskFolder.create(work.path, mode: Self.publicMode)
+                try DiskFolder.create(work.path, mode: DiskFolder.openMode)
             }
             defer { DiskFolder.remove(work.path) }
             return try body()
@@ -171,9 +168,8 @@ public struct VenuePublisher: Sendable {
         do { bytes = [UInt8](try encoder.encode(CatalogueDocument.tree(entries))) + [10] } catch {
             throw FileSystemError(path: cataloguePath, reason: "\(error)")
         }
-        let file = try work.makeFile()
+        let file = try work.makeFile(mode: DiskFile.openMode)
         try file.write(bytes)
-        try file.setMode(0o644)
         // Servers derive a file's entity tag from its size and its modification time in seconds: two catalogues written
         // in the same second would have the same tag, and clients would keep the first.
         let old = try? OpenFile(cataloguePath, O_RDONLY).modified()
@@ -266,11 +262,10 @@ extension VenuePublisher {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
-            try DiskFolder.create(DiskFolder.parent(of: target), mode: Self.publicMode)
+            try DiskFolder.create(DiskFolder.parent(of: target), mode: DiskFolder.openMode)
             let file = try OpenFile(source, O_RDONLY)
-            let copy = try work.makeFile()
+            let copy = try work.makeFile(mode: DiskFile.openMode)
             while let bytes = try file.read() { try copy.write(bytes) }
-            try copy.setMode(0o644)
             try copy.synchronize()
             try DiskFolder.place(copy.path, at: target)
         }

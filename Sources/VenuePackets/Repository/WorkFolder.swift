@@ -9,41 +9,37 @@ struct WorkFolder: Sendable {
 
     /// Creates an empty folder that other users don't remove as long as the lock exists.
     func makeFolder() throws(FileSystemError) -> OpenFile {
-        try make { template throws(FileSystemError) in
-            guard let made = mkdtemp(template) else { throw .system(path) }
-            return (String(cString: made), O_RDONLY | O_DIRECTORY)
+        try make(flags: O_RDONLY | O_DIRECTORY) { name throws(FileSystemError) in
+            guard mkdir(name, 0o700) == 0 else { throw .system(path) }
         }
     }
 
     /// Creates an empty file that other users don't remove as long as the lock exists.
-    func makeFile() throws(FileSystemError) -> OpenFile {
-        try make { template throws(FileSystemError) in
-            let descriptor = mkstemp(template)
+    ///
+    /// - Parameter mode: the access permissions, of which the umask removes some.
+    func makeFile(mode: mode_t = 0o600) throws(FileSystemError) -> OpenFile {
+        try make(flags: O_RDWR) { name throws(FileSystemError) in
+            let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
             guard descriptor >= 0 else { throw .system(path) }
             close(descriptor)
-            return (String(cString: template), O_RDWR)
         }
     }
 
     private func make(
-        _ create: (UnsafeMutablePointer<CChar>) throws(FileSystemError) -> (path: String, flags: Int32)
+        flags: Int32, _ create: (_ path: String) throws(FileSystemError) -> Void
     ) throws(FileSystemError) -> OpenFile {
         // Before it is locked, another process may remove the new file as a leftover.
         for _ in 0..<100 {
-            var template = Array((path + "/new-XXXXXX").utf8CString)
-            var made: (path: String, flags: Int32) = ("", 0)
-            try template.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) in
-                guard let base = buffer.baseAddress else { return }
-                made = try create(base)
-            }
+            let made = "\(path)/new-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+            try create(made)
             do throws(FileSystemError) {
-                let file = try OpenFile(made.path, made.flags)
+                let file = try OpenFile(made, flags)
                 if file.lock(), file.isInPlace { return file }
             } catch {
                 // Only a missing file was removed.
                 var status = stat()
-                if lstat(made.path, &status) == 0 {
-                    DiskFolder.remove(made.path)
+                if lstat(made, &status) == 0 {
+                    DiskFolder.remove(made)
                     throw error
                 }
             }

@@ -3,16 +3,25 @@ import Glibc
 
 /// Operations on folders that other processes see either completed or not at all.
 package enum DiskFolder {
+    /// The access permissions of a folder that describes a building, and not where somebody was: as the umask says.
+    package static let openMode: mode_t = 0o777
+
     /// Creates a folder, and its parent folders if they are missing.
     ///
     /// - Parameter mode: the access permissions of new folders, of which the umask removes some. By default, only their
     ///   owner has access: what a device stores shows where it is.
-    package static func create(_ path: String, mode: Int = 0o700) throws(FileSystemError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
-        } catch {
-            throw FileSystemError(path: path, reason: error.systemReason)
+    package static func create(_ path: String, mode: mode_t = 0o700) throws(FileSystemError) {
+        // Foundation sets the mode after it created a folder, whatever the umask.
+        if mkdir(path, mode) == 0 { return }
+        let parent = parent(of: path)
+        if errno == ENOENT, !parent.isEmpty, parent != path {
+            try create(parent, mode: mode)
+            if mkdir(path, mode) == 0 { return }
+        }
+        let number = errno
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw FileSystemError(path: path, reason: String(cString: strerror(number)))
         }
     }
 

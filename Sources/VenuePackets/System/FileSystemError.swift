@@ -27,6 +27,7 @@ extension Error {
     ///
     /// Foundation's own description of such an error is a domain, a code and a dictionary, which don't help a user.
     package var systemReason: String {
+        if let error = self as? FileSystemError { return error.reason }
         if let error = self as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
         return (self as? CocoaError)?.underlying?.systemReason ?? "\(self)"
     }

@@ -276,8 +276,7 @@ extension EvaluateCommand {
     private func replayFiles(of dataSet: DataSet) throws -> [String: OutputFile] {
         guard let replays else { return [:] }
         try CommandError.explaining(replays) {
-            try FileManager.default.createDirectory(
-                atPath: replays, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try DiskFolder.create(replays)
         }
         var files: [String: OutputFile] = [:]
         for track in dataSet.tracks {

@@ -98,8 +98,7 @@ struct UploadOptions: Sendable {
     func work(_ settings: UploadSettings) throws -> UploadWork {
         let folder = (queue as NSString).deletingLastPathComponent
         if !folder.isEmpty {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try DiskFolder.create(folder)
         }
         let queue = try UploadQueue(path: queue, limit: settings.queueSize)
         // Each device has its own topic, so that a broker's access lists can distinguish devices.

@@ -75,7 +75,9 @@ struct PacketOutput {
     func write(_ files: (String) throws -> Void) throws {
         guard isZip else { return try files(path) }
         let folder = FileManager.default.temporaryDirectory.appending(path: "indoorloc-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        defer { DiskFolder.remove(folder) }
+        // Other users of the machine can't change the files before they are packed.
+        try DiskFolder.create(folder)
         try files(folder)
         try VenuePacketWriter().pack(folder: folder, toZip: path)
     }

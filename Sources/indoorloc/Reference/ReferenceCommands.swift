@@ -1,4 +1,5 @@
 import Foundation
+import VenuePackets
 
 /// The command `completion`: prints a shell completion of the tool.
 struct CompletionCommand: Sendable {
@@ -88,7 +89,7 @@ struct ManualCommand: Sendable {
     }
 
     private func write(_ pages: ManualPage, to folder: String) throws {
-        do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+        do { try DiskFolder.create(folder, mode: DiskFolder.openMode) } catch {
             throw OutputFile.Failure(path: folder, reason: "can't be created: give another folder")
         }
         let files = pages.files.map { page in

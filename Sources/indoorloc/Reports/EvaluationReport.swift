@@ -3,6 +3,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import LocalizationFigures
 import ScanRecording
+import VenuePackets
 
 /// The report of an evaluation: a page without scripts and external resources, with scores and figures.
 struct EvaluationReport: Sendable {
@@ -131,8 +132,7 @@ struct ReportFolder: Sendable {
             throw CommandError(description: "--report: \(folder) is a file; give a folder")
         }
         try CommandError.explaining(folder) {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try DiskFolder.create(folder)
         }
         let file = OutputFile(
             path: "\(folder)/\(ReportIndex.prefix)\(name).html", existing: mayOverwrite ? .replaced : .kept,
