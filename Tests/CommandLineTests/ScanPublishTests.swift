@@ -53,7 +53,7 @@ final class ScanPublishTests: XCTestCase {
             let instant = Instant(seconds: second)
             let advertisement = Advertisement(
                 instant: instant, address: DeviceAddress(rawValue: 7, kind: .public),
-                rssi: -60 - (second * 10).rounded(),
+                rssi: -60 - (second * 10).rounded().truncatingRemainder(dividingBy: 30),
                 data: try frame.advertisingData())
             return [
                 .advertisement(advertisement), .sighting(try XCTUnwrap(try advertisement.sighting())),

@@ -142,8 +142,9 @@ package struct FleetService: Sendable {
             do throws(StateFolderError) {
                 if let register { try state.write(register: register) }
                 next.register = nil
-                try state.write(places: latest.tags.values.flatMap(\.outputs))
                 try await service.engine.store(in: state)
+                // After the snapshots, so that an earlier state stays whole if the disk is full.
+                try state.write(places: latest.tags.values.flatMap(\.outputs))
                 next.isChanged = false
                 if isUnsaved { service.report(.saved) }
                 next.isUnsaved = false
