@@ -23,7 +23,7 @@ final class StoreCommandTests: HistoryTestCase {
         // The broker retains the first outputs of the tags for the command, which starts later.
         await sink.write([
             TestOutputs.output("a", sequence: 1, .present), TestOutputs.position("a", sequence: 2, x: 12),
-            TestOutputs.position("b/+#", sequence: 1, x: 3),
+            TestOutputs.output("b/+#", sequence: 1, .present), TestOutputs.position("b/+#", sequence: 2, x: 3),
         ])
         let program = try FleetProgram(
             ["store", "--broker", "mqtt://127.0.0.1:\(broker.port)", "--database", address, "--create"],
@@ -31,7 +31,8 @@ final class StoreCommandTests: HistoryTestCase {
         let connection = try TestDatabase(address)
         try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
         let history = "SELECT tag, sequence, type, x FROM indoorloc_history ORDER BY 1, 2"
-        try connection.wait(for: ["a 1 present -", "a 2 position 12", "b/+# 1 position 3"], of: history)
+        try connection.wait(
+            for: ["a 1 present -", "a 2 position 12", "b/+# 1 present -", "b/+# 2 position 3"], of: history)
         // An event isn't retained: the subscription receives it now.
         let fence = Fence(id: 3, name: "Gate", mapID: 2, area: .polygon([]))
         let entry = LocalizationEvent(instant: .zero, venueID: 7, kind: .enterFence(fence))
