@@ -143,7 +143,8 @@ let targets: [Target] = [
         name: "BlueZScanningTests",
         dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
     .testTarget(
-        name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
+        name: "GPSDReceivingTests",
+        dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting", "LoopbackServers"]),
     .testTarget(
         name: "NMEASendingTests",
         dependencies: [

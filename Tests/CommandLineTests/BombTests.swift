@@ -4,8 +4,10 @@ import XCTest
 
 /// Small inputs that would cost much memory or time are refused with a reason.
 final class BombTests: XCTestCase {
-    /// The limit of address space in KiB: that of an ordinary run plus 200 MB.
-    private static let memory = 500_000
+    /// The limit of writable memory in KiB: 40 MB for an ordinary run, 200 MB, and the stack of a thread for each processor.
+    ///
+    /// It isn't the limit of address space, of which each thread also reserves 64 MB for its allocations.
+    private static let memory = 240_000 + 8_192 * ProcessInfo.processInfo.activeProcessorCount
     /// The limit of processor time in seconds: 5 for an optimized build, which is about ten times as fast as a debug build.
     private static let seconds = 50
 
@@ -16,7 +18,7 @@ final class BombTests: XCTestCase {
     ///
     /// - Parameter reason: a part of the expected error; nil if success is expected.
     private func run(_ arguments: [String], _ reason: String?, line: UInt = #line) throws {
-        let limits = "ulimit -c 0; ulimit -v \(Self.memory); ulimit -t \(Self.seconds)"
+        let limits = "ulimit -c 0; ulimit -d \(Self.memory); ulimit -t \(Self.seconds)"
         let result = try Tool.run(arguments, under: limits)
         let told = result.output + result.errors
         let short = "\(arguments): \(told.prefix(600))"

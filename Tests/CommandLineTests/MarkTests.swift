@@ -228,7 +228,7 @@ final class MarkTests: XCTestCase {
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        try Tool.run(["--silent", "--max-time", "60"] + arguments, program: "/usr/bin/curl").output
+                        try Tool.run(["--silent", "--max-time", "180"] + arguments, program: "/usr/bin/curl").output
                     })
             }
         }

@@ -8,7 +8,7 @@ final class ServeLiveMapTests: XCTestCase {
     private func curl(_ arguments: String...) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["curl", "-sS", "--max-time", "60"] + arguments
+        process.arguments = ["curl", "-sS", "--max-time", "180"] + arguments
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

@@ -38,7 +38,7 @@ final class VenueEditCommandTests: XCTestCase {
     private func request(_ served: Served, _ path: String, _ options: [String] = []) throws -> Answer {
         let format = "\\n%{http_code}\\n%header{etag}"
         let result = try Tool.run(
-            ["--silent", "--show-error", "--max-time", "60", "--write-out", format] + options + [served.url + path],
+            ["--silent", "--show-error", "--max-time", "180", "--write-out", format] + options + [served.url + path],
             program: "/usr/bin/curl")
         XCTAssertEqual(result.status, 0, result.errors)
         var lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -22,7 +22,7 @@ final class Watcher {
 
     /// Waits for a new line with this prefix, up to a time limit.
     func line(_ start: String) throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + Bounded.longest
         while ContinuousClock.now < deadline {
             if let index = lines.firstIndex(where: { $0.hasPrefix(start) }) { return lines.remove(at: index) }
             var watched = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)

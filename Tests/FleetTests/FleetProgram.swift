@@ -53,7 +53,7 @@ final class FleetProgram {
 
     /// Waits for the end of the program.
     func end() throws -> Result {
-        let deadline = ContinuousClock.now + .seconds(180)
+        let deadline = ContinuousClock.now + Bounded.longest
         while process.isRunning {
             guard ContinuousClock.now < deadline else {
                 kill(process.processIdentifier, SIGKILL)

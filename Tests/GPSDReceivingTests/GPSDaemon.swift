@@ -1,11 +1,11 @@
 import Foundation
 import GPSDReceiving
 import IndoorLocalizationTesting
+import LoopbackServers
 import XCTest
 
 /// The real gpsd on loopback, with a receiver that the test controls.
 final class GPSDaemon {
-    /// A port that was free a moment ago.
     let port: UInt16
     private let receiver: LoopbackListener
     private var process: Process?
@@ -13,7 +13,7 @@ final class GPSDaemon {
 
     init() throws {
         receiver = try LoopbackListener()
-        port = try LoopbackListener().port
+        port = try TestPort.free()
     }
 
     /// The source that connects to the daemon.
@@ -25,7 +25,7 @@ final class GPSDaemon {
         process.executableURL = URL(fileURLWithPath: "/usr/sbin/gpsd")
         process.arguments = ["-N", "-n", "-S", "\(port)", "tcp://127.0.0.1:\(receiver.port)"]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try ProcessSignals.withAll { try process.run() }
         self.process = process
         deliver(content, over: try receiver.accept())
     }

@@ -1,9 +1,11 @@
 import Glibc
+import IndoorLocalization
+import IndoorLocalizationTesting
 
 /// A socket that listens on loopback, on a port that the kernel chooses. Its waits have a time limit.
 final class LoopbackListener {
-    /// The time limit of a wait: far longer than any operation takes, even on a busy computer and with a sanitizer.
-    private static let patience: Int32 = 60_000
+    /// The time limit of a wait in milliseconds.
+    private static let patience = Int32(Bounded.longest.seconds * 1000)
 
     let port: UInt16
     private let descriptor: Int32

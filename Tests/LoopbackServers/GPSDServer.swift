@@ -24,10 +24,8 @@ package final class GPSDServer {
     }
 
     /// Reads gpsd's reports with gpspipe until one satisfies a condition, and returns it.
-    ///
-    /// - Parameter seconds: the time limit.
     package static func report(
-        at port: UInt16, _ awaited: String, within seconds: Double = 60, where isWanted: ([String: Any]) -> Bool
+        at port: UInt16, _ awaited: String, where isWanted: ([String: Any]) -> Bool
     ) throws -> [String: Any] {
         let pipe = Process()
         pipe.executableURL = try TestPort.program("gpspipe", ofPackage: "gpsd-clients")
@@ -37,7 +35,7 @@ package final class GPSDServer {
         pipe.standardError = FileHandle.nullDevice
         try ProcessSignals.withAll { try pipe.run() }
         let limit = DispatchWorkItem { pipe.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
+        DispatchQueue.global().asyncAfter(deadline: .now() + TestPort.bound, execute: limit)
         defer {
             limit.cancel()
             pipe.terminate()
@@ -56,13 +54,28 @@ package final class GPSDServer {
                 }
             }
         }
-        throw TestPort.Failure(description: "no \(awaited) within \(seconds) s, but \(lines.suffix(20))")
+        throw TestPort.Failure(description: "no \(awaited) within \(TestPort.bound) s, but \(lines.suffix(20))")
     }
 }
 
 extension TestPort {
-    /// Returns a UDP port that the kernel has chosen and that was free at that moment.
-    package static func freeForDatagrams() throws -> UInt16 { try DatagramReceiver().port }
+    /// Returns a UDP port for a receiver that a test starts later.
+    ///
+    /// A socket keeps the port as in `free()`. It receives nothing, as it is connected to a port from which nobody sends.
+    package static func freeForDatagrams() throws -> UInt16 {
+        // The kernel must choose a port that nobody has; a reusable one could be a reusable one of another process.
+        let (descriptor, port) = try bound(port: 0, SOCK_DGRAM, isReusable: false)
+        makeReusable(descriptor)
+        var peer = loopback(port: 9)
+        let isConnected = withUnsafePointer(to: &peer) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                Glibc.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else { throw Failure(description: "no UDP port: \(String(cString: strerror(errno)))") }
+        keep(descriptor)
+        return port
+    }
 }
 
 /// A socket that receives datagrams on loopback, on a port that the kernel has chosen.
@@ -72,20 +85,9 @@ package final class DatagramReceiver {
 
     package convenience init() throws { try self.init(port: 0) }
 
-    /// - Parameter port: the port; 0 for any free one.
+    /// - Parameter port: a port from `freeForDatagrams()`; 0 for any free one.
     package init(port: UInt16) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = TestPort.loopback(port: port)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
-            }
-        }
-        self.port = UInt16(bigEndian: address.sin_port)
-        guard isBound else {
-            throw TestPort.Failure(description: "no UDP port: \(String(cString: strerror(errno)))")
-        }
+        (descriptor, self.port) = try TestPort.bound(port: port, SOCK_DGRAM, isReusable: port != 0)
     }
 
     deinit { close(descriptor) }
@@ -93,7 +95,9 @@ package final class DatagramReceiver {
     /// Returns the next datagram as text.
     package func next() throws -> String {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&watched, 1, 60_000) == 1 else { throw TestPort.Failure(description: "no datagram arrives") }
+        guard poll(&watched, 1, Int32(TestPort.bound * 1000)) == 1 else {
+            throw TestPort.Failure(description: "no datagram arrives")
+        }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &bytes, bytes.count, 0)
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)

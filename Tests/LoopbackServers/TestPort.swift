@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Ports on this machine's loopback interface.
 package enum TestPort {
@@ -8,33 +9,73 @@ package enum TestPort {
         package init(description: String) { self.description = description }
     }
 
-    /// Returns a port that the kernel has chosen and that was free at that moment.
+    /// The time limit in seconds for the start of a server: far longer than any takes, even on a busy machine.
+    static let bound = 180.0
+
+    /// The sockets that keep the ports of the latest calls, the oldest first.
+    private static let keepers = Mutex<[Int32]>([])
+
+    /// Returns a port for a server that a test starts later.
+    ///
+    /// Nothing listens on the port. A bound socket keeps it, so that the kernel gives it neither to another process nor to
+    /// a connection. A server can listen on it with the option `SO_REUSEADDR`, which all servers of the tests set.
     package static func free() throws -> UInt16 {
-        let listener = try listen(backlog: 1)
-        defer { close(listener.descriptor) }
-        return listener.port
+        let (descriptor, port) = try bound(port: 0, SOCK_STREAM, isReusable: true)
+        keep(descriptor)
+        return port
     }
 
-    /// Returns a socket that listens on a port; 0 is a port that the kernel chooses.
+    /// Keeps a socket until so many others are kept that its test is long over.
+    static func keep(_ descriptor: Int32) {
+        let old = keepers.withLock { keepers -> Int32? in
+            keepers.append(descriptor)
+            return keepers.count > 64 ? keepers.removeFirst() : nil
+        }
+        if let old { close(old) }
+    }
+
+    /// Returns a socket that is bound to a port of loopback.
     ///
-    /// - Parameter isReusable: whether the test listens on the port again after it has closed the socket.
-    package static func listen(
-        port: UInt16 = 0, backlog: Int32, isReusable: Bool = false
+    /// - Parameters:
+    ///   - port: the port; 0 for one that the kernel chooses.
+    ///   - isReusable: whether another socket with this option can use the port too.
+    static func bound(
+        port: UInt16, _ type: __socket_type, isReusable: Bool
     ) throws -> (descriptor: Int32, port: UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        // Both the earlier and the later socket need the option.
-        var value: Int32 = isReusable ? 1 : 0
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<Int32>.size))
+        let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if isReusable { makeReusable(descriptor) }
         var address = loopback(port: port)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, size) == 0 && Glibc.listen(descriptor, backlog) == 0
-                    && getsockname(descriptor, pointer, &size) == 0
+                bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
             }
         }
-        guard isBound else { throw Failure(description: "no port: \(String(cString: strerror(errno)))") }
+        guard isBound else {
+            let number = errno
+            close(descriptor)
+            throw Failure(description: "no port: \(String(cString: strerror(number)))")
+        }
         return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    static func makeReusable(_ descriptor: Int32) {
+        var value: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Returns a socket that listens on a port; 0 is a port that the kernel chooses.
+    ///
+    /// - Parameter isReusable: whether the port is from `free()`, or the test listens on it again after it has closed the
+    ///   socket.
+    package static func listen(
+        port: UInt16 = 0, backlog: Int32, isReusable: Bool = false
+    ) throws -> (descriptor: Int32, port: UInt16) {
+        let (descriptor, port) = try bound(port: port, SOCK_STREAM, isReusable: isReusable)
+        guard Glibc.listen(descriptor, backlog) == 0 else {
+            throw Failure(description: "no listener at \(port): \(String(cString: strerror(errno)))")
+        }
+        return (descriptor, port)
     }
 
     /// Returns a socket that is connected to a port.
@@ -75,10 +116,10 @@ package enum TestPort {
 
     /// Starts a server, and returns whether it listens on the port.
     ///
-    /// The result is false if the process ends first, or does not listen within 20 s.
+    /// The result is false if the process ends first, or does not listen within the limit.
     static func start(_ process: Process, on port: UInt16) throws -> Bool {
         try ProcessSignals.withAll { try process.run() }
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(bound)
         while process.isRunning, ContinuousClock.now < deadline {
             if isOpen(port), process.isRunning { return true }
             poll(nil, 0, 5)

@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import IndoorLocalizationTesting
 import LoopbackServers
 import MQTTSharing
 import XCTest
@@ -29,7 +30,7 @@ final class DeviceProcess {
 
     /// Waits for a line with a prefix within the time limit, and returns the rest of the line.
     func line(_ start: String) throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + Bounded.longest
         while true {
             while let end = rest.firstIndex(of: "\n") {
                 let line = String(rest[..<end])

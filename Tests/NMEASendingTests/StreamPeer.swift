@@ -1,4 +1,6 @@
 import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
 import LoopbackServers
 
 /// One end of a stream socket, or of a FIFO, that a test reads. Its waits have a time limit.
@@ -9,8 +11,8 @@ final class StreamPeer: @unchecked Sendable {
         let description: String
     }
 
-    /// The time limit of a wait in milliseconds: far longer than any operation takes.
-    static let patience: Int32 = 60_000
+    /// The time limit of a wait in milliseconds.
+    static let patience = Int32(Bounded.longest.seconds * 1000)
 
     private let descriptor: Int32
     private var rest: [UInt8] = []

@@ -252,6 +252,9 @@ final class PluginRecordingTests: XCTestCase {
             radio.office.pointsOfInterest(on: here.mapID).max {
                 $0.point.distance(to: here.point) < $1.point.distance(to: here.point)
             })
+        // All readings of the walk precede the place.
+        radio.source.send(.pressure(PressureSample(instant: Instant(seconds: 20.1), hectopascals: 1013)))
+        await radio.localizer.waitForReadings(upTo: Instant(seconds: 20.1))
         let added = await host.add(
             NamedPoints(), arguments: [place.name: PluginPlacement(mapID: place.mapID, place: .point(place.point))])
         let outcome = try await XCTUnwrap(added).setLocation(place.name)

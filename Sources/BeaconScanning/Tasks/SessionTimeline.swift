@@ -20,7 +20,7 @@ package struct SessionTimeline: Sendable {
     }
 
     /// The longest delay of delivery: two senders whose presents differ by less have the same timeline.
-    static let longestDelay = Duration.seconds(5)
+    package static let longestDelay = Duration.seconds(5)
     /// The number of readings in a row, all long past, after which the clock of a sender was set back.
     ///
     /// Fewer of them are late, or one before them had a wrong instant.
@@ -71,6 +71,9 @@ package struct SessionTimeline: Sendable {
 
     /// Returns an instant of this timeline on that of the source, as its wall clock uses it.
     package func ofSource(_ instant: Instant) -> Instant { instant.advanced(by: .zero - (shifts[.source] ?? .zero)) }
+
+    /// Returns an instant of the source on this timeline.
+    package func ofSession(_ instant: Instant) -> Instant { instant.advanced(by: shifts[.source] ?? .zero) }
 
     /// Forgets the shift of a sender that restarts, perhaps with another timeline.
     package mutating func restart(_ sender: Sender) {

@@ -11,7 +11,7 @@ package enum Bounded {
     }
 
     /// A limit far longer than any expected wait, even on a busy machine and under a sanitizer.
-    package static let longest = Duration.seconds(60)
+    package static let longest = Duration.seconds(180)
 
     /// Waits for an event; throws `Expired` at the limit instead of waiting forever.
     package static func wait<Value: Sendable>(

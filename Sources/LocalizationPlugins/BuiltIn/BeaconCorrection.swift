@@ -107,7 +107,9 @@ public actor BeaconCorrection: LocalizationPlugin {
             decide.map { $0(record, beacon) } ?? rule.handle(beacon.id, record.proximity, at: record.instant)
         guard isDue else { return }
         do {
-            let outcome = try await host.localizer.place(at: beacon.placement)
+            // The scanner may be ahead of the session: readings from before would contradict the place.
+            let outcome = try await host.localizer.place(at: beacon.placement, after: record.instant)
+            guard !Task.isCancelled else { return }
             heading = beacon.placement.heading ?? heading
             let correction = Correction(beacon: beacon, instant: record.instant, heading: heading, outcome: outcome)
             await host.broadcast(Self.tag, correction, from: self)

@@ -1,4 +1,5 @@
 import IndoorPositioning
+import IndoorVocabulary
 import LocalizationSession
 
 // Methods for plugins and their host.
@@ -14,6 +15,16 @@ extension Localizer {
         if let heading = placement.heading { await setHeading(heading) }
         guard let fix else { return nil }
         return await submit(fix)
+    }
+
+    /// Does the same as `place(at:)`, once the session has handled the readings up to an instant of its source.
+    ///
+    /// - Returns: the session's response; nil if the placement has no place, or if the task was cancelled.
+    func place(
+        at placement: PluginPlacement, after instant: Instant
+    ) async throws(PluginPlacementError) -> FixOutcome? {
+        await waitForReadings(upTo: instant)
+        return Task.isCancelled ? nil : try await place(at: placement)
     }
 
     /// Applies changes on top of the present settings.

@@ -1,3 +1,4 @@
+import BeaconScanning
 import IndoorPositioning
 import IndoorRouting
 import IndoorVocabulary
@@ -43,6 +44,35 @@ extension Localizer {
 
     /// Sets the calibration of the device, from an earlier session. It takes effect with the next venue.
     public func setCalibration(_ calibration: Calibration) async { _ = await guide(.calibration(calibration)) }
+}
+
+// The order of readings and other information.
+extension Localizer {
+    /// Waits until the session has handled the readings of its source up to an instant.
+    ///
+    /// Another reader of a shared source may be ahead of the session. What it learns from a reading belongs after the
+    /// earlier readings.
+    ///
+    /// The method returns at once if no session is running, if the session has no reading yet, or if the instant is more
+    /// than 5 s after its latest reading. In the last case, the instant is from another timeline, or the readings are
+    /// late. The wait ends early when the session ends, when the task is cancelled, and after 5 s on the clock of a live
+    /// source.
+    /// - Parameter instant: an instant of the source's time.
+    package func waitForReadings(upTo instant: Instant) async {
+        let instant = runtime.timeline.ofSession(instant)
+        guard !state.isOver, let latest = runtime.waits.latest, latest < instant,
+            latest.duration(to: instant) <= SessionTimeline.longestDelay
+        else { return }
+        let (stream, end) = runtime.waits.begin(until: instant)
+        let limit = alarm(after: SessionTimeline.longestDelay).map { alarm in
+            Task {
+                try? await alarm()
+                end.finish()
+            }
+        }
+        defer { limit?.cancel() }
+        for await _ in stream {}
+    }
 }
 
 extension Localizer {

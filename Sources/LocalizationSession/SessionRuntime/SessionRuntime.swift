@@ -23,6 +23,8 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     private(set) var preparation = CurrentTask()
     var updates = CurrentTask()
     var alarm = SessionAlarm()
+    /// The waits of callers for readings.
+    var waits = ReadingWaits()
     /// The measurement of the session's work; nil while it isn't measured.
     var meter: CycleMeter?
 

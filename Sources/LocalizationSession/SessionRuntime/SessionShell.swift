@@ -49,6 +49,7 @@ extension SessionShell {
         }
         guard runtime.isCurrent(sender, number) else { return }
         await perform(runtime.deliver(decoded, delay: delay))
+        if sender == .source { runtime.waits.note(instant) }
     }
 
     /// Handles the end of a sender. An end without an error follows all wake-ups that are due until then.
@@ -103,7 +104,10 @@ extension SessionShell {
             guard runtime.scan.isCurrent(session) else { return }  // stopped meanwhile
         }
         settle()
-        if runtime.driver.machine.isOver { runtime.updates.cancel() }
+        if runtime.driver.machine.isOver {
+            runtime.updates.cancel()
+            runtime.waits.endAll()
+        }
         runtime.setAlarm(for: self)
     }
 

@@ -25,7 +25,7 @@ final class FleetIngestTests: XCTestCase {
         let payload = "{\"id\":\"\(id)\",\"mac\":\"c8252d8e9c2c\",\"rssi\":\(rssi),\"rssi@1m\":-59,\"distance\":2.5}"
         let message = MQTTMessage(topic: "espresense/devices/\(id)/\(gateway)", payload: Array(payload.utf8))
         try await MQTTDelivery.deliver(
-            message, to: MQTTBroker(host: "127.0.0.1", port: port), patience: .seconds(20))
+            message, to: MQTTBroker(host: "127.0.0.1", port: port), patience: Bounded.longest)
     }
 
     /// Publishes readings until those of each gateway arrive in the log.

@@ -166,6 +166,29 @@ final class BuiltInPluginTests: XCTestCase {
         try await waitForPosition(near: MapPoint(x: 30, y: 20), of: positions)
     }
 
+    /// The scanner may receive the beacon before the session has handled the readings before it.
+    func testACorrectionIsMadeAfterTheReadingsBeforeItsBeacon() async throws {
+        let heard = WatchedState(false)
+        let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)]) { _, _ in
+            heard.update { $0 = true }
+            return true
+        }
+        try await stage.run()
+        let positions = stage.localizer.positions
+        correction.hear(1, at: LocalizerStage.beginning + 6.5)
+        try await Bounded.wait(for: "the beacon") { try await heard.wait { $0 } }
+        goOn(from: 5.6, for: 1)
+        let made = try await correction.corrections(1)
+        guard case .taken = made.first?.outcome else { return XCTFail("\(made)") }
+        goOn(from: 6.6, for: 1)
+        let seen = try await Bounded.elements(of: positions, until: "a position at the lift") {
+            $0.point.distance(to: MapPoint(x: 30, y: 20)) < 3
+        }
+        XCTAssertGreaterThan(seen.count, 1)
+        XCTAssertGreaterThanOrEqual(
+            try XCTUnwrap(seen.last).instant, Instant(seconds: LocalizerStage.beginning + 6.5), "\(seen)")
+    }
+
     func testTheHeadingIsKeptWhereABeaconHasNone() async throws {
         let plain = PluginPlacement(mapID: 10, place: .point(MapPoint(x: 1, y: 1)))
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away), beacon("door", 2, plain)])

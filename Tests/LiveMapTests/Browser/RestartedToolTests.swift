@@ -1,20 +1,12 @@
 import Foundation
 import IndoorLocalizationTesting
-import LiveMap
+import LoopbackServers
 import XCTest
 
 /// The page of `indoorloc serve`, whose process ends without a warning and starts again.
 final class RestartedToolTests: ShownMapCase {
-    /// Returns a port that was free a moment ago.
-    private func freePort() throws -> UInt16 {
-        let server = try LiveMapServer(
-            content: SampleContent(isLive: false), address: try LiveMapAddress("127.0.0.1:0"))
-        defer { server.stop() }
-        return server.address.port
-    }
-
     func testThePageGoesOnWithTheNextProcessAfterTheToolWasKilled() throws {
-        let port = try freePort()
+        let port = try TestPort.free()
         let folder = FileManager.default.temporaryDirectory.path + "/state-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }

@@ -313,7 +313,7 @@ final class LiveMapServerTests: XCTestCase {
         let url = try XCTUnwrap(URL(string: "http://localhost:\(port)/api/v1/venue"))
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["curl", "-sS", "--fail", "--max-time", "60", url.absoluteString]
+        process.arguments = ["curl", "-sS", "--fail", "--max-time", "180", url.absoluteString]
         let output = Pipe()
         process.standardOutput = output
         try process.run()

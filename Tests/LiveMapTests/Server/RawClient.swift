@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalizationTesting
 
 /// A TCP connection to a server on this host, for requests that no well-behaved client sends.
 ///
@@ -15,7 +16,7 @@ final class RawClient {
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    private static let patience = Duration.seconds(60)
+    private static let patience = Bounded.longest
 
     let descriptor: Int32
     private(set) var received: [UInt8] = []

@@ -25,7 +25,7 @@ final class ReverseProxyTests: XCTestCase {
     private func curl(_ authority: String, _ arguments: [String]) throws -> (process: Process, output: FileHandle) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["curl", "-sS", "--max-time", "60", "--cacert", authority] + arguments
+        process.arguments = ["curl", "-sS", "--max-time", "180", "--cacert", authority] + arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()
