@@ -210,6 +210,14 @@ let targets: [Target] = [
             "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting",
             "LoopbackServers",
         ]),
+    // The decoders of external bytes. .ci/fuzz compiles a part of these files for libFuzzer.
+    .testTarget(
+        name: "DecoderTests",
+        dependencies: [
+            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+            "VenuePackets", "ScanRecording", "ForeignRecordings", "TagTracking", "TagTrackingService", "MQTTSharing",
+            "LiveMap", "BlueZScanning", "CDBus", "IndoorLocalizationTesting",
+        ]),
     // The log of a fleet, its database and its program, with real servers.
     .testTarget(
         name: "FleetTests",

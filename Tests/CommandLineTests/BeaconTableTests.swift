@@ -68,7 +68,9 @@ final class BeaconTableTests: XCTestCase {
 
     func testATerminalOfOneLineShowsSomething() {
         var table = table([heard(1, -60, at: 0)])
-        XCTAssertFalse(table.lines(at: .zero, width: 80, height: 1).isEmpty)
+        let lines = table.lines(at: .zero, width: 80, height: 1)
+        XCTAssertEqual(lines.first, "waiting for the radio")
+        XCTAssertEqual(lines.last?.hasPrefix("1 beacon, 0 other devices"), true, "\(lines)")
     }
 
     func testTheAdvertisementOfABeaconDoesNotCountAsAnotherDevice() throws {

@@ -15,15 +15,29 @@ final class BenchCommandTests: XCTestCase {
 
     func testTheFilterBenchmarkKeepsItsPosition() throws {
         var bench = FilterBench(particles: 500)
-        for step in 0..<100 { XCTAssertNotNil(bench.step(), "step \(step)") }
+        let building = BenchVenue(width: 40, height: 30, beacons: 40)
+        let errors = try (0..<100).map { step in
+            try XCTUnwrap(bench.step(), "step \(step)").distance(to: building.place(at: step, of: bench.evidence.count))
+        }
+        print("mean \(errors.reduce(0, +) / 100) m, at most \(errors.max() ?? 0) m")
+        XCTAssertLessThan(errors.reduce(0, +) / 100, 2)
+        XCTAssertLessThan(errors.max() ?? .infinity, 5)
     }
 
     func testBothFixBenchmarksFindAPositionInTheRoom() throws {
-        var bench = FixBench(BenchVenue(width: 12, height: 10, beacons: 8), surveyedEvery: nil, heard: 8)
-        for _ in 0..<50 {
-            for place in [try XCTUnwrap(bench.grid()), try XCTUnwrap(bench.leastSquares())] {
-                XCTAssertTrue((-12...24).contains(place.x) && (-10...20).contains(place.y), "\(place)")
-            }
+        let building = BenchVenue(width: 12, height: 10, beacons: 8)
+        var bench = FixBench(building, surveyedEvery: nil, heard: 8)
+        var (grid, leastSquares): ([Double], [Double]) = ([], [])
+        // Each of them takes the next moment.
+        for turn in stride(from: 1, to: 100, by: 2) {
+            grid.append(try XCTUnwrap(bench.grid()).distance(to: building.place(at: turn % 50, of: 50)))
+            leastSquares.append(
+                try XCTUnwrap(bench.leastSquares()).distance(to: building.place(at: (turn + 1) % 50, of: 50)))
+        }
+        for (method, errors) in [("grid", grid), ("least squares", leastSquares)] {
+            print("\(method): mean \(errors.reduce(0, +) / 50) m, at most \(errors.max() ?? 0) m")
+            XCTAssertLessThan(errors.reduce(0, +) / 50, 3, method)
+            XCTAssertLessThan(errors.max() ?? .infinity, 12, method)
         }
     }
 

@@ -76,6 +76,7 @@ final class ServeCommandTests: XCTestCase {
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder(), "--once"])
         XCTAssertEqual(try service.end(), 0)
+        XCTAssertTrue(service.told.contains { $0.contains(#""type":"position""#) }, "\(service.told)")
         for line in service.told {
             XCTAssertEqual(try number("time", of: line), Date().timeIntervalSince1970, accuracy: Tool.bound)
         }

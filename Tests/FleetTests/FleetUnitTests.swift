@@ -88,11 +88,14 @@ final class FleetUnitTests: XCTestCase {
     func testTheEnvironmentFileHasEveryVariableOfTheUnits() throws {
         let given = try text("fleet.env").split(separator: "\n").filter { !$0.hasPrefix("#") }
             .compactMap { $0.split(separator: "=").first.map(String.init) }
+        var count = 0
         for unit in Self.units {
             let used = try text(unit).matches(of: #/\$\{([A-Z_]+)\}/#).map { String($0.output.1) }
             for name in used where name != "CREDENTIALS_DIRECTORY" {
                 XCTAssertTrue(given.contains(name), "\(unit): \(name)")
+                count += 1
             }
         }
+        XCTAssertGreaterThan(count, 0, "the units use variables")
     }
 }

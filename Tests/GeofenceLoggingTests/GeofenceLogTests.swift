@@ -60,7 +60,10 @@ final class GeofenceLogTests: XCTestCase {
         let log = try GeofenceLog(path: path)
         try await log.append([record(at: 100)])
         let folder = URL(filePath: path).deletingLastPathComponent().path
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let log_ = URL(filePath: path).lastPathComponent
+        XCTAssertEqual(names.sorted(), [log_, log_ + "-shm", log_ + "-wal"])
+        for name in names {
             let mode = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)[.posixPermissions] as? Int
             XCTAssertEqual(mode, 0o600, name)
         }

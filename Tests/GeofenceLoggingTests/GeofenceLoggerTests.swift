@@ -31,14 +31,12 @@ final class GeofenceLoggerTests: XCTestCase {
         let (states, events) = (localizer.states, localizer.events)
         await localizer.start()
         try await Bounded.wait(for: "the scan") { [source] in try await source.waitForScans(1) }
-        try await Bounded.wait(for: "the search") { for await state in states where state == .searchVenue { return } }
+        _ = try await Bounded.elements(of: states, until: "the search") { $0 == .searchVenue }
         for tick in 0..<80 {
             source.send(
                 .sighting(Sighting(instant: Instant(seconds: Double(tick) / 10), beacon: beacon, rssi: -60)))
         }
-        try await Bounded.wait(for: "the entry of the fence") {
-            for await event in events where event.fence != nil { return }
-        }
+        _ = try await Bounded.elements(of: events, until: "the entry of the fence") { $0.fence != nil }
     }
 
     func testAllEventsBeforeStopAreInTheLog() async throws {
@@ -81,13 +79,9 @@ final class GeofenceLoggerTests: XCTestCase {
         let failures = host.failures
         let logger = await host.add(GeofenceLogger(), arguments: .init(path: path))
         XCTAssertNil(logger)
-        try await Bounded.wait(for: "the failure") {
-            for await failure in failures {
-                XCTAssertEqual(failure.occasion, .initializing)
-                XCTAssertTrue(failure.cause.contains("unable to open database file"), failure.cause)
-                return
-            }
-        }
+        let failure = try await Bounded.first(1, of: failures)[0]
+        XCTAssertEqual(failure.occasion, .initializing)
+        XCTAssertTrue(failure.cause.contains("unable to open database file"), failure.cause)
     }
 
     func testTheLoggerWritesRecordsAfterAFailureLater() async throws {
@@ -105,14 +99,9 @@ final class GeofenceLoggerTests: XCTestCase {
         defer { sqlite3_close(other) }
         XCTAssertEqual(sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil), SQLITE_OK)
         try await enter(localizer)
-        try await Bounded.wait(for: "two failures") {
-            var count = 0
-            for await failure in failures {
-                XCTAssertEqual(failure.occasion, .working)
-                XCTAssertTrue(failure.cause.contains("locked"), failure.cause)
-                count += 1
-                if count == 2 { return }
-            }
+        for failure in try await Bounded.first(2, of: failures) {
+            XCTAssertEqual(failure.occasion, .working)
+            XCTAssertTrue(failure.cause.contains("locked"), failure.cause)
         }
         let pending = await logger.pendingRecords
         XCTAssertEqual(pending, 2)

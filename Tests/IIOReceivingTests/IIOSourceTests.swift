@@ -70,13 +70,15 @@ final class IIOSourceTests: XCTestCase {
     func testChangedValuesAreRead() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.barometer)
-        try await Bounded.wait(for: "another pressure") {
+        let latest = try await Bounded.wait(for: "another pressure") {
             for try await reading in devices.source().readings() {
-                guard case .pressure(let sample) = reading else { return XCTFail("\(reading)") }
-                if sample.hectopascals < 1000 { return }
+                guard case .pressure(let sample) = reading else { throw Bounded.Expired(awaited: "a pressure instead of \(reading)") }
+                if sample.hectopascals < 1000 { return sample.hectopascals }
                 try devices.write(["in_pressure_input": "99.5"])
             }
+            throw Bounded.Expired(awaited: "another pressure")
         }
+        XCTAssertEqual(latest, 995, accuracy: 1e-9)
     }
 
     func testInvertedAccelerationIsCorrected() async throws {
@@ -133,12 +135,28 @@ final class IIOSourceTests: XCTestCase {
     func testASessionUsesTheSensorsTogetherWithItsRadio() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
+        let radio = ScriptedSource()
+        let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+        let venue = Venue(
+            id: 1, name: "hall", maps: [VenueMap(id: 10, name: "ground", level: 0, width: 20, height: 20)],
+            beacons: [VenueBeacon(identity: beacon, mapID: 10, point: MapPoint(x: 5, y: 5))])
         let localizer = Localizer(
-            source: CombinedSource(ScriptedSource(), with: [devices.source()]), venues: VenueLibrary([]))
-        let motion = localizer.motion
+            source: CombinedSource(radio, with: [devices.source()]), venues: VenueLibrary([venue]))
+        let (motion, states) = (localizer.motion, localizer.states)
         await localizer.start()
+        // The device lies on its back: its upward axis is that of the world.
         let estimates = try await Bounded.first(2, of: motion)
-        XCTAssertNotNil(estimates.last?.attitude)
+        let up = try XCTUnwrap(estimates.last?.attitude).rotate(Vector3(x: 0, y: 0, z: 1))
+        XCTAssertGreaterThan(up.z, 0.99, "\(up)")
+        for tick in 0..<30 {
+            radio.send(
+                .sighting(
+                    Sighting(
+                        instant: BootTime.now.advanced(by: .milliseconds(100 * tick - 3000)), beacon: beacon, rssi: -60)))
+        }
+        _ = try await Bounded.elements(of: states, until: "the venue of the radio") {
+            if case .localizationRunning = $0 { true } else { false }
+        }
         await localizer.stop()
     }
 }

@@ -107,6 +107,8 @@ final class DisturbanceTests: XCTestCase {
 
     func testThePowerOfAShareChanges() throws {
         let track = try disturbed("power=+6,0.5").track
+        XCTAssertEqual(track.disturbedBeacons.count, 20)
+        XCTAssertEqual(sightings(track.readings).count, sightings(readings).count)
         for sighting in sightings(track.readings) {
             let change = track.disturbedBeacons.contains(sighting.beacon) ? 6.0 : 0
             XCTAssertEqual(sighting.rssi, -50 - Double(sighting.beacon.minor) + change)

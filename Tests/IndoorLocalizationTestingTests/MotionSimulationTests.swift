@@ -33,7 +33,9 @@ final class MotionSimulationTests: XCTestCase {
 
     func testADeviceAtRestMeasuresGravityUpwards() throws {
         let path = SimulatedHall.stay(at: square[0], seconds: 5, heading: 70)
-        for sample in try simulator(path, settings()).motion {
+        let samples = try simulator(path, settings()).motion
+        XCTAssertEqual(samples.count, 5 * 50 + 1)
+        for sample in samples {
             let measured = try XCTUnwrap(sample.acceleration)
             let world = try XCTUnwrap(sample.attitude).rotate(measured)
             XCTAssertEqual(measured.length, 9.807, accuracy: 0.002)

@@ -32,7 +32,14 @@ final class AxisTickTests: XCTestCase {
     }
 
     func testARangeOfOneValueIsExtended() {
-        XCTAssertTrue(labels(from: 4, to: 4).contains("4.0"))
-        XCTAssertGreaterThan(labels(from: 0, to: 0).count, 1)
+        // By a tenth of the value, and by 0.5 at least.
+        for (value, low, middle, high) in [
+            (4.0, "3.5", "4.0", "4.5"), (0, "−0.5", "0.0", "0.5"), (200, "180", "200", "220"), (-200, "−220", "−200", "−180"),
+        ] {
+            let labels = labels(from: value, to: value)
+            XCTAssertEqual(labels.first, low, "\(labels)")
+            XCTAssertTrue(labels.contains(middle), "\(labels)")
+            XCTAssertEqual(labels.last, high, "\(labels)")
+        }
     }
 }

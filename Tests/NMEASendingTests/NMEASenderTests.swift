@@ -141,10 +141,18 @@ final class NMEASenderTests: XCTestCase {
         let (sender, _) = try sender(to: .tcpListener(host: "127.0.0.1", port: 0))
         guard case .tcpListener(_, let port) = sender.destination else { return XCTFail("\(sender.destination)") }
         let peers = [try StreamPeer(port: port), try StreamPeer(port: port)]
-        let lines = try await sending(over: sender) { try peers.map { try $0.line() } }
-        for line in lines { XCTAssertTrue(line?.hasPrefix("$GPTXT,") == true, "\(lines)") }
+        // A reader is connected once it has received a line.
+        _ = try await sending(over: sender) { for peer in peers { XCTAssertNotNil(try peer.line()) } }
+        for number in 1...3 { sender.send([NMEASentence("TXT", ["last \(number)"])]) }
         await sender.finish()
-        for peer in peers { while try peer.line() != nil {} }
+        for peer in peers {
+            var lines: [String] = []
+            while let line = try peer.line() { lines.append(line) }
+            XCTAssertEqual(
+                lines.suffix(3).map { $0.prefix { $0 != "*" } }, ["$GPTXT,last 1", "$GPTXT,last 2", "$GPTXT,last 3"])
+            let numbers = lines.dropLast(3).compactMap { Int($0.dropFirst(7).prefix { $0 != "*" }) }
+            XCTAssertEqual(numbers, numbers.isEmpty ? [] : Array(numbers[0]...numbers[numbers.count - 1]), "none is left out")
+        }
     }
 
     func testTheSeventeenthReaderOfAServerIsDisconnected() async throws {

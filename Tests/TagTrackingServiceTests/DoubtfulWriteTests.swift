@@ -91,6 +91,7 @@ final class DoubtfulWriteTests: XCTestCase {
     }
 
     func testALeaseThatIsRenewedLateContinuesFromTheStoredState() async throws {
+        var renewed: [Int] = []
         for lateReadings in 1...8 {
             let clock = SteppingClock()
             let session = SessionClock(clock)
@@ -104,8 +105,11 @@ final class DoubtfulWriteTests: XCTestCase {
             try await Bounded.wait(for: "the end of the work") { await worker.run(partition: 0, gate: gate) }
             // A lease that ended for the worker, too, isn't taken again here.
             guard let stored = await store.state, stored.revision > 1 else { continue }
+            renewed.append(lateReadings)
             let state = try PartitionState(stored.bytes, key: "state")
             XCTAssertEqual(state.readings, UInt64(try XCTUnwrap(state.snapshot.first)), "\(lateReadings)")
         }
+        print("DEBUG renewed \(renewed)")
+        XCTAssertFalse(renewed.isEmpty)
     }
 }

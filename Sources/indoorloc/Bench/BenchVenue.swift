@@ -93,9 +93,7 @@ struct BenchVenue {
         var generator = SeededGenerator(seed: seed + 2)
         var collector = EvidenceCollector(field: field)
         return (0..<moments).compactMap { moment in
-            let turn = 2 * Double.pi * Double(moment) / Double(moments)
-            let point = MapPoint(
-                x: width * (0.5 + 0.3 * BenchVenue.wave(turn)), y: height * (0.5 + 0.3 * BenchVenue.wave(turn + 1.57)))
+            let point = place(at: moment, of: moments)
             let now = Instant(seconds: Double(moment + 1) * interval)
             let nearest = venue.beacons.sorted { $0.point.distance(to: point) < $1.point.distance(to: point) }
             for beacon in nearest.prefix(heard) {
@@ -104,6 +102,13 @@ struct BenchVenue {
             }
             return collector.drain(at: now)
         }
+    }
+
+    /// The place of a moment on the walk.
+    func place(at moment: Int, of moments: Int) -> MapPoint {
+        let turn = 2 * Double.pi * Double(moment) / Double(moments)
+        return MapPoint(
+            x: width * (0.5 + 0.3 * BenchVenue.wave(turn)), y: height * (0.5 + 0.3 * BenchVenue.wave(turn + 1.57)))
     }
 
     /// A triangle wave between -1 and 1 with the period 2π.

@@ -85,7 +85,7 @@ final class FixSubmissionTests: XCTestCase {
         receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1, isSoft: true)))
         let estimate = try XCTUnwrap(receiver.estimate)
         XCTAssertLessThan(estimate.point.distance(to: MapPoint(x: 4, y: 5)), 0.3)
-        XCTAssertNil(receiver.engine.fixReception?.agreement)
+        XCTAssertNil(try XCTUnwrap(receiver.engine.fixReception).agreement)
     }
 
     func testAnInvalidFixIsNotReceived() {

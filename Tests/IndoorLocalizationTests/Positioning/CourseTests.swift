@@ -47,6 +47,7 @@ final class CourseTests: XCTestCase {
         receiver.listen(seconds: 8)
         for second in 9...30 {
             receiver.listen()
+            XCTAssertNotNil(receiver.estimate)
             XCTAssertNil(receiver.estimate?.course, "\(second) s after the stop, seed 2")
         }
     }

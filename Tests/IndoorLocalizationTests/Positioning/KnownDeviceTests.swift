@@ -16,9 +16,9 @@ final class KnownDeviceTests: XCTestCase {
 
     func testTheEngineBeginsWithTheSurveysReceiverPriorOfTheDevice() {
         let receiver = Self.receiver(named: "weak phone", seed: 1)
-        for offset in receiver.engine.offsets + receiver.engine.filter.receivers {
-            XCTAssertEqual(offset.value, -12)
-            XCTAssertEqual(offset.variance, 4)
+        for offsets in [receiver.engine.offsets, receiver.engine.filter.receivers] {
+            XCTAssertEqual(offsets.map(\.value), [-12])
+            XCTAssertEqual(offsets.map(\.variance), [4])
         }
     }
 

@@ -37,7 +37,9 @@ final class OddInputTests: XCTestCase {
             }
             engine.advance(to: instant)
             XCTAssertTrue(engine.mapProbabilities.values.allSatisfy((0...1.001).contains), name, line: line)
-            _ = engine.estimate(on: Stage.hall)
+            let sum = engine.mapProbabilities.values.reduce(0, +)
+            let e = engine.estimate(on: Stage.hall)
+            print("DEBUG odd \(line) \(name) turn \(turn) sum \(sum) n \(engine.mapProbabilities.count) \(e.map { "\($0.point.x) \($0.point.y) r \($0.radius)" } ?? "nil")")
         }
     }
 

@@ -53,6 +53,7 @@ final class PathPriorTests: XCTestCase {
         let grid = Stage.packetField.maps[0].grid
         for map in [Stage.hall, Stage.gallery] {
             let weights = prior.makeWeights(on: map, grid: grid)
+            XCTAssertEqual(weights.count, grid.count)
             for cell in weights.indices {
                 XCTAssertEqual(weights[cell], Float(prior.weight(at: grid.center(of: cell), on: map)), "cell \(cell)")
             }

@@ -165,7 +165,8 @@ final class PositioningPartsTests: XCTestCase {
             SignalExpectation(rssi: -70, variance: .nan), SignalExpectation(rssi: -70, variance: 4, rate: .nan),
         ]
         for answer in odd {
-            XCTAssertTrue(Self.field { _, _ in answer }.maps[0].tables.allSatisfy { $0 == nil }, "\(answer)")
+            let tables = Self.field { _, _ in answer }.maps[0].tables
+            XCTAssertEqual(tables.map { $0 == nil }, Stage.beaconPoints.map { _ in true }, "\(answer)")
         }
     }
 
@@ -174,7 +175,9 @@ final class PositioningPartsTests: XCTestCase {
             guard let power = beacon.measuredPower, let exponent = beacon.pathLossExponent else { return nil }
             return SignalExpectation(rssi: power - exponent, variance: 0)
         }
-        for table in told.maps[0].tables { XCTAssertEqual(table?.mean.first, Float(Stage.power - Stage.exponent)) }
+        XCTAssertEqual(
+            told.maps[0].tables.map { $0?.mean.first },
+            Stage.beaconPoints.map { _ in Float(Stage.power - Stage.exponent) })
     }
 
     func testANaNPriorLeavesThePlacePossible() {

@@ -56,9 +56,12 @@ final class TableLoopTests: XCTestCase {
     func testABeaconHasALevelAtItsOwnPosition() {
         var rectangle = cmath_rectangle(x: 0, y: 0, size: 1, columns: 1, rows: 1, stride: 1)
         var loss = cmath_path_loss(power: -59, slope: 5, height: 0)
-        var values: [Float] = [0]
-        cmath_levels(&rectangle, &loss, &values)
-        XCTAssertTrue(values[0].isFinite)
+        for kind in Self.levels {
+            var values: [Float] = [0]
+            cmath_levels_at(kind, &rectangle, &loss, &values)
+            print("DEBUG own \(values)")
+            XCTAssertTrue(values[0].isFinite)
+        }
     }
 
     func testExpectedRatesAreALogisticFunctionOfTheLevel() {

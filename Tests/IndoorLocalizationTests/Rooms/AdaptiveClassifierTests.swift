@@ -97,14 +97,14 @@ final class AdaptiveClassifierTests: XCTestCase {
         }
     }
 
-    func testProbabilitiesAreCalibrated() {
+    func testProbabilitiesAreCalibrated() throws {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         var sum = 0.0
         var right = 0
         for (index, room) in TrainedHouse.rooms.enumerated() {
             for scan in house.scans(in: room, count: 60, from: Double(index) * 60) {
-                guard let estimate = classifier.classify(scan) else { continue }
+                let estimate = try XCTUnwrap(classifier.classify(scan), room)
                 sum += estimate.probability
                 if estimate.room == room { right += 1 }
             }

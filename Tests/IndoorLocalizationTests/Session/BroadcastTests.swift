@@ -82,8 +82,8 @@ final class BroadcastTests: XCTestCase {
     /// Each would wait for the other's lock, if whoever leaves took the broadcast's at once.
     func testASubscriberThatIsCancelledDuringASendDoesNotBlockTheOthers() async throws {
         for round in 0..<4000 {
-            let broadcast = Broadcast<Int>(.bufferingNewest(16))
-            let stream = broadcast.subscribe()
+            let broadcast = Broadcast<Int>(.bufferingNewest(60))
+            let (stream, other) = (broadcast.subscribe(), broadcast.subscribe())
             let subscriber = Task { for await _ in stream {} }
             let sender = Task {
                 for number in 0..<60 {
@@ -93,8 +93,12 @@ final class BroadcastTests: XCTestCase {
             }
             for _ in 0..<round % 40 { await Task.yield() }
             subscriber.cancel()
-            await sender.value
-            await subscriber.value
+            try await Bounded.wait(for: "the end of round \(round)") {
+                await sender.value
+                await subscriber.value
+            }
+            let elements = try await Bounded.first(60, of: other)
+            XCTAssertEqual(elements, Array(0..<60), "round \(round)")
         }
     }
 

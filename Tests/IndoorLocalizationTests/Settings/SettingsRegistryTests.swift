@@ -1,6 +1,8 @@
 import IndoorLocalization
 import XCTest
 
+@testable import LocalizationSession
+
 /// Whether the one list holds every setting, once.
 final class SettingsRegistryTests: XCTestCase {
     /// The names of all stored numbers, flags and words within a value, by reflection.
@@ -123,10 +125,23 @@ final class SettingsRegistryTests: XCTestCase {
         XCTAssertEqual(try settings.setting("scanner.dutyCycle.interval").value, 7.5005)
     }
 
-    func testAnAliasHasTheKindOfItsSetting() {
+    func testAnAliasHasTheKindOfItsSetting() throws {
         for alias in SettingsRegistry.standard.aliases {
-            XCTAssertNotNil(SettingsRegistry.standard.entry(alias.target), alias.key)
+            let setting = try XCTUnwrap(SettingsRegistry.standard.entry(alias.target), alias.key).setting
             XCTAssertNil(SettingsRegistry.standard.entry(alias.key), "\(alias.key) is a setting, too")
+            let values: [SettingValue] =
+                switch alias.limits {
+                case .flag: [.flag(false), .flag(true)]
+                case .wholeNumber(let range): [.number(Double(range.lowerBound)), .number(Double(range.upperBound))]
+                case .number(let range): [.number(range.lowerBound), .number(range.upperBound)]
+                default: []
+                }
+            XCTAssertEqual(values.count, 2, "\(alias.key): add its limits to this test")
+            for value in values {
+                let converted = alias.toTarget(value)
+                XCTAssertTrue(setting.limits.contains(converted), "\(alias.key): \(value) is \(converted)")
+                XCTAssertEqual(alias.fromTarget(converted), value, alias.key)
+            }
         }
     }
 }

@@ -258,8 +258,20 @@ final class GatewayClockTests: XCTestCase {
                     using: &generator)
                     ?? .zero)
             let arrival = Instant(nanoseconds: extremes.randomElement(using: &generator) ?? 0)
-            _ = clock.stamp(time, arrival: arrival)
+            let stamp = clock.stamp(time, arrival: arrival)
+            XCTAssertLessThanOrEqual(stamp.instant, arrival, "\(time)")
+            XCTAssertEqual(stamp.usesClock || stamp.instant == arrival, true, "\(time) at \(arrival)")
         }
+        // A clock that is right counts again, at last.
+        var used = false
+        for second in 0..<2000 where !used {
+            let truth = Self.at(Double(second))
+            let stamp = clock.stamp(
+                GatewayTime(nanoseconds: truth.nanoseconds, resolution: .milliseconds(1)), arrival: truth)
+            XCTAssertEqual(stamp.instant, truth, "second \(second)")
+            used = stamp.usesClock
+        }
+        XCTAssertTrue(used)
     }
 
     func testTheSameReadingsGiveTheSameTimes() {

@@ -193,7 +193,7 @@ final class IMDFWallTests: XCTestCase {
         archive.opening("o", (10, 4), (10, 5))
         let imported = try importing(archive)
         let plan = try ImportedPlan(XCTUnwrap(imported.venue.maps.first))
-        XCTAssertNil(imported.venue.rooms.first?.area)
+        XCTAssertNil(try XCTUnwrap(imported.venue.rooms.first).area)
         XCTAssertTrue(plan.blocks((9, 7), (11, 7)))
         XCTAssertEqual(plan.walkableArea, 50, accuracy: 0.1)
         XCTAssertTrue(imported.report.remarks.contains { $0.id == "w" && $0.reason.contains("crosses") })

@@ -7,15 +7,15 @@ import BeaconScanning
 import CDBus
 import IndoorVocabulary
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzBus(_ start: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: size))
-    guard let first = input.first else { return 0 }
+@testable import BlueZScanning
+
+func fuzzBus(_ input: [UInt8]) throws(Finding) {
+    guard let first = input.first else { return }
     let bytes = Array(input.dropFirst())
-    var scan = Scan()
+    var scan = try Scan()
     if first & 1 == 0 {
-        scan.receive(message(bytes))
-        return 0
+        try scan.receive(message(bytes))
+        return
     }
     // The changes of each message end with a pair of zeros.
     var part: [UInt8] = []
@@ -24,35 +24,34 @@ public func fuzzBus(_ start: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     for index in stride(from: 0, to: bytes.count - 1, by: 2) {
         part += bytes[index...index + 1]
         guard part.suffix(2) == [0, 0] || index + 3 >= bytes.count else { continue }
-        scan.receive(message(changed(base[number % base.count], part)))
+        try scan.receive(message(changed(base[number % base.count], part)))
         number += 1
         count += 1
         part = []
         // More messages take time, and reach no other state.
         if count == 8 { break }
     }
-    return 0
 }
 
 /// Returns the message of bytes; nil if libdbus rejects them.
-private func message(_ bytes: [UInt8]) -> BusMessage? {
+private func message(_ bytes: [UInt8]) throws(Finding) -> BusMessage? {
     let native = bytes.withUnsafeBytes { buffer in
         dbus_message_demarshal(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count), nil)
     }
     guard let native else { return nil }
     defer { dbus_message_unref(native) }
     guard let message = BusMessageReader.read(native) else { return nil }
-    checkAgain(message)
+    try checkAgain(message)
     return message
 }
 
 /// Writes a message and reads it again.
-private func checkAgain(_ message: BusMessage) {
+private func checkAgain(_ message: BusMessage) throws(Finding) {
     guard !message.body.contains(where: hasUnread), let native = BusMessageWriter.write(message) else { return }
     defer { dbus_message_unref(native) }
     guard let again = BusMessageReader.read(native), again.body.elementsEqual(message.body, by: isEqual),
         again.member == message.member, again.path == message.path
-    else { fatalError("\(message) does not read back equal") }
+    else { throw Finding("\(message) does not read back equal") }
 }
 
 /// Whether the package doesn't read a part of a value, or can't compare it.
@@ -156,30 +155,30 @@ private struct Scan {
     private var machine = BlueZScanMachine(BlueZScanSettings(adapter: .first, content: .everything))
     private var now = Instant(seconds: 100)
 
-    init() {
-        handle(.connected)
-        guard let reply = message(base[0]) else { fatalError("a message does not read") }
-        receive(reply)
+    init() throws(Finding) {
+        try handle(.connected)
+        guard let reply = try message(base[0]) else { throw Finding("a message does not read") }
+        try receive(reply)
     }
 
     /// Receives a message as one of the service, and as the answer to the pending call.
-    mutating func receive(_ message: BusMessage?) {
+    mutating func receive(_ message: BusMessage?) throws(Finding) {
         guard var message else { return }
-        handle(.received(message))
+        try handle(.received(message))
         message.sender = ":1.5"
         if case .asking(let pending) = machine.state { message.replySerial = pending.serial }
-        handle(.received(message))
+        try handle(.received(message))
         now = now.advanced(by: .milliseconds(700))
-        if let due = machine.dueTime, due <= now { handle(.tick) }
+        if let due = machine.dueTime, due <= now { try handle(.tick) }
     }
 
-    private mutating func handle(_ event: BlueZScanMachine.Event) {
+    private mutating func handle(_ event: BlueZScanMachine.Event) throws(Finding) {
         for directive in machine.handle(event, at: now) {
             switch directive {
             case .yield(.advertisement(let heard)):
-                guard Sighting.isMeasurement(rssi: heard.rssi) else { fatalError("\(heard) does not have an RSSI") }
+                guard Sighting.isMeasurement(rssi: heard.rssi) else { throw Finding("\(heard) does not have an RSSI") }
             case .send(let message):
-                guard let native = BusMessageWriter.write(message) else { fatalError("\(message) does not write") }
+                guard let native = BusMessageWriter.write(message) else { throw Finding("\(message) does not write") }
                 dbus_message_unref(native)
             default: break
             }

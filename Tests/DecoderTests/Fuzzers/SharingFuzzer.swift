@@ -8,16 +8,14 @@ import IndoorVocabulary
 import LocalizationSession
 @testable import MQTTSharing
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSharing(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let first = input.first, let key, let own, let other else { return 0 }
+func fuzzSharing(_ input: [UInt8]) throws(Finding) {
+    guard let first = input.first, let key, let own, let other else { return }
     var settings = MQTTSharingSettings()
     if first & 1 == 1 {
         settings.trust = SharingTrust([other: key.publicKey], policy: first & 2 == 0 ? .prefer : .require)
     }
     var stage = Stage(settings: settings, own: own)
-    stage.connect()
+    try stage.connect()
     let lines = input.dropFirst().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for index in stride(from: 0, to: lines.count - 1, by: 2) {
         var topic = String(decoding: lines[index], as: UTF8.self)
@@ -29,18 +27,17 @@ public func fuzzSharing(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             payload = SignedPayload.sign(payload, topic: topic, with: key)
             guard SignedPayload.verify(payload, topic: topic, by: key.publicKey) == .valid || payload.count > 16_384
             else {
-                fatalError("a signature does not verify")
+                throw Finding("a signature does not verify")
             }
         } else {
             topic = "indoorloc/v1/" + topic
             // No bytes of the input have the signature of the key.
             if SignedPayload.verify(payload, topic: topic, by: key.publicKey) == .valid {
-                fatalError("a signature verifies that is not the key's")
+                throw Finding("a signature verifies that is not the key's")
             }
         }
-        stage.receive(MQTTMessage(topic: topic, payload: payload, isRetained: index & 4 == 4), isSigned: isSigned)
+        try stage.receive(MQTTMessage(topic: topic, payload: payload, isRetained: index & 4 == 4), isSigned: isSigned)
     }
-    return 0
 }
 
 private let own = DeviceID(rawValue: "cart")
@@ -63,55 +60,55 @@ private struct Stage {
         machine = SharingMachine(MQTTBroker(host: "broker"), device: own, name: nil, settings: settings, seed: 1)
     }
 
-    mutating func connect() {
-        handle(.connect(1))
-        handle(.link(.accepted))
-        for filter in filters { handle(.link(.subscribed(filter: filter, isGranted: true))) }
-        echo([])
-        handle(.join("atrium", 2))
-        handle(.link(.subscribed(filter: machine.topics.filter(ofRoom: "atrium"), isGranted: true)))
-        echo(["atrium"])
-        guard machine.isIn("atrium") else { fatalError("the device does not enter the room") }
+    mutating func connect() throws(Finding) {
+        try handle(.connect(1))
+        try handle(.link(.accepted))
+        for filter in filters { try handle(.link(.subscribed(filter: filter, isGranted: true))) }
+        try echo([])
+        try handle(.join("atrium", 2))
+        try handle(.link(.subscribed(filter: machine.topics.filter(ofRoom: "atrium"), isGranted: true)))
+        try echo(["atrium"])
+        guard machine.isIn("atrium") else { throw Finding("the device does not enter the room") }
     }
 
     /// Delivers this device's own presence.
-    mutating func echo(_ rooms: [String]) {
+    mutating func echo(_ rooms: [String]) throws(Finding) {
         let presence = SharingPayload.Presence(
             device: own.rawValue, name: nil, session: session, rooms: rooms, sentAt: 0)
         let topic = machine.topics.name(.presence(own))
-        handle(.link(.received(MQTTMessage(topic: topic, payload: SharingPayload.bytes(presence)))))
+        try handle(.link(.received(MQTTMessage(topic: topic, payload: SharingPayload.bytes(presence)))))
     }
 
-    mutating func receive(_ message: MQTTMessage, isSigned: Bool) {
-        handle(.link(.received(message)), isSigned: isSigned)
+    mutating func receive(_ message: MQTTMessage, isSigned: Bool) throws(Finding) {
+        try handle(.link(.received(message)), isSigned: isSigned)
         now.instant = now.instant.advanced(by: .milliseconds(300))
         now.date += 0.3
-        if let wake = machine.nextWake, wake <= now.instant { handle(.tick) }
+        if let wake = machine.nextWake, wake <= now.instant { try handle(.tick) }
     }
 
-    mutating func handle(_ event: SharingMachine.Event, isSigned: Bool = false) {
+    mutating func handle(_ event: SharingMachine.Event, isSigned: Bool = false) throws(Finding) {
         for directive in machine.handle(event, at: now) {
             switch directive {
             case .open(let session): self.session = session
             case .subscribe(let filter, _): filters.append(filter)
             case .emit(.position(let position)):
-                guard position.problem == nil else { fatalError("\(position) does not satisfy its rules") }
-                check(position.device, isSigned)
+                guard position.problem == nil else { throw Finding("\(position) does not satisfy its rules") }
+                try check(position.device, isSigned)
             case .emit(.message(let message)):
                 guard message.text.utf8.count <= MQTTSharingSettings.longestText else {
-                    fatalError("\(message) does not obey the limits")
+                    throw Finding("\(message) does not obey the limits")
                 }
-                check(message.device, isSigned)
+                try check(message.device, isSigned)
             default: break
             }
         }
     }
 
     /// Checks that a message of a device was permitted.
-    func check(_ device: DeviceID, _ isSigned: Bool) {
+    func check(_ device: DeviceID, _ isSigned: Bool) throws(Finding) {
         guard let trust = settings.trust else { return }
         guard isSigned || (trust.keys[device] == nil && trust.policy == .prefer) else {
-            fatalError("a message of \(device) does not have the required signature")
+            throw Finding("a message of \(device) does not have the required signature")
         }
     }
 }

@@ -10,23 +10,20 @@ import VenueModel
 @testable import TagTracking
 @testable import VenuePackets
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSnapshot(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let first = input.first else { return 0 }
+func fuzzSnapshot(_ input: [UInt8]) throws(Finding) {
+    guard let first = input.first else { return }
     let bytes = Array(input.dropFirst())
     switch (first &- UInt8(ascii: "0")) & 15 {
-    case 0: checkMachine(bytes)
-    case 1: checkMonitor(bytes)
-    case 2: checkReading(bytes)
-    case 3: checkOutput(bytes)
-    case 4: checkPartition(bytes)
-    case 5: checkRegister { () throws(TagRegisterError) in try TagRegister(csv: bytes, classes: ["standard"]) }
-    case 6: checkRegister { () throws(TagRegisterError) in try TagRegister(json: bytes, classes: ["standard"]) }
-    case 7: checkContent(bytes)
-    default: checkMemory(bytes)
+    case 0: try checkMachine(bytes)
+    case 1: try checkMonitor(bytes)
+    case 2: try checkReading(bytes)
+    case 3: try checkOutput(bytes)
+    case 4: try checkPartition(bytes)
+    case 5: try checkRegister { () throws(TagRegisterError) in try TagRegister(csv: bytes, classes: ["standard"]) }
+    case 6: try checkRegister { () throws(TagRegisterError) in try TagRegister(json: bytes, classes: ["standard"]) }
+    case 7: try checkContent(bytes)
+    default: try checkMemory(bytes)
     }
-    return 0
 }
 
 private let venue = Venue(
@@ -91,21 +88,21 @@ private func changed(_ snapshot: [UInt8], _ changes: ArraySlice<UInt8>) -> [UInt
     return content
 }
 
-private func checkMachine(_ bytes: [UInt8]) {
+private func checkMachine(_ bytes: [UInt8]) throws(Finding) {
     var machine = FleetMachine(model: model, epoch: 1, seed: 1)
     let changes = observe(bytes, &machine)
     let snapshot = machine.snapshot()
     guard (try? FleetMachine(model: model, epoch: 2, restoring: snapshot)) != nil else {
-        fatalError("a snapshot does not restore")
+        throw Finding("a snapshot does not restore")
     }
-    restore(SnapshotFrame.frame(changed(snapshot, changes), kind: "ILFM", version: 1))
+    try restore(SnapshotFrame.frame(changed(snapshot, changes), kind: "ILFM", version: 1))
 }
 
 /// Restores a machine, and lets it work.
-private func restore(_ snapshot: [UInt8]) {
+private func restore(_ snapshot: [UInt8]) throws(Finding) {
     guard var machine = try? FleetMachine(model: model, epoch: 2, seed: 1, restoring: snapshot) else { return }
     guard machine.statistics.knownTags <= 8, machine.statistics.presentTags <= machine.statistics.knownTags else {
-        fatalError("\(machine.statistics) does not obey the limits")
+        throw Finding("\(machine.statistics) does not obey the limits")
     }
     let now = machine.now.map { min(max($0, begin), 2 * begin) } ?? begin
     machine.observe(
@@ -113,18 +110,18 @@ private func restore(_ snapshot: [UInt8]) {
     for seconds: Int64 in [1, 40, 2000] {
         for output in machine.advance(to: Instant(nanoseconds: now + seconds * 1_000_000_000)) {
             if isWritten(output), (try? FleetOutput(json: output.jsonBytes))?.sequence != output.sequence {
-                fatalError("\(output) does not read back")
+                throw Finding("\(output) does not read back")
             }
             guard case .position(let position) = output.content else { continue }
             guard position.point.x.isFinite, position.point.y.isFinite, position.radius.isFinite else {
-                fatalError("\(position) does not have finite numbers")
+                throw Finding("\(position) does not have finite numbers")
             }
         }
     }
     var monitor = ReceiverMonitor(venue: venue)
     monitor.observe(machine.takeReceiverEvidence())
     guard (try? FleetMachine(model: model, epoch: 3, restoring: machine.snapshot())) != nil else {
-        fatalError("the snapshot of a restored machine does not restore")
+        throw Finding("the snapshot of a restored machine does not restore")
     }
 }
 
@@ -138,7 +135,7 @@ private func isWritten(_ output: FleetOutput) -> Bool {
     return numbers.allSatisfy { abs($0) <= 1e12 }
 }
 
-private func checkMonitor(_ bytes: [UInt8]) {
+private func checkMonitor(_ bytes: [UInt8]) throws(Finding) {
     var machine = FleetMachine(model: model, epoch: 1, seed: 1)
     let changes = observe(bytes, &machine)
     var monitor = ReceiverMonitor(venue: venue)
@@ -150,10 +147,10 @@ private func checkMonitor(_ bytes: [UInt8]) {
         }
     }
     monitor.observe(machine.takeReceiverEvidence())
-    restoreMonitor(SnapshotFrame.frame(changed(monitor.snapshot(), changes), kind: "ILRM", version: 1))
+    try restoreMonitor(SnapshotFrame.frame(changed(monitor.snapshot(), changes), kind: "ILRM", version: 1))
 }
 
-private func restoreMonitor(_ snapshot: [UInt8]) {
+private func restoreMonitor(_ snapshot: [UInt8]) throws(Finding) {
     guard var monitor = try? ReceiverMonitor(venue: venue, restoring: snapshot) else { return }
     for step: Int64 in 0..<3 {
         let instant = Instant(nanoseconds: begin + step * 30_000_000_000)
@@ -164,57 +161,57 @@ private func restoreMonitor(_ snapshot: [UInt8]) {
         _ = monitor.advance(to: instant)
         _ = monitor.merged(with: monitor)
         guard monitor.offsets.allSatisfy({ abs($0) <= 2000 }) else {
-            fatalError("\(monitor.offsets) does not bound offsets")
+            throw Finding("\(monitor.offsets) does not bound offsets")
         }
     }
     guard (try? ReceiverMonitor(venue: venue, restoring: monitor.snapshot())) != nil else {
-        fatalError("the snapshot of a restored monitor does not restore")
+        throw Finding("the snapshot of a restored monitor does not restore")
     }
 }
 
 /// Checks a content without a machine behind it.
-private func checkContent(_ bytes: [UInt8]) {
-    restore(SnapshotFrame.frame(bytes, kind: "ILFM", version: 1))
-    restoreMonitor(SnapshotFrame.frame(bytes, kind: "ILRM", version: 1))
-    restore(bytes)
+private func checkContent(_ bytes: [UInt8]) throws(Finding) {
+    try restore(SnapshotFrame.frame(bytes, kind: "ILFM", version: 1))
+    try restoreMonitor(SnapshotFrame.frame(bytes, kind: "ILRM", version: 1))
+    try restore(bytes)
 }
 
-private func checkReading(_ bytes: [UInt8]) {
+private func checkReading(_ bytes: [UInt8]) throws(Finding) {
     guard let reading = try? TagReading(decoding: bytes) else { return }
     guard Sighting.isMeasurement(rssi: reading.rssi), (try? TagReading(decoding: reading.encoded())) == reading else {
-        fatalError("\(reading) does not read back equal")
+        throw Finding("\(reading) does not read back equal")
     }
 }
 
-private func checkOutput(_ bytes: [UInt8]) {
+private func checkOutput(_ bytes: [UInt8]) throws(Finding) {
     // The JSON of an output has fixed decimals, so a number that isn't written by the package changes once.
     guard let output = try? FleetOutput(json: bytes), let once = try? FleetOutput(json: output.jsonBytes) else {
         return
     }
     guard let twice = try? FleetOutput(json: once.jsonBytes), twice.tag == once.tag, twice.sequence == once.sequence,
         twice.instant == once.instant, twice.name == once.name
-    else { fatalError("\(once) does not read back") }
+    else { throw Finding("\(once) does not read back") }
     var latest = LatestOutputs(capacity: 10)
     latest.add(output)
     latest.add(twice)
 }
 
-private func checkPartition(_ bytes: [UInt8]) {
+private func checkPartition(_ bytes: [UInt8]) throws(Finding) {
     guard let state = try? PartitionState(bytes, key: "fuzz") else { return }
-    guard state.bytes == bytes else { fatalError("\(state) does not read back equal") }
-    restore(state.snapshot)
+    guard state.bytes == bytes else { throw Finding("\(state) does not read back equal") }
+    try restore(state.snapshot)
 }
 
-private func checkRegister(_ read: () throws(TagRegisterError) -> TagRegister) {
-    do throws(TagRegisterError) {
-        let register = try read()
+private func checkRegister(_ read: () throws(TagRegisterError) -> TagRegister) throws(Finding) {
+    switch Result(catching: read) {
+    case .success(let register):
         guard register.entries.allSatisfy({ $0.key == $0.value.key && $0.key.canonical == $0.key }) else {
-            fatalError("\(register) does not have canonical keys")
+            throw Finding("\(register) does not have canonical keys")
         }
         _ = TagIntake(register: register)
-    } catch {
+    case .failure(let error):
         guard error.message.isEmpty == false, error.description.isEmpty == false else {
-            fatalError("an error does not describe its problem")
+            throw Finding("an error does not describe its problem")
         }
     }
 }
@@ -222,7 +219,7 @@ private func checkRegister(_ read: () throws(TagRegisterError) -> TagRegister) {
 private let engine = PositioningEngine(venue: venue.forTags)
 
 /// Positions a device that begins at the place of a session memory.
-private func checkMemory(_ bytes: [UInt8]) {
+private func checkMemory(_ bytes: [UInt8]) throws(Finding) {
     guard let memory = try? SessionMemoryStore.decode(bytes).0, let stay = memory.stay, !stay.places.isEmpty else {
         return
     }
@@ -240,11 +237,11 @@ private func checkMemory(_ bytes: [UInt8]) {
     let probabilities = engine.mapProbabilities
     guard probabilities.values.allSatisfy({ (0...1.001).contains($0) }),
         probabilities.isEmpty || abs(probabilities.values.reduce(0, +) - 1) < 0.01
-    else { fatalError("\(probabilities) does not sum to 1") }
+    else { throw Finding("\(probabilities) does not sum to 1") }
     for map in venue.maps {
         guard let estimate = engine.estimate(on: map.id) else { continue }
         guard estimate.point.x.isFinite, estimate.point.y.isFinite, estimate.radius.isFinite else {
-            fatalError("\(estimate) does not have finite numbers")
+            throw Finding("\(estimate) does not have finite numbers")
         }
     }
 }

@@ -4,9 +4,7 @@ import BeaconScanning
 import IndoorVocabulary
 import ScanRecording
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzCapture(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzzCapture(_ input: [UInt8]) throws(Finding) {
     var buffer = BTSnoopBuffer()
     var decoder = BTSnoopDecoder()
     var rest = input[...]
@@ -19,10 +17,10 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             decoder.decode(record, of: bytes.span)
             _ = decoder.consumeProblem()
             while let reading = decoder.next() {
-                guard reading.instant >= latest else { fatalError("\(reading) does not read in order") }
+                guard reading.instant >= latest else { throw Finding("\(reading) does not read in order") }
                 latest = reading.instant
                 guard case .advertisement(let heard) = reading else { continue }
-                guard Sighting.isMeasurement(rssi: heard.rssi) else { fatalError("\(heard) does not contain an RSSI") }
+                guard Sighting.isMeasurement(rssi: heard.rssi) else { throw Finding("\(heard) does not contain an RSSI") }
             }
         case .needsMore:
             buffer.fill { bytes in
@@ -31,8 +29,7 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             }
         case .end:
             decoder.finish()
-            return 0
+            return
         }
     }
-    return 0
 }

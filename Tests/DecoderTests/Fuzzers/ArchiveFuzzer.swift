@@ -5,32 +5,29 @@ import IndoorVocabulary
 import VenueModel
 @testable import VenuePackets
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let first = input.first else { return 0 }
+func fuzzArchive(_ input: [UInt8]) throws(Finding) {
+    guard let first = input.first else { return }
     let bytes = Array(input.dropFirst())
     switch first {
-    case UInt8(ascii: "z"): checkZip(bytes)
+    case UInt8(ascii: "z"): try checkZip(bytes)
     case UInt8(ascii: "g"):
         let result = try? GzipData.decompressed(bytes, limit: 100_000)
-        if let result, result.count > 100_000 { fatalError("\(result.count) bytes does not obey the limit") }
-    default: checkIMDF(bytes)
+        if let result, result.count > 100_000 { throw Finding("\(result.count) bytes does not obey the limit") }
+    default: try checkIMDF(bytes)
     }
-    return 0
 }
 
 /// A file without a name; the system provides a path for its descriptor.
 private let file = fileno(tmpfile())
 
-private func checkZip(_ bytes: [UInt8]) {
-    guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count else { fatalError("no file") }
+private func checkZip(_ bytes: [UInt8]) throws(Finding) {
+    guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count else { throw Finding("no file") }
     let path = "/proc/self/fd/\(file)"
     guard let archive = try? PacketArchive(path: path) else { return }
     for name in archive.files.sorted().prefix(8) {
-        guard PacketPath.isInside(name) else { fatalError("'\(name)' does not stay inside the packet") }
+        guard PacketPath.isInside(name) else { throw Finding("'\(name)' does not stay inside the packet") }
         if let content = try? archive.read(name, limit: 100_000), content.count > 100_000 {
-            fatalError("'\(name)' does not obey the limit")
+            throw Finding("'\(name)' does not obey the limit")
         }
     }
 }
@@ -54,20 +51,22 @@ private struct TextFiles: PacketFiles {
     }
 }
 
-private func checkIMDF(_ bytes: [UInt8]) {
+private func checkIMDF(_ bytes: [UInt8]) throws(Finding) {
     let files = TextFiles(bytes)
-    do throws(IMDFError) {
-        let result = try IMDFImporter(language: "en").read(
-            IMDFArchive(files, names: files.files.keys.sorted()), named: "fuzz")
-        if "\(result.report)".isEmpty { fatalError("a report does not say anything") }
+    let result = Result { () throws(IMDFError) in
+        try IMDFImporter(language: "en").read(IMDFArchive(files, names: files.files.keys.sorted()), named: "fuzz")
+    }
+    switch result {
+    case .success(let result):
+        if "\(result.report)".isEmpty { throw Finding("a report does not say anything") }
         let document = VenueDocument.tree(result.venue, radioMapPath: nil).lines()
         let (venue, problems) = VenuePacketReader.parse(document)
         guard venue != nil, !problems.contains(where: { $0.severity == .error }) else {
-            fatalError("an imported venue does not satisfy the rules of a packet: \(problems)")
+            throw Finding("an imported venue does not satisfy the rules of a packet: \(problems)")
         }
-    } catch {
+    case .failure(let error):
         guard !error.problems.isEmpty, error.problems.allSatisfy({ !$0.message.isEmpty && !$0.path.isEmpty }) else {
-            fatalError("\(error) does not state its place")
+            throw Finding("\(error) does not state its place")
         }
     }
 }
