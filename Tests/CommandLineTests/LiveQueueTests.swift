@@ -73,6 +73,8 @@ final class LiveQueueTests: XCTestCase {
         mailbox.put(.element(7))
         var rest = mailbox.makeAsyncIterator()
         let next = await rest.next()
-        guard case .element(7) = next else { return XCTFail("the queue has room again, but gives \(String(describing: next))") }
+        guard case .element(7) = next else {
+            return XCTFail("the queue has room again, but gives \(String(describing: next))")
+        }
     }
 }

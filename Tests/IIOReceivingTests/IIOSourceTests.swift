@@ -72,7 +72,9 @@ final class IIOSourceTests: XCTestCase {
         try devices.write(FakeDevices.barometer)
         let latest = try await Bounded.wait(for: "another pressure") {
             for try await reading in devices.source().readings() {
-                guard case .pressure(let sample) = reading else { throw Bounded.Expired(awaited: "a pressure instead of \(reading)") }
+                guard case .pressure(let sample) = reading else {
+                    throw Bounded.Expired(awaited: "a pressure instead of \(reading)")
+                }
                 if sample.hectopascals < 1000 { return sample.hectopascals }
                 try devices.write(["in_pressure_input": "99.5"])
             }
@@ -152,7 +154,8 @@ final class IIOSourceTests: XCTestCase {
             radio.send(
                 .sighting(
                     Sighting(
-                        instant: BootTime.now.advanced(by: .milliseconds(100 * tick - 3000)), beacon: beacon, rssi: -60)))
+                        instant: BootTime.now.advanced(by: .milliseconds(100 * tick - 3000)), beacon: beacon, rssi: -60)
+                ))
         }
         _ = try await Bounded.elements(of: states, until: "the venue of the radio") {
             if case .localizationRunning = $0 { true } else { false }

@@ -34,7 +34,8 @@ final class AxisTickTests: XCTestCase {
     func testARangeOfOneValueIsExtended() {
         // By a tenth of the value, and by 0.5 at least.
         for (value, low, middle, high) in [
-            (4.0, "3.5", "4.0", "4.5"), (0, "−0.5", "0.0", "0.5"), (200, "180", "200", "220"), (-200, "−220", "−200", "−180"),
+            (4.0, "3.5", "4.0", "4.5"), (0, "−0.5", "0.0", "0.5"), (200, "180", "200", "220"),
+            (-200, "−220", "−200", "−180"),
         ] {
             let labels = labels(from: value, to: value)
             XCTAssertEqual(labels.first, low, "\(labels)")

@@ -138,7 +138,8 @@ final class FigureRenderingTests: XCTestCase {
         let runs = points.split { !$0.x.isFinite || !$0.y.isFinite }.count
         XCTAssertEqual(runs, 6)
         for (form, count) in [
-            (ChartSeries.Form.line(points), runs), (.steps(points), runs), (.points(points), 16), (.band(intervals), runs),
+            (ChartSeries.Form.line(points), runs), (.steps(points), runs), (.points(points), 16),
+            (.band(intervals), runs),
         ] {
             let chart = Chart(
                 x: ChartAxis("x", range: 0...10), y: ChartAxis("y", range: 0...10),
@@ -166,7 +167,8 @@ final class FigureRenderingTests: XCTestCase {
         var plan = SmallFigures.plan()
         plan.layers = [
             PlanLayer("", .path(Self.strange.map { MapPoint(x: $0, y: 1) }), color: .blue),
-            PlanLayer("", .circles(Self.strange.map { .init(center: MapPoint(x: 1, y: 1), radius: $0) }), color: .purple),
+            PlanLayer(
+                "", .circles(Self.strange.map { .init(center: MapPoint(x: 1, y: 1), radius: $0) }), color: .purple),
         ]
         let svg = figure(.plan(plan)).svg
         _ = try RenderedFigure(svg)

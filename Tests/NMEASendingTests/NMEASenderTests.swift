@@ -151,7 +151,8 @@ final class NMEASenderTests: XCTestCase {
             XCTAssertEqual(
                 lines.suffix(3).map { $0.prefix { $0 != "*" } }, ["$GPTXT,last 1", "$GPTXT,last 2", "$GPTXT,last 3"])
             let numbers = lines.dropLast(3).compactMap { Int($0.dropFirst(7).prefix { $0 != "*" }) }
-            XCTAssertEqual(numbers, numbers.isEmpty ? [] : Array(numbers[0]...numbers[numbers.count - 1]), "none is left out")
+            XCTAssertEqual(
+                numbers, numbers.isEmpty ? [] : Array(numbers[0]...numbers[numbers.count - 1]), "none is left out")
         }
     }
 

@@ -15,8 +15,8 @@ final class RecordingStoryTests: XCTestCase {
                 case .state(.localizationRunning(let running)): mapID = running.mapID
                 case .state: mapID = nil
                 case .position(let position):
-                positions += 1
-                XCTAssertEqual(position.mapID, mapID, "\(name) at \(output.instant)")
+                    positions += 1
+                    XCTAssertEqual(position.mapID, mapID, "\(name) at \(output.instant)")
                 case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue, .error, .diagnosis: break
                 }
             }

@@ -20,7 +20,9 @@ func fuzzCapture(_ input: [UInt8]) throws(Finding) {
                 guard reading.instant >= latest else { throw Finding("\(reading) does not read in order") }
                 latest = reading.instant
                 guard case .advertisement(let heard) = reading else { continue }
-                guard Sighting.isMeasurement(rssi: heard.rssi) else { throw Finding("\(heard) does not contain an RSSI") }
+                guard Sighting.isMeasurement(rssi: heard.rssi) else {
+                    throw Finding("\(heard) does not contain an RSSI")
+                }
             }
         case .needsMore:
             buffer.fill { bytes in

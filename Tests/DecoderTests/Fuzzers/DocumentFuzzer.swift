@@ -47,7 +47,9 @@ private func check(
 private func checkEqual<Value: Equatable>(
     _ value: Value, _ format: String, again: () throws -> Value
 ) throws(Finding) {
-    guard let second = try? again(), second == value else { throw Finding("\(format): \(value) does not read back equal") }
+    guard let second = try? again(), second == value else {
+        throw Finding("\(format): \(value) does not read back equal")
+    }
 }
 
 private func geofences(_ bytes: [UInt8]) throws(Finding) -> Outcome {

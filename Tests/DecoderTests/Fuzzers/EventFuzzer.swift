@@ -7,7 +7,9 @@ func fuzzEvent(_ event: [UInt8]) throws(Finding) {
     var reports = AdvertisingReportIterator()
     var reassembler = AdvertisingReassembler()
     while let report = try? reports.next(in: event.span) {
-        guard report.data.upperBound <= event.count else { throw Finding("\(report) does not have its data within the event") }
+        guard report.data.upperBound <= event.count else {
+            throw Finding("\(report) does not have its data within the event")
+        }
         guard let whole = reassembler.add(report, of: event.span), !whole.isTruncated else { continue }
         try check(whole)
     }
@@ -20,6 +22,8 @@ private func check(_ whole: AssembledAdvertisement) throws(Finding) {
         var reports = AdvertisingReportIterator()
         guard let report = try? reports.next(in: event.span) else { throw Finding("\(whole) does not decode again") }
         let again = reassembler.add(report, of: event.span)
-        guard index < events.count - 1 || again?.data == whole.data else { throw Finding("\(whole) does not read back") }
+        guard index < events.count - 1 || again?.data == whole.data else {
+            throw Finding("\(whole) does not read back")
+        }
     }
 }

@@ -19,7 +19,9 @@ func fuzzGateway(_ bytes: [UInt8]) throws(Finding) {
     switch result {
     case .success(let readings):
         for reading in readings {
-            guard Sighting.isMeasurement(rssi: reading.rssi) else { throw Finding("\(reading) does not contain an RSSI") }
+            guard Sighting.isMeasurement(rssi: reading.rssi) else {
+                throw Finding("\(reading) does not contain an RSSI")
+            }
             guard !reading.receiver.isEmpty, reading.window >= .zero,
                 reading.address != nil || reading.beacon != nil || reading.name?.isEmpty == false
             else { throw Finding("\(reading) does not name its receiver and its tag") }
@@ -51,7 +53,9 @@ private func decode(
 private func check(_ text: String) throws(Finding) {
     switch Result(catching: { () throws(GatewayFilterError) in try GatewayFilter(text: text) }) {
     case .success(let filter):
-        guard !filter.filter.isEmpty, !filter.filter.utf8.contains(0) else { throw Finding("\(filter) is not a filter") }
+        guard !filter.filter.isEmpty, !filter.filter.utf8.contains(0) else {
+            throw Finding("\(filter) is not a filter")
+        }
     case .failure(let error):
         if error.description.isEmpty { throw Finding("an error does not describe its problem") }
     }

@@ -39,7 +39,9 @@ final class OddInputTests: XCTestCase {
             XCTAssertTrue(engine.mapProbabilities.values.allSatisfy((0...1.001).contains), name, line: line)
             let sum = engine.mapProbabilities.values.reduce(0, +)
             let e = engine.estimate(on: Stage.hall)
-            print("DEBUG odd \(line) \(name) turn \(turn) sum \(sum) n \(engine.mapProbabilities.count) \(e.map { "\($0.point.x) \($0.point.y) r \($0.radius)" } ?? "nil")")
+            print(
+                "DEBUG odd \(line) \(name) turn \(turn) sum \(sum) n \(engine.mapProbabilities.count) \(e.map { "\($0.point.x) \($0.point.y) r \($0.radius)" } ?? "nil")"
+            )
         }
     }
 
