@@ -109,7 +109,6 @@ final class DoubtfulWriteTests: XCTestCase {
             let state = try PartitionState(stored.bytes, key: "state")
             XCTAssertEqual(state.readings, UInt64(try XCTUnwrap(state.snapshot.first)), "\(lateReadings)")
         }
-        print("DEBUG renewed \(renewed)")
         XCTAssertFalse(renewed.isEmpty)
     }
 }
