@@ -34,11 +34,9 @@ final class DecoderTests: XCTestCase {
     func testARequestHasASafePathAndNeedsTheToken() throws { try check(.request, mutations: 40) }
 
     private func check(_ fuzzer: Fuzzer, mutations count: Int, line: UInt = #line) throws {
-        let t0 = clock()
         let first = try FirstInputs(of: fuzzer)
         guard !first.valid.isEmpty else { return XCTFail("\(fuzzer) has no first inputs", line: line) }
         for input in first.valid + first.crashes { run(fuzzer, input.bytes, input.name, line) }
-        let t1 = clock()
         var mutation = Mutation(seed: 1)
         for number in 0..<count {
             let input = first.valid[number % first.valid.count]
@@ -46,7 +44,6 @@ final class DecoderTests: XCTestCase {
             let bytes = mutation.change(input.bytes, other: other.bytes)
             run(fuzzer, bytes, "mutation \(number) of \(input.name)", line)
         }
-        print("DEBUG \(fuzzer) seeds \(Double(t1 - t0) / 1e6) mutations \(Double(clock() - t1) / 1e6)")
     }
 
     private func run(_ fuzzer: Fuzzer, _ bytes: [UInt8], _ name: String, _ line: UInt) {

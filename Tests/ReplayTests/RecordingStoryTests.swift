@@ -20,7 +20,6 @@ final class RecordingStoryTests: XCTestCase {
                 case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue, .error, .diagnosis: break
                 }
             }
-            print("DEBUG \(name) \(positions)")
             XCTAssertGreaterThan(positions, 20, name)
         }
     }

@@ -50,7 +50,7 @@ final class VenueAreaTests: XCTestCase {
                 }
                 // Only the edges from (0, 0) to (4, 4) and from (4, 0) to (0, 4) cross, or the last one with one of them.
                 let edges = Set([first, second].map { Set([corners[$0], corners[($0 + 1) % corners.count]]) })
-                print("DEBUG \(start) \(way) \(edges)")
+                XCTAssertEqual(edges.count, 2, "from corner \(start), \(way): \(edges)")
             }
         }
     }

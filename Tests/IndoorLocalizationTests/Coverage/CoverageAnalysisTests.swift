@@ -68,7 +68,6 @@ final class CoverageAnalysisTests: XCTestCase {
             var venue = CoverageHall.venue(beacons: [MapPoint(x: 22, y: 102), MapPoint(x: 60, y: 102)])
             venue.maps = [map]
             let grid = try XCTUnwrap(CoverageAnalysis(venue: venue).expectedErrors(on: 1))
-            print("DEBUG corridor \(grid.meanError ?? -1) \(grid.error(at: area[0]) ?? -1)")
             XCTAssertNotNil(grid.meanError)
         }
     }

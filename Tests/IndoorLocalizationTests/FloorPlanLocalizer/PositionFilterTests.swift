@@ -70,7 +70,6 @@ final class PositionFilterTests: XCTestCase {
     func testFiltersOutOfRangeAreNamed() {
         var settings = LocalizationSettings()
         settings.positionFilter = PositionFilter(distance: -1, time: .seconds(-1), heading: 181)
-        print("DEBUG \(settings.problems)")
         XCTAssertEqual(settings.problems.count, 3)
     }
 }

@@ -38,10 +38,11 @@ final class OddInputTests: XCTestCase {
             engine.advance(to: instant)
             XCTAssertTrue(engine.mapProbabilities.values.allSatisfy((0...1.001).contains), name, line: line)
             let sum = engine.mapProbabilities.values.reduce(0, +)
-            let e = engine.estimate(on: Stage.hall)
-            print(
-                "DEBUG odd \(line) \(name) turn \(turn) sum \(sum) n \(engine.mapProbabilities.count) \(e.map { "\($0.point.x) \($0.point.y) r \($0.radius)" } ?? "nil")"
-            )
+            XCTAssertTrue(sum == 0 || abs(sum - 1) < 0.001, "\(name), turn \(turn): \(sum)", line: line)
+            guard let estimate = engine.estimate(on: Stage.hall) else { continue }
+            XCTAssertTrue(
+                estimate.point.x.isFinite && estimate.point.y.isFinite && estimate.radius >= 0, "\(name): \(estimate)",
+                line: line)
         }
     }
 

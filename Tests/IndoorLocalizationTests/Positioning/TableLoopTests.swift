@@ -59,7 +59,6 @@ final class TableLoopTests: XCTestCase {
         for kind in Self.levels {
             var values: [Float] = [0]
             cmath_levels_at(kind, &rectangle, &loss, &values)
-            print("DEBUG own \(values)")
             XCTAssertTrue(values[0].isFinite)
         }
     }

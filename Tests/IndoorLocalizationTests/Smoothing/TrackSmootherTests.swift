@@ -96,7 +96,6 @@ final class TrackSmootherTests: XCTestCase {
         var smoother = TrackSmoother(venue: Stage.venue)
         for reading in HallWalk(seconds: 4, seed: 10).readings.reversed() { smoother.observe(reading) }
         let instants = smoother.finish().looks.map(\.instant)
-        print("DEBUG late \(instants.map(\.seconds))")
         XCTAssertFalse(instants.isEmpty)
         XCTAssertEqual(instants, instants.sorted())
     }

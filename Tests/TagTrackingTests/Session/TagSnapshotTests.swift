@@ -116,7 +116,6 @@ final class TagSnapshotTests: XCTestCase {
             XCTAssertTrue(position.point.x.isFinite && position.point.y.isFinite, "\(position)")
             XCTAssertTrue(position.radius.isFinite && position.radius > 0, "\(position)")
         }
-        print("DEBUG \(refused) refused, \(located) located")
         XCTAssertGreaterThan(refused, 30)
         XCTAssertGreaterThan(located, 150)
     }
