@@ -29,8 +29,6 @@ final class DecoderTests: XCTestCase {
 
     func testOnlyASignatureMakesAMessageOfAnotherDeviceTrusted() throws { try check(.sharing, mutations: 40) }
 
-    func testAScanGoesOnAfterAnyMessageOfTheBus() throws { try check(.bus, mutations: 40) }
-
     func testARequestHasASafePathAndNeedsTheToken() throws { try check(.request, mutations: 40) }
 
     private func check(_ fuzzer: Fuzzer, mutations count: Int, line: UInt = #line) throws {
