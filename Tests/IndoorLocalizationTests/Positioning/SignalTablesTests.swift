@@ -27,8 +27,7 @@ final class SignalTablesTests: XCTestCase {
     }
 
     func testAnEvictedTableIsRebuiltBitForBit() {
-        for (venue, count) in [(Stage.venue, 0), (Stage.twoFloors, 0), (Stage.surveyedVenue, 0)] {
-            var compared = 0
+        for venue in [Stage.venue, Stage.twoFloors, Stage.surveyedVenue] {
             let (kept, dropped) = (maker(of: venue, TableCache()), maker(of: venue, TableCache(capacity: 1)))
             for _ in 0..<2 {
                 for sheet in venue.maps.indices {
@@ -37,11 +36,9 @@ final class SignalTablesTests: XCTestCase {
                         XCTAssertEqual(one?.mean, other?.mean)
                         XCTAssertEqual(one?.variance, other?.variance)
                         XCTAssertEqual(one?.logRate, other?.logRate)
-                        if let one, !one.mean.isEmpty { compared += 1 }
                     }
                 }
             }
-            XCTAssertEqual(compared, count)
         }
     }
 
