@@ -323,8 +323,7 @@ public struct PositioningEngine: Sendable {
 
     private mutating func update(_ heard: Evidence, _ measured: RangeEvidence?, _ seconds: Double) {
         let likelihood = Likelihood(
-            field: field, evidence: heard, receivers: offsets, reference: receiver,
-            ranges: measured.map { self.likelihood(of: $0) })
+            field: field, evidence: heard, receivers: offsets, ranges: measured.map { self.likelihood(of: $0) })
         filter.passReceivers(seconds: seconds, field.model)
         let expectation = Float(settings.priorShare * seconds)
         let evidence = filter.weigh(likelihood) { index, cells, sums in
@@ -334,7 +333,7 @@ public struct PositioningEngine: Sendable {
             }
         }
         floorFilter.observe(
-            evidence: evidence, weight: settings.levelShare, height: pressure.drainHeight(), after: seconds)
+            evidence: evidence.map { $0 * settings.levelShare }, height: pressure.drainHeight(), after: seconds)
         filter.setMapShares(mapShares)
         learnOffsets()
         filter.resampleIfNeeded(mapCount: field.maps.count)

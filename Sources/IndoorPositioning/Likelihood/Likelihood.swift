@@ -10,7 +10,7 @@ import IndoorVocabulary
 /// Source of the t distribution as robust noise: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust Statistical
 /// Modeling Using the t Distribution*, JASA 84(408), 1989.
 package struct Likelihood {
-    /// The likelihood terms of one detected beacon.
+    /// The likelihood terms of one detected beacon on one map.
     package struct Terms: Sendable {
         /// Variance of the reading in dB², without the table's variance.
         package var variance: Float
@@ -24,12 +24,6 @@ package struct Likelihood {
     package let evidence: Evidence
     /// The receiver prior by map, given that the device is on that map.
     let receivers: [ReceiverOffset]
-    /// The receiver for which the level of a beacon is expected where the beacon has no table.
-    ///
-    /// The logarithms of all maps are relative to the density of the same readings for this receiver, and can be
-    /// compared. If each map had its own reference, the map whose offset is lowest would win: that with the loudest
-    /// survey.
-    let reference: ReceiverOffset
     /// The likelihood of the distances to anchors; nil without any.
     let ranges: RangeLikelihood?
 
@@ -37,16 +31,12 @@ package struct Likelihood {
     private let unheard: Float
 
     /// Creates the likelihood of evidence in a field.
-    ///
-    /// - Parameter reference: the receiver regardless of the map; nil if `receivers` has the same one for all maps.
     package init(
-        field: SignalField, evidence: Evidence, receivers: [ReceiverOffset], reference: ReceiverOffset? = nil,
-        ranges: RangeLikelihood? = nil
+        field: SignalField, evidence: Evidence, receivers: [ReceiverOffset], ranges: RangeLikelihood? = nil
     ) {
         self.field = field
         self.evidence = evidence
         self.receivers = receivers
-        self.reference = reference ?? receivers.first ?? ReceiverOffset(deviation: 0)
         self.ranges = ranges
         unheard = cmath_logf(Float(field.unheardRate))
     }
@@ -111,7 +101,7 @@ package struct Likelihood {
         let map = field.maps[index]
         for heard in evidence.heard where heard.share > 0 {
             guard let table = map.tables[heard.beacon] else { continue }
-            let terms = terms(heard)
+            let terms = terms(heard, mapIndex: index)
             let beacon = field.transmitters[heard.beacon]
             table.mean.withUnsafeBufferPointer { mean in
                 table.variance.withUnsafeBufferPointer { variance in
@@ -141,12 +131,13 @@ package struct Likelihood {
     /// The parameters of the measurement model.
     package var model: SignalModel { field.model }
 
-    /// Returns the likelihood terms of a detected beacon, which are the same on all maps.
-    package func terms(_ heard: Evidence.Heard) -> Terms {
+    /// Returns the likelihood terms of a detected beacon on a map.
+    package func terms(_ heard: Evidence.Heard, mapIndex: Int) -> Terms {
+        let receiver = receivers[mapIndex]
         let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance
         let outside = density(
-            difference: heard.rssi - Float(reference.value) - SignalField.inaudible,
-            variance: variance + Float(reference.variance + model.shadowing * model.shadowing))
+            difference: heard.rssi - Float(receiver.value) - SignalField.inaudible,
+            variance: variance + Float(receiver.variance + model.shadowing * model.shadowing))
         return Terms(variance: variance, outside: heard.share * outside)
     }
 

@@ -36,7 +36,7 @@ struct WeighBench {
         particles.place(places, receiver)
         for heard in likelihood.evidence.heard {
             guard let table = map.tables[heard.beacon] else { continue }
-            let reading = likelihood.numbers(heard, table)
+            let reading = likelihood.numbers(heard, table, mapIndex: 0)
             beacons.append((reading, mean.count))
             mean += table.mean
             variance += table.variance
@@ -88,8 +88,8 @@ struct WeighBench {
 
 extension Likelihood {
     /// A received beacon as data of the C code, without its table.
-    fileprivate func numbers(_ heard: Evidence.Heard, _ table: SignalField.Table) -> cbench_beacon {
-        let terms = terms(heard)
+    fileprivate func numbers(_ heard: Evidence.Heard, _ table: SignalField.Table, mapIndex: Int) -> cbench_beacon {
+        let terms = terms(heard, mapIndex: mapIndex)
         let place = place(of: heard)
         var numbers = cbench_beacon()
         numbers.first_column = Int32(table.columns.lowerBound)

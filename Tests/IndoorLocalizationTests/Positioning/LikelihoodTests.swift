@@ -108,7 +108,7 @@ final class LikelihoodTests: XCTestCase {
         (evidence.heard[0].variance, evidence.heard[0].share, evidence.heard[0].draws) = (4, 0.5, 0.25)
         let likelihood = Stage.likelihood(
             Stage.surveyedField, evidence, receiver: Stage.offset(deviation: 3))
-        let terms = likelihood.terms(evidence.heard[0])
+        let terms = likelihood.terms(evidence.heard[0], mapIndex: 0)
         let reading = pow(Stage.surveyedField.readingDeviation, 2)
         XCTAssertEqual(Double(terms.variance), reading + 4, accuracy: 1e-4)
         // Outside its table the beacon is expected at -103 dBm, give or take receiver, shadowing and noise.
