@@ -7,9 +7,9 @@ import VenuePackets
 ///
 /// `fleet.json` has the number of the latest start and the number of partitions, `tags-N.state` the snapshot of a
 /// partition, and `receivers.state` that of the receivers. `places.jsonl` has the latest outputs of each tag, so that the
-/// place is known where a tag was last received, and `register.txt` the keys of the register. Each file is replaced as a whole: a reader finds either the
-/// old or the new content, even after a loss of power. During the lifetime of this value, other processes can't use the
-/// folder.
+/// place is known where a tag was last received, and `register.txt` the keys of the register. Each file is replaced as a
+/// whole: a reader finds either the old or the new content, even after a loss of power. During the lifetime of this value,
+/// other processes can't use the folder.
 package struct StateFolder: Sendable {
     /// The state at the start of a process.
     package struct Start: Hashable, Sendable {

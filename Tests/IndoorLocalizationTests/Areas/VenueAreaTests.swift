@@ -48,7 +48,6 @@ final class VenueAreaTests: XCTestCase {
                     XCTFail("from corner \(start), \(way)")
                     continue
                 }
-                // Only the edges from (0, 0) to (4, 4) and from (4, 0) to (0, 4) cross, or the last one with one of them.
                 let edges = Set([first, second].map { Set([corners[$0], corners[($0 + 1) % corners.count]]) })
                 XCTAssertEqual(edges.count, 2, "from corner \(start), \(way): \(edges)")
             }

@@ -71,5 +71,8 @@ final class PositionFilterTests: XCTestCase {
         var settings = LocalizationSettings()
         settings.positionFilter = PositionFilter(distance: -1, time: .seconds(-1), heading: 181)
         XCTAssertEqual(settings.problems.count, 3)
+        for key in ["positionFilter.distance", "positionFilter.time", "positionFilter.heading"] {
+            XCTAssertTrue(settings.problems.contains { $0.contains(key) }, "\(key): \(settings.problems)")
+        }
     }
 }
