@@ -189,7 +189,13 @@ public struct PositioningEngine: Sendable {
         let strength = fix.isSoft ? Self.softFixEvidence : Self.fixEvidence
         floorFilter.observe(
             evidence: field.maps.indices.map { $0 == mapIndex ? strength : 0 }, height: nil, after: 0)
-        if !fix.isSoft { reckonedWay = 0 }
+        if !fix.isSoft {
+            reckonedWay = 0
+            // Only later readings may contradict the fix: a global update must not return to the place before it.
+            collector.forgetWindow()
+            ranging.forgetWindow()
+            (snapshot, hasNewEvidence) = (nil, false)
+        }
         let grid = field.maps[mapIndex].grid
         let reception = filter.applyFix(
             at: fix.point, deviation: fix.radius / PositionCovariance.radiusOfDeviation, mapIndex: mapIndex,

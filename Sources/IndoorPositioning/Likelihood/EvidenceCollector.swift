@@ -96,6 +96,8 @@ package struct EvidenceCollector: Sendable {
     private var accumulators: [Accumulator] = []
     private var recent: [Reading] = []
     private var start: Instant?
+    /// The instant from which on the window contains all readings; nil if it does from the start.
+    private var windowStart: Instant?
     private var lastDrain: Instant?
 
     /// Creates a collector for the beacons of a field.
@@ -229,7 +231,7 @@ package struct EvidenceCollector: Sendable {
         guard let start, !recent.isEmpty else { return nil }
         let means = recentMeans()
         let threshold = weakestRelevant(means)
-        let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
+        let duration = min(max((windowStart ?? start).duration(to: now).seconds, 0.5), Self.window)
         var evidence = Evidence(duration: Float(duration), heard: [])
         for (beacon, recent) in means {
             evidence.heard.append(
@@ -241,6 +243,12 @@ package struct EvidenceCollector: Sendable {
         // The order of a dictionary is random, but that of the result isn't: it depends on RSSI and index only.
         evidence.order()
         return evidence
+    }
+
+    /// Empties the window, as the device is at another place than its readings indicate.
+    mutating func forgetWindow() {
+        windowStart = recent.last?.instant ?? windowStart
+        recent = []
     }
 
     /// Discards the oldest reading of a beacon if the window has reached the reading limit.

@@ -82,6 +82,9 @@ package struct RangeCollector: Sendable {
         recent.isEmpty ? nil : evidence(of: recent, at: now)
     }
 
+    /// Empties the window, as the device is at another place than its readings indicate.
+    mutating func forgetWindow() { recent = [] }
+
     private func evidence(of readings: [Reading], at now: Instant) -> RangeEvidence? {
         guard !readings.isEmpty else { return nil }
         let sorted = readings.sorted { ($0.key, $0.distance) < ($1.key, $1.distance) }

@@ -63,6 +63,36 @@ final class FixSubmissionTests: XCTestCase {
         }
     }
 
+    /// The test of the beacons compares the belief with the readings of some seconds: those from before a fix must not
+    /// lead it back.
+    func testTheEstimateStaysAtADistantHardFixThatTheNextReadingsConfirm() throws {
+        let start = MapPoint(x: 4, y: 4)
+        let beacon = try XCTUnwrap(
+            Stage.beaconPoints.indices.max {
+                Stage.beaconPoints[$0].distance(to: start) < Stage.beaconPoints[$1].distance(to: start)
+            })
+        let point = Stage.beaconPoints[beacon]
+        for seed in UInt64(1)...6 {
+            // A global update comes every two seconds, so at different times after the fix.
+            for seconds in 5...6 {
+                var receiver = HallReceiver(at: start, seed: seed) { $0.testedBeacons = .all }
+                receiver.listen(seconds: seconds)
+                receiver.place = point
+                receiver.observe(.fix(Self.fix(point, radius: 1)))
+                for half in 1...8 {
+                    for tick in 1...5 {
+                        let instant = Instant(seconds: receiver.seconds + Double(tick) / 10)
+                        let rssi = Stage.rssi(from: point, to: point)
+                        receiver.observe(
+                            .sighting(Sighting(instant: instant, beacon: Stage.identity(beacon), rssi: rssi)))
+                    }
+                    receiver.pass(by: 0.5)
+                    XCTAssertLessThan(receiver.error, 3, "seed \(seed), \(seconds) s before, \(half) after")
+                }
+            }
+        }
+    }
+
     /// A soft fix of 2 m: a mistake of ten lies anywhere on the 400 m² of the hall, the others within it.
     func testASoftFixIsCombinedWithTheOtherEvidence() throws {
         for seed in UInt64(1)...10 {
