@@ -123,6 +123,54 @@ static void posterior(int level) {
     tell("posterior");
 }
 
+static float tested[5][3 * room], totals[room];
+static double products[room], consensus_sums[2];
+static float exponents[room];
+static struct cmath_test tests[3];
+
+static void consensus(int level) {
+    const float faults[3] = {0.007f, 0.4f, 0.9f};
+    float *residuals = tested[0], *variances = tested[1], *shares = tested[2], *healthy = tested[3], *fault = tested[4];
+    for (size_t index = 0; index < room; index++) {
+        slots[index] = (int32_t)uniform(0, columns);
+        picks[index] = (int32_t)uniform(0, rows);
+        found[index < grid_cells ? index : 0] = index > 900;
+        totals[index] = uniform(-3, 3);
+        weight[index] = uniform(0, 1);
+        values[index] = 0;
+    }
+    for (size_t cell = 0; cell < grid_cells; cell++) {
+        mean[cell] = uniform(-100, -40);
+        variance[cell] = uniform(0.1f, 40);
+        rate[cell] = uniform(-85, 1);
+    }
+    cmath_exponentials_at(level, room, totals);
+    for (size_t reading = 0; reading < 3; reading++) {
+        const struct cmath_expected expected = {
+            .mean = mean, .variance = variance, .log_rate = rate, .first_column = 4, .columns = 30, .first_row = 5,
+            .rows = 20, .level = uniform(-90, -50), .noise = 14, .fading = 3, .scale = 0.64f, .outside_mean = -103,
+            .outside_variance = 36, .outside_rate = 0.001f, .power = reading == 2 ? 0 : reading == 1 ? 0.4f : 1};
+        cmath_expect_at(
+            level, &expected, slots, picks, totals, 1, count, reading * count, residuals, variances, shares);
+    }
+    for (int pass = 0; pass < 2; pass++)
+        cmath_offsets_at(level, residuals, variances, faults, 3, count, 60, 0.01f, pass == 0 ? 81 : 0, values, x);
+    cmath_consensus_at(
+        level, residuals, variances, shares, faults, 3, weight, values, x, count, 1 / 60.0f, 0.03f, 81, healthy, fault,
+        exponents, products, y, consensus_sums);
+    cmath_tests_at(
+        level, found, velocity_x, velocity_y, weight, scale, y, values, x, grid_cells, 160, 0, residuals, variances,
+        shares, healthy, fault, 3, tests);
+    cmath_excess_at(level, y, values, x, count, residuals, variances, fault, count, 25, consensus_sums + 1);
+    HASH(tested);
+    HASH(totals);
+    HASH(values);
+    HASH(products);
+    HASH(tests);
+    HASH(consensus_sums);
+    tell("consensus");
+}
+
 static void numbers(int level) {
     struct cmath_generator generator = {99, 0x9E3779B97F4A7C15};
     cmath_normal_pairs_at(level, generator, room, x, y);
@@ -248,6 +296,7 @@ static void run(int level) {
     tables(level);
     receivers(level);
     posterior(level);
+    consensus(level);
     numbers(level);
     particles(level);
     functions();

@@ -2,51 +2,25 @@
 
 #include <stdint.h>
 
+#include "ElementaryParts.h"
+
 #pragma STDC FP_CONTRACT OFF
 
 // Series and argument reductions after J.-M. Muller, Elementary Functions: Algorithms and Implementation, 2016. The
 // coefficients are those of the Taylor series; the reduced arguments are small enough for them. Rounding errors of sums
 // and products are found after T. J. Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
 
-// ln 2 and π/2 in parts. A product of the first parts with a whole number below 2^20 is exact.
-static const double ln2_first = 0x1.62e42feep-1, ln2_rest = 0x1.a39ef35793c76p-33;
+// π/2 in parts. A product of the first part with a whole number below 2^20 is exact.
 static const double quarter_first = 0x1.921fb544p+0, quarter_second = 0x1.0b4611a6p-34, quarter_rest = 0x1.3198a2e037073p-69;
 static const double pi = 0x1.921fb54442d18p+1;
-
-static uint64_t bits_of(double value) {
-    uint64_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double of_bits(uint64_t bits) {
-    double value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static double power_of_two(int exponent) { return of_bits((uint64_t)(exponent + 1023) << 52); }
 
 /// Returns e to the power of a sum, whose second term is much smaller than the first one.
 static double exp_of_sum(double x, double rest) {
     if (x != x) return x;
     if (x > 709.79) return __builtin_inf();
     if (x < -745.14) return 0;
-    int whole = (int)(x * 1.4426950408889634 + (x < 0 ? -0.5 : 0.5));
-    double r = (x - whole * ln2_first) - (whole * ln2_rest - rest);
-    double sum = 1 / 6227020800.0;
-    sum = 1 / 479001600.0 + r * sum;
-    sum = 1 / 39916800.0 + r * sum;
-    sum = 1 / 3628800.0 + r * sum;
-    sum = 1 / 362880.0 + r * sum;
-    sum = 1 / 40320.0 + r * sum;
-    sum = 1 / 5040.0 + r * sum;
-    sum = 1 / 720.0 + r * sum;
-    sum = 1 / 120.0 + r * sum;
-    sum = 1 / 24.0 + r * sum;
-    sum = 1 / 6.0 + r * sum;
-    sum = 0.5 + r * sum;
-    double result = 1 + (r + r * r * sum);
+    int whole;
+    double result = exp_parts(x, rest, &whole);
     if (whole > 1023) return result * 2 * power_of_two(whole - 1);
     if (whole < -1022) return result * power_of_two(whole + 1000) * power_of_two(-1000);
     return result * power_of_two(whole);
@@ -56,38 +30,7 @@ double cmath_exp(double x) { return exp_of_sum(x, 0); }
 
 /// Returns the natural logarithm of a positive number, and its rounding error in `rest`.
 static double log_with_rest(double x, double *rest) {
-    int exponent = 0;
-    if (x < 0x1p-1022) {
-        x *= 0x1p54;
-        exponent = -54;
-    }
-    // The mantissa is between √½ and √2.
-    uint64_t bits = bits_of(x) + (0x3FF0000000000000 - 0x3FE6A09E667F3BCD);
-    exponent += (int)(bits >> 52) - 1023;
-    double f = of_bits((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD) - 1;
-    // log(1 + f) = 2 (s + s³/3 + s⁵/5 + …)
-    double s = f / (2 + f), square = s * s;
-    double sum = 2 / 25.0;
-    sum = 2 / 23.0 + square * sum;
-    sum = 2 / 21.0 + square * sum;
-    sum = 2 / 19.0 + square * sum;
-    sum = 2 / 17.0 + square * sum;
-    sum = 2 / 15.0 + square * sum;
-    sum = 2 / 13.0 + square * sum;
-    sum = 2 / 11.0 + square * sum;
-    sum = 2 / 9.0 + square * sum;
-    sum = 2 / 7.0 + square * sum;
-    sum = 2 / 5.0 + square * sum;
-    sum = square * (2 / 3.0 + square * sum);
-    double half = 0.5 * f * f;
-    double small = s * (half + sum) + exponent * ln2_rest - half;
-    double whole = exponent * ln2_first;
-    double first = whole + f;
-    double second = whole == 0 ? 0 : f - (first - whole);
-    second += small;
-    double result = first + second;
-    *rest = second - (result - first);
-    return result;
+    return x < 0x1p-1022 ? log_parts(x * 0x1p54, -54, rest) : log_parts(x, 0, rest);
 }
 
 double cmath_log(double x) {

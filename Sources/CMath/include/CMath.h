@@ -1,6 +1,7 @@
 #ifndef CMATH_H
 #define CMATH_H
 
+#include "CMathConsensus.h"
 #include "CMathFunctions.h"
 #include "CMathParticles.h"
 #include "CMathReceivers.h"

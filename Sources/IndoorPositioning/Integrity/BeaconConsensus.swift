@@ -44,10 +44,6 @@ struct BeaconConsensus: Sendable {
         var support: Double
     }
 
-    /// The degrees of freedom of the t distribution; the density needs roots and products only.
-    private static let freedom: Float = 16
-    /// Γ(8.5) / (Γ(8) √(16 π)).
-    private static let density: Float = 0.392_779
     /// The range of a faulty beacon's level in dB.
     static let faultyRange: Float = 60
     /// The share of a faulty beacon in the detections, relative to an equal share.
@@ -74,11 +70,13 @@ struct BeaconConsensus: Sendable {
     private var rates: [Float] = []
     private var healthy: [Float] = []
     private var terms: [Float] = []
+    private var exponents: [Float] = []
     private var products: [Double] = []
     private var posterior: [Float] = []
     private var offsets: [Float] = []
     private var sums: [Float] = []
-    private var moments: [Float] = []
+    /// The detections per second of all beacons.
+    private var totals: [Float] = []
 
     /// The results, in the order of the evidence; only beacons with an RSSI of interest.
     private(set) var tests: [Test] = []
@@ -99,7 +97,7 @@ struct BeaconConsensus: Sendable {
             * (maps.capacity + columns.capacity + rows.capacity + xs.capacity + ys.capacity + priors.capacity
                 + supports.capacity
                 + residuals.capacity + variances.capacity + rates.capacity + healthy.capacity + terms.capacity
-                + posterior.capacity + offsets.capacity + sums.capacity + moments.capacity) + 8 * products.capacity
+                + posterior.capacity + offsets.capacity + sums.capacity + totals.capacity + exponents.capacity) + 8 * products.capacity
             + MemoryLayout<Test>.stride * tests.capacity
     }
 
@@ -177,46 +175,27 @@ struct BeaconConsensus: Sendable {
         let field = likelihood.field
         let (heard, count) = (likelihood.evidence.heard, priors.count)
         guard count > 0, !heard.isEmpty else { return }
-        let doubt = Float(receiver.variance)
+        // Without a doubt, the offset's prior is as narrow as the estimate allows.
+        let doubt = max(Float(receiver.variance), 1e-3)
         fill(heard, field, offset: Float(receiver.value), scale: Float(scale * scale))
         offsets.resize(to: 0, with: 0)
         offsets.resize(to: count, with: 0)
+        sums.resize(to: count, with: 0)
         for pass in 0..<(doubt > 6 ? 4 : 2) {
-            estimateOffsets(heard.count, faults, doubt: doubt, breadth: pass == 0 ? doubt : 0)
+            cmath_offsets(
+                residuals, variances, faults, heard.count, count, Self.faultyRange, 1 / doubt,
+                pass == 0 ? doubt : 0, &offsets, &sums)
         }
-        products.resize(to: 0, with: 0)
-        products.resize(to: count, with: 1)
-        let faultyRate = Self.faultyShare / Float(heard.count)
-        let faultyLevel = 1 / Self.faultyRange
-        for index in heard.indices {
-            let (sound, broken) = (1 - faults[index], faults[index] * faultyLevel * faultyRate)
-            let first = index * count
-            for place in 0..<count {
-                let level = level(residuals[first + place] - offsets[place], variances[first + place] + sums[place])
-                healthy[first + place] = level
-                let term = sound * level * rates[first + place] + broken
-                terms[first + place] = broken / term
-                products[place] *= Double(term / broken)
-            }
-        }
-        var all = 0.0
-        for place in 0..<count {
-            let away = Double(offsets[place])
-            products[place] *= Double(priors[place]) * cmath_exp(-away * away / (2 * Double(doubt)))
-            all += products[place]
-        }
-        guard all > 0, all.isFinite else { return tests.removeAll(keepingCapacity: true) }
+        exponents.resize(to: count, with: 0)
+        products.resize(to: count, with: 0)
         posterior.resize(to: count, with: 0)
-        for place in 0..<count { posterior[place] = Float(products[place] / all) }
+        var all = 0.0
+        cmath_consensus(
+            residuals, variances, rates, faults, heard.count, priors, offsets, sums, count, 1 / Self.faultyRange,
+            Self.faultyShare / Float(heard.count), doubt, &healthy, &terms, &exponents, &products, &posterior, &all)
+        guard all > 0, all.isFinite else { return tests.removeAll(keepingCapacity: true) }
         summarize(field, receiver.value)
         test(heard, field)
-    }
-
-    private func level(_ difference: Float, _ variance: Float) -> Float {
-        let y = 1 / (1 + difference * difference / (Self.freedom * variance))
-        let y2 = y * y
-        let y4 = y2 * y2
-        return Self.density * y4 * y4 * (y / variance).squareRoot()
     }
 
     /// Looks the expected values of each reading up at each candidate.
@@ -228,61 +207,65 @@ struct BeaconConsensus: Sendable {
         rates.resize(to: size, with: 0)
         healthy.resize(to: size, with: 0)
         terms.resize(to: size, with: 0)
-        let noise = Float(field.readingDeviation * field.readingDeviation) + Self.bodyVariance
+        totals.resize(to: count, with: 1)
         let shadowing = Float(field.model.shadowing * field.model.shadowing)
-        let unheard = field.isSurveyed ? Float(field.unheardRate) : 1
-        let power = Float(field.model.detectionWeight)
-        for (index, reading) in heard.enumerated() {
-            let first = index * count
-            var (map, table, total): (Int32, SignalField.Table?, [Float]) = (-1, nil, [])
-            var gridColumns = 0
-            for place in 0..<count {
-                if maps[place] != map {
-                    map = maps[place]
-                    table = field.maps[Int(map)].tables[reading.beacon]
-                    total = field.isSurveyed ? field.maps[Int(map)].logRate : []
-                    gridColumns = field.maps[Int(map)].grid.columns
-                }
-                var (mean, variance, rate) = (SignalField.inaudible, shadowing, unheard)
-                let (column, row) = (Int(columns[place]), Int(rows[place]))
-                if let table, let entry = table.index(column: column, row: row) {
-                    mean = table.mean[entry]
-                    variance = table.variance[entry]
-                    if field.isSurveyed { rate = cmath_expf(table.logRate[entry]) }
-                }
-                residuals[first + place] = reading.rssi - offset - mean
-                variances[first + place] = (variance + noise + reading.variance) * scale
-                if field.isSurveyed {
-                    let share = rate / cmath_expf(total[row * gridColumns + column])
-                    rates[first + place] = power == 1 ? share : cmath_expf(power * cmath_logf(share))
-                } else {
-                    rates[first + place] = 1
+        var start = 0
+        while start < count {
+            let map = field.maps[Int(maps[start])]
+            let end = maps[start...].firstIndex { $0 != maps[start] } ?? count
+            if field.isSurveyed {
+                let total = map.logRate
+                for place in start..<end {
+                    totals[place] = total[Int(rows[place]) * map.grid.columns + Int(columns[place])]
                 }
             }
+            start = end
+        }
+        if field.isSurveyed { cmath_exponentials(count, &totals) }
+        start = 0
+        while start < count {
+            let tables = field.maps[Int(maps[start])].tables
+            let end = maps[start...].firstIndex { $0 != maps[start] } ?? count
+            for (index, reading) in heard.enumerated() {
+                var expected = cmath_expected()
+                expected.level = reading.rssi - offset
+                expected.noise = Float(field.readingDeviation * field.readingDeviation) + Self.bodyVariance
+                expected.fading = reading.variance
+                expected.scale = scale
+                expected.outside_mean = SignalField.inaudible
+                expected.outside_variance = shadowing
+                expected.outside_rate = Float(field.unheardRate)
+                expected.power = field.isSurveyed ? Float(field.model.detectionWeight) : 0
+                look(tables[reading.beacon], &expected, start..<end, target: index * count + start)
+            }
+            start = end
         }
     }
 
-    /// Estimates the receiver offset at each candidate from the beacons that agree there.
-    private mutating func estimateOffsets(_ readings: Int, _ faults: [Float], doubt: Float, breadth: Float) {
-        let count = priors.count
-        sums.resize(to: 0, with: 0)
-        sums.resize(to: count, with: 1 / max(doubt, 1e-3))
-        moments.resize(to: 0, with: 0)
-        moments.resize(to: count, with: 0)
-        for index in 0..<readings {
-            let (sound, broken) = (1 - faults[index], faults[index] / Self.faultyRange)
-            let first = index * count
-            for place in 0..<count {
-                let variance = variances[first + place] + breadth
-                let level = sound * level(residuals[first + place] - offsets[place], variance)
-                let weight = level / ((level + broken) * variance)
-                sums[place] += weight
-                moments[place] += weight * residuals[first + place]
-            }
+    /// Looks the expected values of one reading up at candidates of one map.
+    private mutating func look(
+        _ table: SignalField.Table?, _ expected: inout cmath_expected, _ places: Range<Int>, target: Int
+    ) {
+        guard let table else {
+            return cmath_expect(
+                &expected, columns, rows, totals, places.lowerBound, places.count, target, &residuals, &variances,
+                &rates)
         }
-        for place in 0..<count {
-            offsets[place] = moments[place] / sums[place]
-            sums[place] = 1 / sums[place]
+        expected.first_column = Int32(table.columns.lowerBound)
+        expected.columns = Int32(table.columns.count)
+        expected.first_row = Int32(table.rows.lowerBound)
+        expected.rows = Int32(table.rows.count)
+        table.mean.withUnsafeBufferPointer { mean in
+            table.variance.withUnsafeBufferPointer { variance in
+                table.logRate.withUnsafeBufferPointer { logRate in
+                    expected.mean = mean.baseAddress
+                    expected.variance = variance.baseAddress
+                    expected.log_rate = logRate.baseAddress
+                    cmath_expect(
+                        &expected, columns, rows, totals, places.lowerBound, places.count, target, &residuals,
+                        &variances, &rates)
+                }
+            }
         }
     }
 
@@ -313,50 +296,41 @@ struct BeaconConsensus: Sendable {
     private mutating func test(_ heard: [Evidence.Heard], _ field: SignalField) {
         tests.removeAll(keepingCapacity: true)
         let count = priors.count
-        for (index, reading) in heard.enumerated() {
-            let first = index * count
-            var (all, level, sum, squares, variance) = (0.0, 0.0, 0.0, 0.0, 0.0)
-            var (here, x, y, fault, support) = (0.0, 0.0, 0.0, 0.0, 0.0)
-            var (alone, ownX, ownY) = (0.0, 0.0, 0.0)
-            for place in 0..<count {
-                let broken = Double(posterior[place]) * Double(terms[first + place])
-                // The factors of the posterior without this beacon, up to a constant: the term of the beacon is the
-                // ratio of its mixture to its faulty part.
-                fault += broken
-                let difference = Double(residuals[first + place] - offsets[place])
-                all += broken
-                support += broken * Double(supports[place])
-                level += broken * Double(healthy[first + place])
-                sum += broken * difference
-                squares += broken * difference * difference
-                variance += broken * Double(variances[first + place] + sums[place])
-                if maps[place] == Int32(mapIndex) {
-                    here += broken
-                    x += broken * Double(xs[place])
-                    y += broken * Double(ys[place])
-                    if place >= beliefCount {
-                        let own = Double(priors[place] * healthy[first + place] * rates[first + place])
-                        alone += own
-                        ownX += own * Double(xs[place])
-                        ownY += own * Double(ys[place])
-                    }
-                }
+        withUnsafeTemporaryAllocation(of: cmath_test.self, capacity: heard.count) { results in
+            guard let sums = results.baseAddress else { return }
+            cmath_tests(
+                maps, xs, ys, priors, supports, posterior, offsets, self.sums, count, beliefCount, Int32(mapIndex),
+                residuals, variances, rates, healthy, terms, heard.count, sums)
+            for (index, reading) in heard.enumerated() {
+                add(results[index], of: reading, first: index * count, field)
             }
-            guard all > 1e-30 else { continue }
-            let residual = sum / all
-            let faulty = 1 / Double(Self.faultyRange)
-            tests.append(
-                Test(
-                    beacon: reading.beacon, logRatio: cmath_log(faulty / max(level / all, 1e-12)), residual: residual,
-                    variance: variance / all + max(0, squares / all - residual * residual),
-                    point: here > 0 ? MapPoint(x: x / here, y: y / here) : mean,
-                    ownPoint: alone > 0 ? MapPoint(x: ownX / alone, y: ownY / alone) : mean, isOnMap: here > all / 2,
-                    fault: min(fault, 1), support: support / all))
-            if !field.isPowerSurveyed(reading.beacon) {
-                let deviation = Float(field.model.powerDeviation)
-                tests[tests.count - 1].excessRatio = excessRatio(
-                    first: first, sum: all, lastingVariance: deviation * deviation)
-            }
+        }
+    }
+
+    /// Adds the test of one beacon.
+    ///
+    /// - Parameter first: the first index of the reading's values.
+    private mutating func add(_ result: cmath_test, of reading: Evidence.Heard, first: Int, _ field: SignalField) {
+        // The factors of the posterior without this beacon, up to a constant: the term of the beacon is the ratio of its
+        // mixture to its faulty part.
+        let all = result.all
+        guard all > 1e-30 else { return }
+        let residual = result.residual / all
+        let faulty = 1 / Double(Self.faultyRange)
+        tests.append(
+            Test(
+                beacon: reading.beacon, logRatio: cmath_log(faulty / max(result.level / all, 1e-12)),
+                residual: residual,
+                variance: result.variance / all + max(0, result.square / all - residual * residual),
+                point: result.here > 0 ? MapPoint(x: result.x / result.here, y: result.y / result.here) : mean,
+                ownPoint: result.alone > 0
+                    ? MapPoint(x: result.own_x / result.alone, y: result.own_y / result.alone) : mean,
+                isOnMap: result.here > all / 2,
+                fault: min(all, 1), support: result.support / all))
+        if !field.isPowerSurveyed(reading.beacon) {
+            let deviation = Float(field.model.powerDeviation)
+            tests[tests.count - 1].excessRatio = excessRatio(
+                first: first, sum: all, lastingVariance: deviation * deviation)
         }
     }
 
@@ -369,11 +343,8 @@ struct BeaconConsensus: Sendable {
     ///   - lastingVariance: variance in dB² of the lasting error of the beacon's power.
     private func excessRatio(first: Int, sum: Double, lastingVariance: Float) -> Double {
         var healthy = 0.0
-        for place in posterior.indices {
-            let excess = max(0, residuals[first + place] - offsets[place])
-            let level = level(excess, variances[first + place] + sums[place] + lastingVariance)
-            healthy += Double(posterior[place] * terms[first + place] * level)
-        }
+        cmath_excess(
+            posterior, offsets, sums, posterior.count, residuals, variances, terms, first, lastingVariance, &healthy)
         return -cmath_log(Double(Self.faultyRange) * max(healthy / sum, 1e-12))
     }
 }
