@@ -22,12 +22,35 @@ struct RenderedFigure {
     ///
     /// - Throws: `Failure` if the renderer rejects the document.
     init(_ svg: String) throws {
-        let png = try Self.run("rsvg-convert", ["--format", "png"], input: Data(svg.utf8))
+        let png = try Self.png(svg)
         let pixels = try Self.run("python3", ["-c", Self.decoder], input: png)
         let header = pixels.prefix(8).map { Int($0) }
         width = header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3]
         height = header[4] << 24 | header[5] << 16 | header[6] << 8 | header[7]
         bytes = Array(pixels.dropFirst(8))
+    }
+
+    /// Renders the document as a PNG, whose pixels take long to decode.
+    ///
+    /// - Throws: `Failure` if the renderer rejects the document.
+    @discardableResult static func png(_ svg: String) throws -> Data {
+        try run("rsvg-convert", ["--format", "png"], input: Data(svg.utf8))
+    }
+
+    /// Returns the columns that have a pixel of a colour, which is given as hexadecimal digits.
+    func columns(of hex: String) -> Set<Int> {
+        let color = stride(from: 0, to: 6, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
+        var columns: Set<Int> = []
+        bytes.withUnsafeBufferPointer { bytes in
+            var start = 0
+            while start < bytes.count {
+                if bytes[start] == color[0], bytes[start + 1] == color[1], bytes[start + 2] == color[2] {
+                    columns.insert(start / 3 % width)
+                }
+                start += 3
+            }
+        }
+        return columns
     }
 
     /// Returns the colour of the pixel that contains a point, as hexadecimal digits of red, green and blue.
@@ -56,18 +79,20 @@ struct RenderedFigure {
         for y in range(height):
             start = y * (width * size + 1)
             kind, line = raw[start], bytearray(raw[start + 1:start + 1 + width * size])
-            for i in range(width * size):
+            if kind == 2: line = bytearray([(a + b) & 255 for a, b in zip(line, row)])
+            for i in range(width * size if kind in (1, 3, 4) else 0):
                 left, up = (line[i - size] if i >= size else 0), row[i]
                 corner = row[i - size] if i >= size else 0
                 if kind == 1: line[i] = line[i] + left & 255
-                elif kind == 2: line[i] = line[i] + up & 255
                 elif kind == 3: line[i] = line[i] + (left + up) // 2 & 255
                 elif kind == 4:
                     guess = left + up - corner
                     a, b, c = abs(guess - left), abs(guess - up), abs(guess - corner)
                     line[i] = line[i] + (left if a <= b and a <= c else up if b <= c else corner) & 255
             row = line
-            for x in range(width): out += line[x * size:x * size + 3]
+            pixels = bytearray(width * 3)
+            for color in range(3): pixels[color::3] = line[color::size]
+            out += pixels
         sys.stdout.buffer.write(struct.pack(">II", width, height) + bytes(out))
         """
 
