@@ -222,6 +222,9 @@ final class SessionStoryTests: XCTestCase {
             for (latitude, accuracy) in [(52.0, 5.0), (52.001, 5), (52.003, 5), (51.98, 5), (52.003, 40)] {
                 var settings = LocalizerStage.settings
                 settings.venueLostTimeout = .seconds(timeout)
+                // Half an hour of positions takes long in a debug build.
+                settings.positionInterval = .seconds(5)
+                settings.positioning.globalUpdateInterval = 30
                 var replay = SessionReplay(venues: [SessionStage.office, SessionStage.shop], settings: settings)
                 var outputs = replay.start()
                 for reading in LocalizerStage.walk(from: 0, for: 10) { outputs += replay.handle(reading) }
