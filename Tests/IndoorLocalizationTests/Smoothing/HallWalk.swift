@@ -51,10 +51,11 @@ struct HallWalk {
     }
 
     /// Metres of error at each half second: at the time, and after the fact; nil without answer. And the radii of the time.
-    func errors(seed: UInt64) -> (causal: [Double?], offline: [Double?], radii: [Double?]) {
+    func errors(
+        seed: UInt64, _ track: SmoothedTrack
+    ) -> (causal: [Double?], offline: [Double?], radii: [Double?]) {
         var engine = PositioningEngine(
             venue: Stage.venue, field: Stage.packetField, settings: Self.settings, seed: seed)
-        let track = smoothed(seed: seed)
         var causal: [Double?] = []
         var offline: [Double?] = []
         var radii: [Double?] = []
