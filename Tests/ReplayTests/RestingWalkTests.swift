@@ -28,6 +28,8 @@ final class RestingWalkTests: XCTestCase {
         var settings = LocalizationSettings()
         settings.positioning.particleCount = 200
         settings.positionInterval = .seconds(2)
+        // A global update takes long in a debug build. This is one in each scan of ten seconds, and some in each pause.
+        settings.positioning.globalUpdateInterval = 10
         var replay = SessionReplay(venues: [walk.venue], settings: settings)
         var outputs = replay.start()
         let source: any ScanSource = walk.dutyCycled(cycle)

@@ -6,6 +6,13 @@ import XCTest
 
 /// The benefit of session memory: sessions that start in the middle of recordings, with and without it.
 final class WarmStartTests: XCTestCase {
+    /// A third of the particles of the packet, as a debug build is slow.
+    private static let settings: LocalizationSettings = {
+        var settings = LocalizationSettings()
+        settings.positioning.particleCount = 500
+        return settings
+    }()
+
     /// A recording and its ground truth.
     private struct Walk {
         let venue: Venue
@@ -41,7 +48,7 @@ final class WarmStartTests: XCTestCase {
 
         /// Returns the memory of a session at each of these instants, in order.
         func memories(at instants: [Instant]) throws -> [SessionMemory] {
-            var replay = SessionReplay(venues: [venue])
+            var replay = SessionReplay(venues: [venue], settings: WarmStartTests.settings)
             _ = replay.start()
             var memories: [SessionMemory] = []
             for reading in readings {
@@ -54,27 +61,41 @@ final class WarmStartTests: XCTestCase {
             return memories
         }
 
-        /// Returns the positions of a session that receives the recording from then on.
-        func positions(from instant: Instant, restoring memory: SessionMemory? = nil, after age: Duration = .zero)
-            -> [Position]
-        {
-            var replay = SessionReplay(venues: [venue])
+        /// Returns the positions of a session that receives the recording from then on, for 12 s by default.
+        func positions(
+            from instant: Instant, for duration: Duration = .seconds(12), restoring memory: SessionMemory? = nil,
+            after age: Duration = .zero
+        ) -> [Position] {
+            var replay = SessionReplay(venues: [venue], settings: WarmStartTests.settings)
             if let memory { replay.restore(memory, after: age) }
             var outputs = replay.start(at: instant)
-            for reading in readings where reading.instant > instant && reading.instant <= Self.end(of: instant) {
+            let end = instant.advanced(by: duration)
+            for reading in readings where reading.instant > instant && reading.instant <= end {
                 outputs += replay.handle(reading)
             }
             outputs += replay.finish()
             return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
         }
 
-        /// Twelve seconds are enough for all tests.
-        private static func end(of start: Instant) -> Instant { start.advanced(by: .seconds(12)) }
-
         /// Returns the error in metres, plus 15 m for a wrong floor; nil where the true position is unknown.
         func error(of position: Position) -> Double? {
             guard let truth = truth(at: position.instant) else { return nil }
             return position.point.distance(to: truth.point) + (position.mapID == truth.map ? 0 : 15)
+        }
+    }
+
+    /// A walk, and what two tests need of it: at each start, the positions without memory.
+    private struct Starts {
+        let name: String
+        let seconds: [Double]
+        let walk: Walk
+        let cold: [[Position]]
+
+        init(_ name: String, _ seconds: [Double]) async throws {
+            (self.name, self.seconds) = (name, seconds)
+            let walk = try await Walk(name)
+            self.walk = walk
+            cold = seconds.map { walk.positions(from: Instant(seconds: $0)) }
         }
     }
 
@@ -100,18 +121,23 @@ final class WarmStartTests: XCTestCase {
         ("one-floor", Array(stride(from: 6, through: 22, by: 4))), ("stairs", [8, 11, 14, 44, 47, 50]),
         ("half-silent", Array(stride(from: 8, through: 44, by: 6))),
     ]
+    private static let allStarts = Task {
+        var all: [Starts] = []
+        for (name, seconds) in starts { all.append(try await Starts(name, seconds)) }
+        return all
+    }
 
     func testAWarmStartIsFasterAndMoreAccurateThanAColdOne() async throws {
-        for (name, seconds) in Self.starts {
-            let walk = try await Walk(name)
+        for starts in try await Self.allStarts.value {
+            let (name, walk) = (starts.name, starts.walk)
             var (cold, warm): ([Beginning], [Beginning]) = ([], [])
-            let memories = try walk.memories(at: seconds.map { Instant(seconds: $0 - 2) })
-            for (second, memory) in zip(seconds, memories) {
-                let start = Instant(seconds: second)
-                cold.append(try beginning(walk, walk.positions(from: start), from: start))
-                warm.append(
-                    try beginning(
-                        walk, walk.positions(from: start, restoring: memory, after: .seconds(2)), from: start))
+            let memories = try walk.memories(at: starts.seconds.map { Instant(seconds: $0 - 2) })
+            for (index, memory) in memories.enumerated() {
+                let start = Instant(seconds: starts.seconds[index])
+                cold.append(try beginning(walk, starts.cold[index], from: start))
+                let positions = walk.positions(
+                    from: start, for: .seconds(6), restoring: memory, after: .seconds(2))
+                warm.append(try beginning(walk, positions, from: start))
             }
             for (kind, list) in [("cold", cold), ("warm", warm)] {
                 print(
@@ -126,11 +152,12 @@ final class WarmStartTests: XCTestCase {
     }
 
     func testASessionRecoversFromAMemoryOfTheWrongPlace() async throws {
-        for (name, seconds) in Self.starts {
-            let walk = try await Walk(name)
+        for starts in try await Self.allStarts.value {
+            let (name, walk) = (starts.name, starts.walk)
             var (cold, wrong): ([Double], [Double]) = ([], [])
-            let memories = try walk.memories(at: seconds.map { Instant(seconds: $0) })
-            for (second, known) in zip(seconds, memories) {
+            let memories = try walk.memories(at: starts.seconds.map { Instant(seconds: $0) })
+            for (index, known) in memories.enumerated() {
+                let second = starts.seconds[index]
                 let start = Instant(seconds: second)
                 var memory = known
                 // While the process was off, the device was moved to the other end of the building or to the other floor.
@@ -149,7 +176,7 @@ final class WarmStartTests: XCTestCase {
                 func late(_ positions: [Position]) -> [Double] {
                     positions.filter { $0.instant >= from && $0.instant <= to }.compactMap(walk.error)
                 }
-                cold += late(walk.positions(from: start))
+                cold += late(starts.cold[index])
                 wrong += late(walk.positions(from: start, restoring: memory))
             }
             print("\(name), 5 to 12 s after the start: cold \(mean(cold)) m, after a wrong memory \(mean(wrong)) m")
@@ -172,7 +199,7 @@ final class WarmStartTests: XCTestCase {
         let walk = try await Walk("one-floor")
         let memory = try walk.memory(at: Instant(seconds: 20))
         let learned = try XCTUnwrap(memory.calibration)
-        var replay = SessionReplay(venues: [walk.venue])
+        var replay = SessionReplay(venues: [walk.venue], settings: WarmStartTests.settings)
         replay.restore(memory, after: .seconds(86_400))
         XCTAssertEqual(replay.memory.calibration, learned, "the calibration is restored before the start")
         _ = replay.start()
@@ -181,7 +208,7 @@ final class WarmStartTests: XCTestCase {
 
     func testARestoredSessionReportsNoPositionWithoutABeacon() async throws {
         let walk = try await Walk("one-floor")
-        var replay = SessionReplay(venues: [walk.venue])
+        var replay = SessionReplay(venues: [walk.venue], settings: WarmStartTests.settings)
         replay.restore(try walk.memory(at: Instant(seconds: 20)))
         var outputs = replay.start()
         for second in 0..<120 {
