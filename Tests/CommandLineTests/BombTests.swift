@@ -183,7 +183,11 @@ final class BombTests: XCTestCase {
             #"{"t":0,"type":"beacon","uuid":"00000000-0000-4000-8000-000000000001","major":1,"minor":1,"rssi":-70}"#
         let many = String(repeating: sighting + "\n", count: 10_000)
         let path = try bomb.gzip("many.jsonl.gz", Self.header, many, times: 50)
-        try run(["replay", "--venue", "Fixtures/office", path], "which no recording does")
+        // Fewer sightings of as many bytes, as a session takes longer than a survey for each of them.
+        let noted = sighting.replacing("}", with: ",\"note\":\"\(String(repeating: "x", count: 900))\"}") + "\n"
+        let notes = try bomb.gzip(
+            "notes.jsonl.gz", Self.header, String(repeating: noted, count: 1_000), times: 50)
+        try run(["replay", "--venue", "Fixtures/office", notes], "which no recording does")
         let survey = ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json"]
         try run(survey + [path], "which no recording does")
         let long = try bomb.gzip("long.jsonl.gz", Self.header, String(repeating: "x", count: 1_000_000), times: 100)

@@ -20,7 +20,7 @@ final class DisturbanceOptionTests: XCTestCase {
     }
 
     private func evaluate(_ arguments: String...) throws -> String {
-        let result = try Tool.run(["evaluate"] + arguments)
+        let result = try Tool.run(["evaluate"] + arguments + ["--set", "positioning.particleCount=100"])
         XCTAssertEqual(result.status, 0, "\(arguments): \(result.errors)")
         XCTAssertEqual(result.errors, "", "\(arguments)")
         return result.output

@@ -15,8 +15,9 @@ final class EvaluateCommandTests: XCTestCase {
 
     func testEvaluatePrintsAllFiguresIndependentOfTheNumberOfJobs() throws {
         let replays = try temporaryFolder()
-        let one = try Tool.run(["evaluate", "Fixtures/office", "--json", "-j", "1", "--replays", replays])
-        let two = try Tool.run(["evaluate", "Fixtures/office", "--json", "-j", "2"])
+        let call = ["evaluate", "Fixtures/office", "--json"] + ShortDataSet.light
+        let one = try Tool.run(call + ["-j", "1", "--replays", replays])
+        let two = try Tool.run(call + ["-j", "2"])
         XCTAssertEqual(one.status, 0)
         XCTAssertEqual(one.errors, "")
         XCTAssertEqual(one.output, two.output)
@@ -61,7 +62,7 @@ final class EvaluateCommandTests: XCTestCase {
             folder + "/tracks/walk.jsonl",
         ])
         XCTAssertEqual(simulated.status, 0, simulated.errors)
-        let result = try Tool.run(["evaluate", folder, "--json"])
+        let result = try Tool.run(["evaluate", folder, "--json"] + ShortDataSet.light)
         XCTAssertEqual(result.status, 0, result.errors)
         let figures = try figures(result.output)
         XCTAssertEqual(figures["answered"] as? Double, 1)

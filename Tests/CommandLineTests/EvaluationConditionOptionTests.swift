@@ -111,7 +111,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
     }
 
     private func evaluate(_ arguments: String...) throws -> Tool.Result {
-        let result = try Tool.run(["evaluate"] + arguments)
+        let result = try Tool.run(["evaluate"] + arguments + ShortDataSet.light)
         XCTAssertEqual(result.status, 0, "\(arguments): \(result.errors)")
         XCTAssertEqual(result.errors, "", "\(arguments)")
         return result

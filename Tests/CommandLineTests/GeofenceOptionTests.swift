@@ -13,9 +13,12 @@ final class GeofenceOptionTests: XCTestCase {
 
     private func office() throws -> Venue { try VenuePacketReader().read(try FixtureFolder("office").path).venue }
 
-    private func replay(_ file: String?) throws -> Tool.Result {
+    /// The result of a run with the fences, shared by all tests.
+    private static let replayed = Result { try replay(fences) }
+
+    private static func replay(_ file: String?) throws -> Tool.Result {
         let option = file.map { ["--geofences", $0] } ?? []
-        return try Tool.run(["replay", "--venue", "Fixtures/office"] + option + [Self.recording])
+        return try Tool.run(["replay", "--venue", "Fixtures/office"] + option + [recording])
     }
 
     private func events(_ result: Tool.Result) throws -> [[String: Any]] {
@@ -26,7 +29,7 @@ final class GeofenceOptionTests: XCTestCase {
 
     /// The walk passes the printer first and then the stand. The shelf is above the stand, on the other floor.
     func testReplayPrintsTheGeofencesOnTheRoute() throws {
-        let result = try replay(Self.fences)
+        let result = try Self.replayed.get()
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertEqual(result.errors, "")
         let told = try events(result).filter { ($0["event"] as? String ?? "").hasSuffix("Geofence") }
@@ -40,8 +43,8 @@ final class GeofenceOptionTests: XCTestCase {
     }
 
     func testGeofencesDoNotChangeTheOtherOutput() throws {
-        let rest = try replay(Self.fences).lines.filter { !$0.contains("Geofence\"") }
-        XCTAssertTrue(rest == (try replay(nil)).lines)
+        let rest = try Self.replayed.get().lines.filter { !$0.contains("Geofence\"") }
+        XCTAssertTrue(rest == (try Self.replay(nil)).lines)
     }
 
     func testAnInvalidGeofenceFileEndsTheCommandBeforeAnyOutput() throws {
@@ -61,7 +64,7 @@ final class GeofenceOptionTests: XCTestCase {
     }
 
     func testAnEmptyPathOfGeofencesIsAUsageError() throws {
-        let result = try replay("")
+        let result = try Self.replay("")
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(
             result.errors.hasPrefix("indoorloc replay: --geofences must be the path of a GeoJSON file, not ''\n"),
@@ -95,7 +98,8 @@ final class GeofenceOptionTests: XCTestCase {
         let file = try temporaryFolder() + "/fences.geojson"
         let text = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8)
         try Data(text.replacing(#""level":1"#, with: #""level":5"#).utf8).write(to: URL(filePath: file))
-        let result = try replay(file)
+        let walk = try ShortRecording(lines: 60).write(to: temporaryFolder())
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--geofences", file, walk])
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
             result.errors,

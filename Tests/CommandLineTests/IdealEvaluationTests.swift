@@ -2,16 +2,20 @@ import Foundation
 import XCTest
 
 final class IdealEvaluationTests: XCTestCase {
+    private func evaluate(_ set: String, _ options: String...) throws -> Tool.Result {
+        try Tool.run(["evaluate", set, "--json"] + options + ShortDataSet.light)
+    }
+
     func testIdealReadingsReplaceTheRecordedOnes() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
-        let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"]).output)
-        let one = try Tool.run(["evaluate", set, "--json", "--ideal", "-j", "1"])
+        let plain = try ShortDataSet.figures(evaluate(set).output)
+        let one = try evaluate(set, "--ideal", "-j", "1")
         XCTAssertEqual(one.status, 0, one.errors)
         let ideal = try ShortDataSet.figures(one.output)
         XCTAssertEqual(ideal["n"] as? Int, plain["n"] as? Int)
         XCTAssertNotEqual(ideal["mean"] as? Double, plain["mean"] as? Double)
-        XCTAssertEqual(one.output, try Tool.run(["evaluate", set, "--json", "--ideal", "-j", "2"]).output)
-        let other = try Tool.run(["evaluate", set, "--json", "--ideal", "--seed", "1"])
+        XCTAssertEqual(one.output, try evaluate(set, "--ideal", "-j", "2").output)
+        let other = try evaluate(set, "--ideal", "--seed", "1")
         XCTAssertNotEqual(one.output, other.output)
     }
 

@@ -5,8 +5,8 @@ import XCTest
 final class OfflineEvaluationTests: XCTestCase {
     func testOfflineAddsFiguresOfTheSameInstantsToThoseOfEvaluate() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
-        let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"]).output)
-        let result = try Tool.run(["evaluate", set, "--json", "--offline"])
+        let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"] + ShortDataSet.light).output)
+        let result = try Tool.run(["evaluate", set, "--json", "--offline"] + ShortDataSet.light)
         XCTAssertEqual(result.status, 0, result.errors)
         var both = try ShortDataSet.figures(result.output)
         let offline = try XCTUnwrap(both.removeValue(forKey: "offline") as? [String: Any])
@@ -20,13 +20,14 @@ final class OfflineEvaluationTests: XCTestCase {
 
     func testOfflinePrintsTwoLinesIndependentOfTheNumberOfJobs() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
-        let result = try Tool.run(["evaluate", set, "--offline", "-j", "1"])
+        let result = try Tool.run(["evaluate", set, "--offline", "-j", "1"] + ShortDataSet.light)
         XCTAssertEqual(result.status, 0, result.errors)
         let lines = result.output.split(separator: "\n")
         XCTAssertEqual(lines.count, 2)
         XCTAssertTrue(lines.first?.hasPrefix("set: n ") ?? false, result.output)
         XCTAssertTrue(lines.last?.hasPrefix("set offline: n ") ?? false, result.output)
-        XCTAssertEqual(result.output, try Tool.run(["evaluate", set, "--offline", "-j", "2"]).output)
+        let two = try Tool.run(["evaluate", set, "--offline", "-j", "2"] + ShortDataSet.light)
+        XCTAssertEqual(result.output, two.output)
     }
 
     func testOfflineRequiresTheParticleFilter() throws {

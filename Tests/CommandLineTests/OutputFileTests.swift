@@ -9,7 +9,7 @@ final class OutputFileTests: XCTestCase {
     private func calls(_ folder: String) throws -> [[String]] {
         let walk = try ShortRecording(lines: 60).write(to: folder, as: "walk.jsonl")
         return [
-            ["replay"] + venue + [walk, "--geojson"],
+            ["replay"] + venue + ShortDataSet.light + [walk, "--geojson"],
             ["survey"] + venue + ["Fixtures/office/survey/ground-west.jsonl", "-o"],
             ["simulate"] + venue + ["--path", "Fixtures/office/paths/track-upper.json", "-o"],
             ["convert", walk],
@@ -124,7 +124,7 @@ final class OutputFileTests: XCTestCase {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 60).write(to: folder)
         for (call, name) in [
-            (["replay"] + venue + [walk, "--geojson"], "track.geojson"),
+            (["replay"] + venue + ShortDataSet.light + [walk, "--geojson"], "track.geojson"),
             (["simulate"] + venue + ["--path", "Fixtures/office/paths/track-upper.json", "-o"], "walk.jsonl.gz"),
             (["convert", walk], "walk.btsnoop"),
         ] {

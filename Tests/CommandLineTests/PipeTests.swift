@@ -26,7 +26,7 @@ final class PipeTests: XCTestCase {
         }
     }
 
-    private let replay = "$T replay --venue Fixtures/office"
+    private let replay = "$T replay --venue Fixtures/office \(ShortDataSet.light.joined(separator: " "))"
 
     func testReplayReadsARecordingAndACaptureFromPipes() throws {
         let folder = try temporaryFolder()
@@ -93,8 +93,8 @@ final class PipeTests: XCTestCase {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 400).write(to: folder)
         for command in [
-            "$T replay --venue Fixtures/office \(folder)/in",
-            "$T convert \(folder)/in - | $T replay --venue Fixtures/office -",
+            "\(replay) \(folder)/in",
+            "$T convert \(folder)/in - | \(replay) -",
         ] {
             let result = try shell(
                 """

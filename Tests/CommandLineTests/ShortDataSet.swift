@@ -4,6 +4,9 @@ import XCTest
 
 /// A data set without survey: the office's packet and the first seconds of a track.
 enum ShortDataSet {
+    /// Options of commands that locate the device, which save time where the accuracy is not tested.
+    static let light = ["--set", "positioning.particleCount=100", "--set", "positioning.globalUpdateInterval=5"]
+
     /// Writes it as `set` into a folder.
     ///
     /// - Returns: its path.

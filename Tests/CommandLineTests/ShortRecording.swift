@@ -6,7 +6,7 @@ struct ShortRecording {
     /// The lines, the header first.
     var lines: [String]
 
-    /// Reads the header and `lines` lines after it; a hundred lines are about three seconds.
+    /// Reads the header and `lines` lines after it; a hundred lines are about seven seconds.
     init(lines count: Int) throws {
         let path = try FixtureFolder("office/tracks").file("ground.jsonl")
         let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)

@@ -100,7 +100,7 @@ final class VenueServerCommandTests: XCTestCase {
 
     func testAReplayWithAServersVenueEqualsAReplayWithThePacket() throws {
         let server = try server()
-        let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+        let recording = try ShortRecording(lines: 100).write(to: temporaryFolder())
         let local = try Tool.run(["replay", "--venue", "Fixtures/office", recording])
         let remote = try Tool.run([
             "replay", "--venue", "1", "--server", server.url(), "--cache", try temporaryFolder(), recording,

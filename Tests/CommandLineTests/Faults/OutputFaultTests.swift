@@ -12,7 +12,7 @@ final class OutputFaultTests: XCTestCase {
         let simulate = ["simulate"] + Self.venue + ["--path", "Fixtures/office/paths/track-upper.json", "-o"]
         return [
             (["convert", walk], "out.jsonl"), (["convert", walk], "out.btsnoop"),
-            (["replay"] + Self.venue + [walk, "--geojson"], "out.geojson"),
+            (["replay"] + Self.venue + ShortDataSet.light + [walk, "--geojson"], "out.geojson"),
             (["survey"] + Self.venue + ["Fixtures/office/survey/ground-west.jsonl", "-o"], "out.json"),
             (simulate, "out.jsonl.gz"), (["rooms", "train", "--room", "hall", walk, "-o"], "out.json"),
             (["venue", "export", "Fixtures/office", "-o"], "out.geojson"),
