@@ -33,6 +33,8 @@ final class Browser: Sendable {
         "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows", "--disable-dev-shm-usage",
         "--force-color-profile=srgb", "--hide-scrollbars", "--mute-audio", "--no-proxy-server",
         "--password-store=basic",
+        // Fewer processes: each of them takes time to start and to exchange messages with the others.
+        "--renderer-process-limit=1", "--disable-site-isolation-trials", "--in-process-gpu",
     ]
 
     /// Starts a browser, and returns once it answers.
