@@ -29,14 +29,19 @@ struct SimulatedDay {
     }
 
     private let hours: Double
+    private let settings: LocalizationSettings
     private let venue: Venue
     private let readings: [SensorReading]
     private let truths: [Truth]
     /// The duration of a round in seconds.
     private let round: Double
 
-    init(hours: Double) throws {
+    /// - Parameter particles: the number of particles; nil for that of the packet.
+    init(hours: Double, particles: Int?) throws {
         self.hours = hours
+        var settings = LocalizationSettings()
+        if let particles { settings.positioning.particleCount = particles }
+        self.settings = settings
         let office = try FixtureFolder("office")
         venue = try VenuePacketReader().read(office.path).venue
         var script = try WalkScript(json: Data(contentsOf: URL(filePath: try office.file("paths/track-upper.json"))))
@@ -61,7 +66,7 @@ struct SimulatedDay {
         let (clock, source) = (ManualClock(), ScriptedSource())
         // The history of events grows up to its capacity, by default for some hours. A small one is full at the beginning.
         let localizer = Localizer(
-            source: source, venues: VenueLibrary([venue]), clock: clock, seed: 1,
+            source: source, venues: VenueLibrary([venue]), settings: settings, clock: clock, seed: 1,
             eventHistory: EventHistory(capacity: 10))
         let (positions, outputs, errors) = (localizer.positions, localizer.outputs, localizer.errors)
         let score = Guarded<[Int: [Double]]>([:])

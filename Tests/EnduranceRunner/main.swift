@@ -1,6 +1,6 @@
 // A program that repeats work, and measures what remains of it:
 //     EnduranceRunner cycles SUBJECT COUNT    starts and stops a part of the package
-//     EnduranceRunner day HOURS               locates a simulated walker in accelerated time
+//     EnduranceRunner day HOURS [PARTICLES]   locates a simulated walker in accelerated time
 // It prints one JSON object. It is a separate process, so that no other test changes the memory, threads and
 // descriptors that it measures.
 
@@ -20,11 +20,12 @@ do {
         count > 0
     {
         try printReport(try await CycleReport(of: subject, count))
-    } else if words.count == 3, words[1] == "day", let hours = Double(words[2]), hours > 0 {
-        try printReport(try await SimulatedDay(hours: hours).run())
+    } else if (3...4).contains(words.count), words[1] == "day", let hours = Double(words[2]), hours > 0 {
+        let particles = words.count == 4 ? Int(words[3]) : nil
+        try printReport(try await SimulatedDay(hours: hours, particles: particles).run())
     } else {
         let subjects = CycleSubject.allCases.map(\.rawValue).joined(separator: "|")
-        print("usage: EnduranceRunner cycles \(subjects) COUNT\n       EnduranceRunner day HOURS")
+        print("usage: EnduranceRunner cycles \(subjects) COUNT\n       EnduranceRunner day HOURS [PARTICLES]")
         exit(2)
     }
 } catch {

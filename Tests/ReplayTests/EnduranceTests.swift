@@ -64,7 +64,7 @@ final class EnduranceTests: XCTestCase {
     }
 
     func testAQuarterOfAnHourOfWalkingNeedsNoMoreMemoryAndGivesTheSameAnswers() throws {
-        let report: Day = try report("day", "0.25")
+        let report: Day = try report("day", "0.25", "200")
         XCTAssertGreaterThanOrEqual(report.rounds, 4)
         XCTAssertGreaterThan(report.positions, 800)
         XCTAssertEqual(report.droppedElements, 0)
