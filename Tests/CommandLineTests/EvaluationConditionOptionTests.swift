@@ -125,11 +125,15 @@ final class EvaluationConditionOptionTests: XCTestCase {
         XCTAssertEqual(result.errors, "indoorloc evaluate: \(message)\n\(advice)", argument, line: line)
     }
 
-    /// The short data set with the office's survey.
+    /// The short data set with the survey of its floor.
     private func surveyedSet() throws -> String {
         let set = try ShortDataSet.write(to: temporaryFolder())
-        let survey = try FixtureFolder("office").path + "/survey"
-        try FileManager.default.createSymbolicLink(atPath: set + "/survey", withDestinationPath: survey)
+        try FileManager.default.createDirectory(atPath: set + "/survey", withIntermediateDirectories: false)
+        for name in ["ground-east.jsonl", "ground-west.jsonl"] {
+            let recording = try FixtureFolder("office/survey").file(name)
+            try FileManager.default.createSymbolicLink(
+                atPath: set + "/survey/" + name, withDestinationPath: recording)
+        }
         return set
     }
 }

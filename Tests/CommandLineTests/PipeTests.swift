@@ -40,7 +40,7 @@ final class PipeTests: XCTestCase {
 
     func testCommandsReadOtherFilesFromPipes() throws {
         let folder = try temporaryFolder()
-        let walk = try ShortRecording(lines: 100).write(to: folder)
+        let walk = try ShortRecording(lines: 60).write(to: folder)
         let (settings, zip, map) = (folder + "/settings.json", folder + "/office.zip", folder + "/map.json.gz")
         try Data("{\"positionInterval\": 0.5}".utf8).write(to: URL(filePath: settings))
         XCTAssertEqual(try Tool.run(["venue", "import", "Fixtures/imdf/museum", "-o", zip]).status, 0)

@@ -7,8 +7,11 @@ final class CalibrationTests: XCTestCase {
     private typealias Stage = PositioningStage
 
     /// A walk around the hall: what is heard is louder by some decibels, and steps are longer than they are told.
-    private func walk(
-        decibels: Double, stride: Double, seconds: Int, seed: UInt64, from calibration: Calibration? = nil
+    ///
+    /// - Parameter told: called with what the engine knows after each half second.
+    private static func walk(
+        decibels: Double, stride: Double, seconds: Int, seed: UInt64, from calibration: Calibration? = nil,
+        told: (_ half: Int, PositioningEngine) -> Void = { _, _ in }
     ) -> PositioningEngine {
         var settings = PositioningSettings()
         settings.particleCount = 1000
@@ -29,14 +32,31 @@ final class CalibrationTests: XCTestCase {
                     .sighting(Sighting(instant: Instant(seconds: time), beacon: Stage.identity(index), rssi: rssi)))
             }
             engine.advance(to: Instant(seconds: time))
+            told(half, engine)
         }
         return engine
+    }
+
+    /// What the receiver of the survey learns of itself in one, 60 and 120 s, by the seed of the walk.
+    private static let plain = (UInt64(1)...3).map { seed in
+        var learned: [Int: Calibration] = [:]
+        _ = walk(decibels: 0, stride: 1, seconds: 120, seed: seed) { half, engine in
+            if [2, 120, 240].contains(half) { learned[half / 2] = engine.calibration }
+        }
+        return learned
+    }
+
+    /// What a receiver learns of itself.
+    private func learned(_ decibels: Double, _ stride: Double, seconds: Int, seed: UInt64) throws -> Calibration {
+        if decibels == 0, stride == 1 { return try XCTUnwrap(Self.plain[Int(seed) - 1][seconds]) }
+        return try XCTUnwrap(
+            Self.walk(decibels: decibels, stride: stride, seconds: seconds, seed: seed).calibration)
     }
 
     func testASessionEstimatesTheReceiversOffsetDuringAWalk() throws {
         for decibels in [-6.0, 0, 5] {
             let errors = try (UInt64(1)...3).map { seed in
-                let learned = try XCTUnwrap(walk(decibels: decibels, stride: 1, seconds: 60, seed: seed).calibration)
+                let learned = try self.learned(decibels, 1, seconds: 60, seed: seed)
                 XCTAssertGreaterThanOrEqual(learned.quality, .ok, "seed \(seed): \(learned)")
                 return learned.rssiOffset - decibels
             }
@@ -47,7 +67,7 @@ final class CalibrationTests: XCTestCase {
     func testASessionEstimatesTheStepLengthDuringAWalk() throws {
         for stride in [0.85, 1.0, 1.2] {
             let scales = try (UInt64(1)...3).map { seed in
-                try XCTUnwrap(walk(decibels: 0, stride: stride, seconds: 120, seed: seed).calibration).stepScale
+                try learned(0, stride, seconds: 120, seed: seed).stepScale
             }
             let mean = scales.reduce(0, +) / 3
             XCTAssertEqual(mean, stride, accuracy: 0.08, "stride \(stride), seeds 1...3: \(scales)")
@@ -55,16 +75,16 @@ final class CalibrationTests: XCTestCase {
     }
 
     func testALongWalkMakesAnExcellentCalibration() throws {
-        let short = try XCTUnwrap(walk(decibels: 2, stride: 1, seconds: 1, seed: 1).calibration)
-        let long = try XCTUnwrap(walk(decibels: 2, stride: 1, seconds: 120, seed: 1).calibration)
+        let short = try learned(0, 1, seconds: 1, seed: 1)
+        let long = try learned(0, 1, seconds: 120, seed: 1)
         XCTAssertEqual(short.quality, .poor, "\(short)")
         XCTAssertEqual(long.quality, .excellent, "\(long)")
     }
 
     func testTheNextSessionBeginsWithTheCalibration() throws {
-        let learned = try XCTUnwrap(walk(decibels: 6, stride: 1.2, seconds: 120, seed: 1).calibration)
+        let learned = try self.learned(6, 1.2, seconds: 120, seed: 1)
         let next = try XCTUnwrap(
-            walk(decibels: 6, stride: 1.2, seconds: 1, seed: 2, from: learned).calibration)
+            Self.walk(decibels: 6, stride: 1.2, seconds: 1, seed: 2, from: learned).calibration)
         XCTAssertEqual(next.rssiOffset, 6, accuracy: 1.5)
         XCTAssertEqual(next.stepScale, learned.stepScale, accuracy: 0.03)
         XCTAssertGreaterThan(next.rssiDeviation, learned.rssiDeviation, "another pocket, perhaps")

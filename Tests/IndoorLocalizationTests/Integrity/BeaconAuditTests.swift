@@ -6,9 +6,10 @@ import IndoorLocalization
 /// Audits of the hall's beacons by four sessions of a minute each, made by devices with other receivers.
 final class BeaconAuditTests: XCTestCase {
     /// Returns what a device receives in place of the advertisement of a beacon.
-    private typealias Change = (_ beacon: Int, _ rssi: Double, _ place: MapPoint) -> (beacon: Int, rssi: Double)?
+    private typealias Change =
+        @Sendable (_ beacon: Int, _ rssi: Double, _ place: MapPoint) -> (beacon: Int, rssi: Double)?
 
-    private func session(_ number: Int, _ change: Change) -> [SensorReading] {
+    private static func session(_ number: Int, _ change: Change) -> [SensorReading] {
         var noise = SeededGenerator(seed: UInt64(number) &+ 500)
         let (phase, offset) = (Double(number) * 11, [0, -6, 4, 9][number % 4])
         var readings: [SensorReading] = []
@@ -30,7 +31,7 @@ final class BeaconAuditTests: XCTestCase {
         return readings
     }
 
-    private func audit(
+    private static func audit(
         sessions: Range<Int> = 0..<4, seed: UInt64 = 1, venue: Venue = PositioningStage.surveyedVenue,
         _ change: Change = { beacon, rssi, _ in (beacon, rssi) }
     ) -> BeaconAudit {
@@ -39,19 +40,23 @@ final class BeaconAuditTests: XCTestCase {
         return audit
     }
 
+    /// A beacon that sends 8 dB more, in one audit of all sessions.
+    private static let stronger: Change = { beacon, rssi, _ in (beacon, beacon == 4 ? rssi + 8 : rssi) }
+    private static let strongerAudit = audit(stronger)
+
     func testHealthyBeaconsAreNotReported() {
         for seed in 1...3 as ClosedRange<UInt64> {
-            let audit = audit(seed: seed)
+            let audit = Self.audit(seed: seed)
             XCTAssertEqual(audit.findings(), [], "seed \(seed)")
             XCTAssertEqual(audit.sessionCount, 4)
             XCTAssertEqual(audit.receivedCount, 8)
         }
-        XCTAssertEqual(audit(venue: PositioningStage.venue).findings(), [], "without a survey")
+        XCTAssertEqual(Self.audit(venue: PositioningStage.venue).findings(), [], "without a survey")
     }
 
     func testAMovedBeaconIsReportedWithItsPlaceAndItsDistance() throws {
         let target = MapPoint(x: 14, y: 12)
-        let audit = audit { beacon, rssi, place in
+        let audit = Self.audit { beacon, rssi, place in
             let home = PositioningStage.rssi(from: PositioningStage.beaconPoints[0], to: place)
             return (beacon, beacon == 0 ? rssi - home + PositioningStage.rssi(from: target, to: place) : rssi)
         }
@@ -66,7 +71,7 @@ final class BeaconAuditTests: XCTestCase {
     }
 
     func testAChangedPowerIsReportedWithItsDifference() throws {
-        let findings = audit { beacon, rssi, _ in (beacon, beacon == 4 ? rssi + 8 : rssi) }.findings()
+        let findings = Self.strongerAudit.findings()
         XCTAssertEqual(findings.map(\.fault.beacon), [PositioningStage.identity(4)])
         guard case .powerChanged(let difference) = try XCTUnwrap(findings.first).fault.kind else {
             return XCTFail("\(findings)")
@@ -75,7 +80,7 @@ final class BeaconAuditTests: XCTestCase {
     }
 
     func testExchangedBeaconsAreReportedWithEachOther() {
-        let findings = audit { beacon, rssi, _ in ([0: 7, 7: 0][beacon] ?? beacon, rssi) }.findings()
+        let findings = Self.audit { beacon, rssi, _ in ([0: 7, 7: 0][beacon] ?? beacon, rssi) }.findings()
         XCTAssertEqual(findings.map(\.fault.beacon), [PositioningStage.identity(0), PositioningStage.identity(7)])
         XCTAssertEqual(
             findings.map(\.fault.kind),
@@ -83,23 +88,22 @@ final class BeaconAuditTests: XCTestCase {
     }
 
     func testABeaconThatNoSessionReceivesIsSilent() {
-        let findings = audit { beacon, rssi, _ in beacon == 3 ? nil : (beacon, rssi) }.findings()
+        let findings = Self.audit { beacon, rssi, _ in beacon == 3 ? nil : (beacon, rssi) }.findings()
         XCTAssertEqual(findings.map(\.fault.beacon), [PositioningStage.identity(3)])
         XCTAssertEqual(findings.map(\.fault.kind), [.silent])
         XCTAssertEqual(findings.map(\.sessions), [0])
     }
 
     func testABeaconIsNotSilentIfOneSessionReceivesIt() {
-        var audit = audit(sessions: 0..<3) { beacon, rssi, _ in beacon == 3 ? nil : (beacon, rssi) }
-        audit.add(self.audit(sessions: 3..<4))
+        var audit = Self.audit(sessions: 0..<3) { beacon, rssi, _ in beacon == 3 ? nil : (beacon, rssi) }
+        audit.add(Self.audit(sessions: 3..<4))
         XCTAssertEqual(audit.findings(), [])
     }
 
     func testJoinedAuditsGiveTheFindingsOfOne() {
-        let change: Change = { beacon, rssi, _ in (beacon, beacon == 4 ? rssi + 8 : rssi) }
-        var joined = audit(sessions: 0..<2, change)
-        joined.add(audit(sessions: 2..<4, change))
-        let one = audit(change)
+        var joined = Self.audit(sessions: 0..<2, Self.stronger)
+        joined.add(Self.audit(sessions: 2..<4, Self.stronger))
+        let one = Self.strongerAudit
         XCTAssertEqual(joined.findings().map(\.fault.beacon), one.findings().map(\.fault.beacon))
         XCTAssertEqual(joined.findings().map(\.fault.kind.name), one.findings().map(\.fault.kind.name))
         XCTAssertEqual(joined.findings().map(\.places), one.findings().map(\.places))
