@@ -26,26 +26,35 @@ extension PositioningEngine {
         return calibration
     }
 
+    /// The receiver regardless of the map: the offsets of all maps, weighted by their probabilities.
+    var receiver: ReceiverOffset {
+        var (all, sum, squares) = (0.0, 0.0, 0.0)
+        for (offset, share) in zip(offsets, mapShares) {
+            all += share
+            sum += share * offset.value
+            squares += share * (offset.variance + offset.value * offset.value)
+        }
+        var receiver = firstReceiver
+        guard all > 0 else { return receiver }
+        let mean = sum / all
+        receiver.begin(value: mean, deviation: max(0, squares / all - mean * mean).squareRoot())
+        return receiver
+    }
+
     /// Updates the receiver offsets from the particles; the receiver is the same on all maps.
     ///
     /// New particles begin with the mean offset over all maps and a larger variance, because the belief may be wrong.
     mutating func learnOffsets() {
-        let shares = mapShares
-        var (all, sum, squares) = (0.0, 0.0, 0.0)
         for mapIndex in offsets.indices {
             guard let (mean, variance) = filter.receiverOffset(mapIndex: mapIndex) else { continue }
             offsets[mapIndex].begin(value: mean, deviation: variance.squareRoot())
-            all += shares[mapIndex]
-            sum += shares[mapIndex] * mean
-            squares += shares[mapIndex] * (variance + mean * mean)
         }
-        guard all > 0 else { return }
-        let mean = sum / all
-        let variance = max(0, squares / all - mean * mean) + Self.offsetDoubt * Self.offsetDoubt
+        let learned = receiver
+        let variance = learned.variance + Self.offsetDoubt * Self.offsetDoubt
         for mapIndex in offsets.indices {
             filter.receivers[mapIndex] = firstReceiver
             filter.receivers[mapIndex].begin(
-                value: mean, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
+                value: learned.value, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
         }
     }
 }

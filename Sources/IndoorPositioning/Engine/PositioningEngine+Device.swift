@@ -27,7 +27,8 @@ struct KnownDevice: Sendable {
     /// Compares both priors on new evidence; returns whether the device is not of the named model.
     mutating func compare(_ heard: Evidence, field: SignalField) -> Bool {
         func probability(_ receiver: ReceiverOffset) -> Double {
-            let likelihood = Likelihood(field: field, evidence: heard, receivers: field.maps.map { _ in receiver })
+            let likelihood = Likelihood(
+                field: field, evidence: heard, receivers: field.maps.map { _ in receiver }, reference: any)
             let evidence = GridPosterior(likelihood).mapEvidence
             guard let best = evidence.max(), best.isFinite else { return 0 }
             return best + cmath_log(evidence.reduce(0) { $0 + cmath_exp($1 - best) })

@@ -329,7 +329,8 @@ public struct PositioningEngine: Sendable {
 
     private mutating func update(_ heard: Evidence, _ measured: RangeEvidence?, _ seconds: Double) {
         let likelihood = Likelihood(
-            field: field, evidence: heard, receivers: offsets, ranges: measured.map { self.likelihood(of: $0) })
+            field: field, evidence: heard, receivers: offsets, reference: receiver,
+            ranges: measured.map { self.likelihood(of: $0) })
         filter.passReceivers(seconds: seconds, field.model)
         let expectation = Float(settings.priorShare * seconds)
         let evidence = filter.weigh(likelihood) { index, cells, sums in
@@ -339,7 +340,7 @@ public struct PositioningEngine: Sendable {
             }
         }
         floorFilter.observe(
-            evidence: evidence.map { $0 * settings.levelShare }, height: pressure.drainHeight(), after: seconds)
+            evidence: evidence, weight: settings.levelShare, height: pressure.drainHeight(), after: seconds)
         filter.setMapShares(mapShares)
         learnOffsets()
         filter.resampleIfNeeded(mapCount: field.maps.count)
@@ -375,7 +376,9 @@ public struct PositioningEngine: Sendable {
         }
         return filter.moments(mapIndex: mapIndex).map {
             let doubt = max(1, settings.radiusInflation * check.ratio)
-            let told = radius(variance: $0.variance * doubt + integrity.separation)
+            // Nothing is less certain than that the device is anywhere on the map.
+            let most = field.maps[mapIndex].grid.meanSquare(from: $0.mean)
+            let told = radius(variance: min($0.variance * doubt + integrity.separation, most))
             let radius = hasHeard ? told : reckonedRadius(told, mapIndex: mapIndex)
             let point = filter.median(mapIndex: mapIndex, from: $0.mean)
             return Estimate(

@@ -103,18 +103,20 @@ package struct FloorFilter: Hashable, Sendable {
     /// Updates the floors with new evidence.
     ///
     /// - Parameters:
-    ///   - evidence: the log likelihood of each floor, up to a common constant.
+    ///   - evidence: the log likelihood of each floor, up to a common constant; minus infinity for an impossible floor.
+    ///     If all floors are impossible, the evidence is wrong, and the filter ignores it.
+    ///   - weight: the weight of the evidence, at least 0.
     ///   - height: the height of the barometer in metres, up to a constant offset; nil without one.
     ///   - seconds: the time since the last update.
     ///   - canBeMistaken: whether the estimated floor may have been wrong all the time; false where no reception could
     ///     show it.
     package mutating func observe(
-        evidence: [Double], height: Double?, after seconds: Double, canBeMistaken: Bool = true
+        evidence: [Double], weight: Double = 1, height: Double?, after seconds: Double, canBeMistaken: Bool = true
     ) {
-        guard evidence.count == states.count, let best = evidence.max(), best.isFinite else { return }
         move(height, after: seconds, canBeMistaken)
-        for index in states.indices {
-            states[index].probability *= cmath_exp(max(evidence[index] - best, Self.outlier))
+        guard evidence.count == states.count, let best = evidence.max(), best.isFinite else { return normalize() }
+        for index in states.indices where weight > 0 {
+            states[index].probability *= cmath_exp(max((evidence[index] - best) * weight, Self.outlier))
         }
         normalize()
         isEmpty = false

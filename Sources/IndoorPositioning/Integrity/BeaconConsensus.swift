@@ -93,12 +93,12 @@ struct BeaconConsensus: Sendable {
     private(set) var offset = 0.0
 
     var byteCount: Int {
-        4
-            * (maps.capacity + columns.capacity + rows.capacity + xs.capacity + ys.capacity + priors.capacity
-                + supports.capacity
-                + residuals.capacity + variances.capacity + rates.capacity + healthy.capacity + terms.capacity
-                + posterior.capacity + offsets.capacity + sums.capacity + totals.capacity + exponents.capacity) + 8 * products.capacity
-            + MemoryLayout<Test>.stride * tests.capacity
+        let floats = [
+            xs, ys, priors, supports, residuals, variances, rates, healthy, terms, posterior, offsets, sums, totals,
+            exponents,
+        ]
+        return 4 * (maps.capacity + columns.capacity + rows.capacity + floats.reduce(0) { $0 + $1.capacity })
+            + 8 * products.capacity + MemoryLayout<Test>.stride * tests.capacity
     }
 
     // MARK: Candidates
@@ -118,11 +118,13 @@ struct BeaconConsensus: Sendable {
         priors.removeAll(keepingCapacity: true)
         supports.removeAll(keepingCapacity: true)
         let each = (1 - Self.gridShare) / Float(max(count, 1))
+        var (latest, prior): (Int?, [Float]) = (nil, [])
         for index in 0..<count {
             let (map, point) = belief(index)
             let grid = field.maps[map].grid
             guard let cell = grid.cell(at: point) else { continue }
-            append(map: map, cell: cell, point: point, grid: grid, prior: each, support: field.maps[map].prior[cell])
+            if map != latest { (latest, prior) = (map, field.maps[map].prior) }
+            append(map: map, cell: cell, point: point, grid: grid, prior: each, support: prior[cell])
         }
         beliefCount = priors.count
         for (index, map) in field.maps.enumerated() where likelihood.isInQuestion(mapIndex: index) {
@@ -138,13 +140,14 @@ struct BeaconConsensus: Sendable {
         let grid = map.grid
         let stride = max(1, Int((Double(grid.count) / Double(Self.mapCount)).squareRoot().rounded(.up)))
         let area = Float(grid.cellSize * grid.cellSize) * Float(stride * stride)
+        let supports = map.prior
         for row in Swift.stride(from: min(stride / 2, grid.rows - 1), to: grid.rows, by: stride) {
             for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
                 let cell = row * grid.columns + column
-                let weight = max(map.prior[cell], 0.01) * area
+                let weight = max(supports[cell], 0.01) * area
                 append(
                     map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight,
-                    support: map.prior[cell])
+                    support: supports[cell])
             }
         }
     }

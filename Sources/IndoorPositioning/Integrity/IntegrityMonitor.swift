@@ -164,33 +164,36 @@ struct IntegrityMonitor: Sendable {
         _ consensus: BeaconConsensus, _ belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
         _ field: SignalField, after seconds: Double
     ) {
-        var (faulty, worst, sum) = (0.0, 0.0, 0.0)
-        let center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
-        for test in consensus.tests {
+        let faults = consensus.tests.map { test in
             let known = fault(of: test.beacon)
-            let fault = extent(of: test, field) == .everything ? max(known, test.fault) : known
-            faulty += fault
-            worst = max(worst, fault)
-            let distance = test.point.distance(to: center)
-            sum += Self.share(ofFault: fault) * distance * distance
-            // Among few beacons, the accused one may be the healthy one.
-            if consensus.tests.count < Self.fewest, fault >= 0.5 {
-                let other = test.ownPoint.distance(to: center)
-                sum += other * other
-            }
+            return extent(of: test, field) == .everything ? max(known, test.fault) : known
         }
-        let stray = consensus.mean.distance(to: center)
-        sum += Self.share(ofFault: worst) * (stray * stray + consensus.variance)
-        separation = max(sum, separation * cmath_exp(-seconds / Self.separationTime))
+        let worst = faults.max() ?? 0
+        let isMinority = consensus.tests.count < Self.fewest
         isContradictory =
-            faulty > 0.5 * Double(consensus.tests.count)
-            || consensus.tests.count < Self.fewest && worst >= 0.5
+            faults.reduce(0, +) > 0.5 * Double(consensus.tests.count) || isMinority && worst >= 0.5
         isAstray = false
-        guard worst > 0.5, let belief, consensus.strayShare > Self.decisiveShare else { return }
-        isAstray =
-            belief.mapIndex != consensus.mapIndex
-            || stray * stray > Self.decisiveRatio * (consensus.variance + belief.variance)
-                + Self.decisiveDistance * Self.decisiveDistance
+        var center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
+        let stray = consensus.mean.distance(to: center)
+        if worst > 0.5, let belief, consensus.strayShare > Self.decisiveShare {
+            isAstray =
+                belief.mapIndex != consensus.mapIndex
+                || stray * stray > Self.decisiveRatio * (consensus.variance + belief.variance)
+                    + Self.decisiveDistance * Self.decisiveDistance
+        }
+        // A belief that restarts is at the posterior: the distance from its earlier place is no error any more.
+        if isAstray { (center, separation) = (consensus.mean, 0) }
+        var mixture = Mixture()
+        for (test, fault) in zip(consensus.tests, faults) {
+            mixture.add(test.point.distance(to: center), weight: Self.share(ofFault: fault))
+            // Among few beacons, the accused one may be the healthy one.
+            if isMinority, fault >= 0.5 { mixture.add(test.ownPoint.distance(to: center), weight: 1) }
+        }
+        mixture.add(
+            consensus.mean.distance(to: center), variance: consensus.variance, weight: Self.share(ofFault: worst))
+        let kept = separation * cmath_exp(-seconds / Self.separationTime)
+        let bound = field.maps[consensus.mapIndex].grid.meanSquare(from: center)
+        separation = min(max(mixture.meanSquare, kept), bound)
     }
 
     /// Returns the share of the squared distance between two solutions in the variance of the position.
@@ -201,6 +204,21 @@ struct IntegrityMonitor: Sendable {
         let (low, high) = decisiveFault
         guard fault > low else { return fault }
         return low + (1 - low) * min(1, (fault - low) / (high - low))
+    }
+
+    /// The solutions without each of the beacons. The belief has the rest of the weight, so that however many solutions
+    /// there are, their mean square is at most that of the farthest one.
+    private struct Mixture {
+        private var weight = 0.0
+        private var sum = 0.0
+
+        mutating func add(_ distance: Double, variance: Double = 0, weight: Double) {
+            self.weight += weight
+            sum += weight * (distance * distance + variance)
+        }
+
+        /// The mean square of the distance to the belief, in m².
+        var meanSquare: Double { sum / max(1, weight) }
     }
 
     /// The faults, in the order of the beacons' indexes.

@@ -24,6 +24,12 @@ package struct Likelihood {
     package let evidence: Evidence
     /// The receiver prior by map, given that the device is on that map.
     let receivers: [ReceiverOffset]
+    /// The receiver for which the level of a beacon is expected where the beacon has no table; nil for that of each map.
+    ///
+    /// The logarithms of a map are relative to this density of the readings. Where the levels are known, all maps have the
+    /// same reference: with its own one, the map with the lowest offset would win, which is that with the loudest survey.
+    /// Otherwise the offset of a map can explain any distance, and the loudest map is the nearest one.
+    let reference: ReceiverOffset?
     /// The likelihood of the distances to anchors; nil without any.
     let ranges: RangeLikelihood?
 
@@ -31,12 +37,16 @@ package struct Likelihood {
     private let unheard: Float
 
     /// Creates the likelihood of evidence in a field.
+    ///
+    /// - Parameter reference: the receiver regardless of the map; by default the first one of `receivers`.
     package init(
-        field: SignalField, evidence: Evidence, receivers: [ReceiverOffset], ranges: RangeLikelihood? = nil
+        field: SignalField, evidence: Evidence, receivers: [ReceiverOffset], reference: ReceiverOffset? = nil,
+        ranges: RangeLikelihood? = nil
     ) {
         self.field = field
         self.evidence = evidence
         self.receivers = receivers
+        self.reference = field.areLevelsKnown ? reference ?? receivers.first : nil
         self.ranges = ranges
         unheard = cmath_logf(Float(field.unheardRate))
     }
@@ -133,11 +143,11 @@ package struct Likelihood {
 
     /// Returns the likelihood terms of a detected beacon on a map.
     package func terms(_ heard: Evidence.Heard, mapIndex: Int) -> Terms {
-        let receiver = receivers[mapIndex]
+        let reference = reference ?? receivers[mapIndex]
         let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance
         let outside = density(
-            difference: heard.rssi - Float(receiver.value) - SignalField.inaudible,
-            variance: variance + Float(receiver.variance + model.shadowing * model.shadowing))
+            difference: heard.rssi - Float(reference.value) - SignalField.inaudible,
+            variance: variance + Float(reference.variance + model.shadowing * model.shadowing))
         return Terms(variance: variance, outside: heard.share * outside)
     }
 

@@ -93,3 +93,13 @@ extension MapGrid {
         self.init(from: low, to: high, cellSize: cell)
     }
 }
+
+extension MapGrid {
+    /// Returns the mean square distance in m² of the grid's area from a point: the square of a position error if nothing
+    /// is known.
+    func meanSquare(from point: MapPoint) -> Double {
+        let (width, height) = (Double(columns) * cellSize, Double(rows) * cellSize)
+        let away = (origin + MapPoint(x: width, y: height) * 0.5).distance(to: point)
+        return (width * width + height * height) / 12 + away * away
+    }
+}

@@ -80,6 +80,9 @@ package struct SignalField: Sendable {
     let pathLossDeviation: Double
     /// Whether detection rates are known, either from a survey or, without one, from path loss.
     package let isSurveyed: Bool
+    /// Whether a survey, or a measurement model of the program, gives the levels of the beacons on each map. Otherwise path
+    /// loss predicts them, and the attenuation of a ceiling isn't known.
+    let areLevelsKnown: Bool
     /// Detections per second assumed for a beacon where it is not expected.
     var unheardRate: Double { model.unheardRate(of: beacons.count) }
 
@@ -102,6 +105,7 @@ package struct SignalField: Sendable {
         let model = asSet.fitted(to: venue.radioMap)
         let list = TransmitterList(venue: venue, model: model)
         self.model = model
+        areLevelsKnown = list.isSurveyed || parts.measurement != nil
         beacons = list.beacons.map(\.identity)
         indexes = Dictionary(beacons.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         transmitters = zip(list.beacons, list.exponents).map { beacon, exponent in

@@ -43,6 +43,64 @@ final class BeaconIntegrityTests: XCTestCase {
         XCTAssertGreaterThan(trusting.meanError, tested.meanError, "the clone must matter without the test")
     }
 
+    /// A receiver that is known to be the survey's has no offset, and no variance of it to divide by.
+    func testACloneIsNamedIfTheReceiverIsTheSurveys() {
+        var settings = IntegrityWalk.testing
+        settings.signal.receiverOffsetDeviation = 0
+        var walk = IntegrityWalk(settings: settings)
+        walk.walk(30)
+        walk.walk(60, disturbance: Self.clone(of: [2]))
+        XCTAssertEqual(walk.named, [PositioningStage.identity(2)])
+    }
+
+    /// The likelihood ratios of many beacons exceed the range of a number if they are multiplied.
+    func testAFaultAmongManyBeaconsStandsOut() {
+        var venue = PositioningStage.venue
+        venue.beacons = (0..<120).map { index in
+            let point = MapPoint(x: 1 + Double(index % 12) * 1.6, y: 1 + Double(index / 12) * 2)
+            return VenueBeacon(
+                identity: PositioningStage.identity(index), mapID: PositioningStage.hall, point: point,
+                measuredPower: PositioningStage.power, pathLossExponent: PositioningStage.exponent)
+        }
+        let (field, place) = (SignalField(venue: venue), MapPoint(x: 8, y: 9))
+        for count in [8, 31, 32, 33, 75, 90, 120] {
+            var evidence = Evidence(
+                duration: 4,
+                heard: (0..<count).map { beacon in
+                    let rssi = PositioningStage.rssi(from: venue.beacons[beacon].point, to: place)
+                    return Evidence.Heard(
+                        beacon: beacon, rssi: Float(beacon == 3 ? rssi + 30 : rssi), variance: 1, share: 1, draws: 1)
+                })
+            evidence.order()
+            var consensus = BeaconConsensus()
+            let likelihood = PositioningStage.likelihood(field, evidence)
+            consensus.place(likelihood, count: 0) { _ in (0, place) }
+            consensus.weigh(
+                likelihood, faults: evidence.heard.map { _ in 0.0067 }, receiver: (value: 0, variance: 9), scale: 0.8)
+            XCTAssertEqual(consensus.tests.count, count)
+            let accused = consensus.tests.filter { $0.logRatio > 2 }.map(\.beacon)
+            XCTAssertEqual(accused, [3], "\(count) beacons")
+        }
+    }
+
+    /// However many beacons are faulty, the error of a position on a map isn't larger than the map.
+    func testTheRadiusStaysMeaningfulAfterFaults() throws {
+        var walk = IntegrityWalk()
+        var largest = 0.0
+        for _ in 0..<30 {
+            walk.walk(1, disturbance: Self.clone(of: [2, 5]))
+            let estimate = try XCTUnwrap(walk.engine.estimate(on: PositioningStage.hall))
+            largest = max(largest, estimate.radius)
+        }
+        XCTAssertEqual(walk.named, [PositioningStage.identity(2), PositioningStage.identity(5)])
+        // The uniform distribution over the hall of 20 × 20 m has a radius of 9 m around its centre, and 18 m around a
+        // corner.
+        XCTAssertLessThan(largest, 18)
+        let estimate = try XCTUnwrap(walk.engine.estimate(on: PositioningStage.hall))
+        XCTAssertLessThan(estimate.radius, 6)
+        XCTAssertLessThan(estimate.point.distance(to: IntegrityWalk.place(at: walk.seconds)), estimate.radius)
+    }
+
     func testATransmitterThatSendsAsOftenAsItsBeaconIsADuplicate() {
         var walk = IntegrityWalk()
         walk.walk(60) { beacon, rssi, _, _ in

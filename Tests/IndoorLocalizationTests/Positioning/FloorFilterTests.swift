@@ -16,6 +16,35 @@ final class FloorFilterTests: XCTestCase {
         XCTAssertFalse(filter.isEmpty)
     }
 
+    /// Climbing between floors where nothing fits, the barometer still decides.
+    func testImpossibleEvidenceKeepsTheHeightAndTheTime() {
+        var filter = settled(height: 100)
+        let nowhere = filter.probabilities.map { _ in -Double.infinity }
+        for second in 1...4 { filter.observe(evidence: nowhere, height: 100 + Double(second), after: 1) }
+        for _ in 0..<6 { filter.observe(evidence: nowhere, height: 104, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
+    }
+
+    func testTimeWithoutAPossibleFloorCountsForTheNextUpdate() {
+        func confidence(_ evidence: [Double]) -> Double {
+            var filter = FloorFilter(elevations: [0, 4])
+            filter.observe(evidence: [0, -5], height: nil, after: 0)
+            for _ in 0..<60 { filter.observe(evidence: evidence, height: nil, after: 1) }
+            return filter.probabilities[0]
+        }
+        XCTAssertEqual(confidence([-.infinity, -.infinity]), confidence([0, 0]), accuracy: 1e-9)
+        XCTAssertLessThan(confidence([-.infinity, -.infinity]), 0.9)
+    }
+
+    func testEvidenceOfWeightZeroChangesNoFloorEvenIfOneIsImpossible() {
+        for evidence in [[-Double.infinity, 0], [0, -Double.infinity]] {
+            var filter = FloorFilter(elevations: [0, 4])
+            filter.observe(evidence: [log(3), 0], height: nil, after: 0)
+            filter.observe(evidence: evidence, weight: 0, height: nil, after: 0)
+            XCTAssertEqual(filter.probabilities[0], 0.75, accuracy: 1e-9, "\(evidence)")
+        }
+    }
+
     func testOneOutlierDoesNotExcludeALevel() {
         var filter = FloorFilter(elevations: [0, 4])
         filter.observe(evidence: [0, -1000], height: nil, after: 1)
