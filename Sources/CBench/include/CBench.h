@@ -1,4 +1,4 @@
-/// Plain C versions of the package's hot loops, as a reference for `indoorloc bench`, and an allocation counter.
+/// Plain C versions of the package's hot loops, as a reference for `indoorloc bench`, an allocation counter, and marks.
 #ifndef CBENCH_H
 #define CBENCH_H
 
@@ -72,5 +72,10 @@ int64_t cbench_heap_bytes(void);
 /// Returns the maximum of `cbench_bytes` on the calling thread since it last called `cbench_forget_most`.
 int64_t cbench_most_bytes(void);
 void cbench_forget_most(void);
+
+/// Marks the begin and the end of the work whose instructions an emulated processor counts, as valgrind's options
+/// `--zero-before=cbench_begin` and `--dump-before=cbench_end` do. The functions do nothing.
+void cbench_begin(void);
+void cbench_end(void);
 
 #endif

@@ -158,7 +158,7 @@ struct Benchmark: Sendable {
         result.nanoseconds /= seconds
         result.allocations = result.allocations.map { $0 / seconds }
         result.seconds = 1
-        result.bytes = bench.memory()
+        if !BenchTimer.isCounted { result.bytes = bench.memory() }
         return result
     }
 }
@@ -174,7 +174,7 @@ extension Benchmark {
         }
         guard positions == count else { throw BenchFailure(name: name) }
         result.seconds = 1
-        result.bytes = bench.memory()
+        if !BenchTimer.isCounted { result.bytes = bench.memory() }
         return result
     }
 

@@ -18,14 +18,18 @@ struct BenchCommand: Command {
         options: [
             CommandOption(name: "json", help: "print one JSON object instead of a table"),
             CommandOption(name: "only", argument: "NAME", help: "run only this benchmark; may be repeated"),
+            CommandOption(
+                name: "once", help: "do the work of each benchmark once after a warm-up, to count its instructions"),
             CommandOption(name: "data-set", argument: "DATASET", help: "also replay the longest track of a data set"),
         ])
 
     private let isJSON: Bool
+    private let isCounted: Bool
     private let benchmarks: [Benchmark]
 
     init(_ arguments: ParsedArguments) throws {
         isJSON = arguments.has("json")
+        isCounted = arguments.has("once")
         let all = Benchmark.all + (arguments.value("data-set").map { [Benchmark.dataSet($0)] } ?? [])
         let wanted = arguments.values["only"] ?? []
         for name in wanted where !all.contains(where: { $0.name == name }) {
@@ -44,7 +48,10 @@ struct BenchCommand: Command {
         var results: [BenchResult] = []
         for benchmark in benchmarks {
             progress.show("bench: \(benchmark.name)")
-            results.append(try await benchmark.run(benchmark.name))
+            let result = try await BenchTimer.$isCounted.withValue(isCounted) {
+                try await benchmark.run(benchmark.name)
+            }
+            results.append(result)
         }
         progress.clear()
         try StandardOutput.write(isJSON ? Self.json(results) : Self.table(results))
