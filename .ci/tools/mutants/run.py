@@ -5,7 +5,6 @@ import json
 import os
 import random
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+sys.dont_write_bytecode = True
 from schemata import Schemata, find, target_of
 
 RESULTS = ".build/mutants/results.json"
@@ -116,8 +116,11 @@ def short(text, most=90):
 
 
 def difference(mutant):
-    """Returns what a mutant exchanges, without what is the same at both ends."""
+    """Returns what a mutant exchanges; of long code, what is near the difference."""
     before, after = (" ".join(mutant[key].split()) for key in ("before", "after"))
+    start = len(os.path.commonprefix([before, after])) - 30
+    if start > 10:
+        before, after = "…" + before[start:], "…" + after[start:]
     return f"{short(before)} → {short(after)}"
 
 

@@ -8,7 +8,7 @@ import subprocess
 from collections import defaultdict
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
-PACKAGE, BUILD = ".build/mutants/package", ".build/mutants/build"
+REDUCED, PACKAGE, BUILD = ".build/mutants/reduced", ".build/mutants/package", ".build/mutants/build"
 SWITCH = "MutantSwitch"
 COMPLAINT = re.compile(r"^(/[^:\n]+):(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
@@ -90,11 +90,11 @@ class Schemata:
                 write(f"{PACKAGE}/Sources/{SWITCH}/{folder}{name}", file.read())
         for target in self.targets:
             self.write_target(target)
-        with open("Package.swift") as manifest, open(f"{TOOLS}/../keep.swift") as keep:
-            text = manifest.read() + keep.read()
+        subprocess.run([f"{TOOLS}/../reduced-package", REDUCED, *self.tests], check=True)
+        with open(f"{REDUCED}/Package.swift") as manifest:
+            text = manifest.read()
         names = json.dumps(self.targets)
         text += f"""
-keep({json.dumps(self.tests)}, in: package)
 package.targets.append(.target(name: "{SWITCH}"))
 for target in package.targets {{
     if {names}.contains(target.name) {{ target.dependencies.append("{SWITCH}") }}
