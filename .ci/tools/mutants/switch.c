@@ -1,5 +1,5 @@
 // MUTANT=N makes mutant N effective. MUTANTS_REACHED=FILE appends the numbers of the mutants that the process reached to
-// FILE when it ends.
+// FILE when the process ends.
 
 #include "switch.h"
 #include <stdio.h>
@@ -17,8 +17,7 @@ __attribute__((constructor)) static void mutants_start(void) {
 }
 
 __attribute__((destructor)) static void mutants_end(void) {
-    const char *path = getenv("MUTANTS_REACHED");
-    FILE *file = path && mutants_reached ? fopen(path, "a") : NULL;
+    FILE *file = mutants_reached ? fopen(getenv("MUTANTS_REACHED"), "a") : NULL;
     if (!file) return;
     for (int number = 0; number < MOST; number++) {
         if (mutants_reached[number]) fprintf(file, "%d\n", number);

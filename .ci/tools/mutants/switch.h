@@ -1,8 +1,8 @@
 // The switches of mutants. Each mutated file imports this module.
 
-/// The number of the mutant that this process runs, from the environment; 0 for none.
+/// The number of the mutant that this process runs; 0 for none.
 extern int mutants_chosen;
-/// Which mutants were reached, if the environment asks for them; NULL otherwise.
+/// A byte for each mutant that was reached; NULL if nobody wants to know.
 extern unsigned char *mutants_reached;
 
 static inline _Bool mutant(int number) {
