@@ -10,7 +10,7 @@ from collections import defaultdict
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 REDUCED, PACKAGE, BUILD = ".build/mutants/reduced", ".build/mutants/package", ".build/mutants/build"
 SWITCH = "MutantSwitch"
-ERROR = re.compile(r"^(/[^:\n]+):(\d+):\d+: error: ", re.MULTILINE)
+ERROR = re.compile(r"^(/[^:\n]+):(\d+):\d+: error: (.*)$", re.MULTILINE)
 
 
 def target_of(file):
@@ -103,11 +103,12 @@ def build(mutants, tests):
         if done.returncode == 0:
             break
         unfit = set()
-        for path, line in set(ERROR.findall(done.stdout)):
-            unfit |= {mutant["number"] for mutant in blamed(mutants, path, int(line))}
+        for path, line, text in set(ERROR.findall(done.stdout)):
+            about = blamed(mutants, path, int(line))
+            unfit |= {mutant["number"] for mutant in about}
+            print(*(f"{mutant['file']}:{mutant['line']} {mutant['kind']}" for mutant in about), "is left out:", text, flush=True)
         if not unfit:
             raise SystemExit(done.stdout[-4000:] + "\nmutants: the package doesn't compile, and no mutant is the cause")
-        print(f"{len(unfit)} of {len(mutants)} mutants don't compile and are left out", flush=True)
         mutants = [mutant for mutant in mutants if mutant["number"] not in unfit]
     folder = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True).stdout
     return f"{folder.strip()}/IndoorLocalizationPackageTests.xctest", mutants
