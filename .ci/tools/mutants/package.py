@@ -9,12 +9,18 @@ from collections import defaultdict
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 REDUCED, PACKAGE, BUILD = ".build/mutants/reduced", ".build/mutants/package", ".build/mutants/build"
+# What didn't compile in earlier runs.
+UNFIT = ".build/mutants/unfit.json"
 SWITCH = "MutantSwitch"
 ERROR = re.compile(r"^(/[^:\n]+):(\d+):\d+: error: (.*)$", re.MULTILINE)
 
 
 def target_of(file):
     return file.split("/")[1]
+
+
+def identity(mutant):
+    return [mutant["file"], mutant["start"], mutant["code"]]
 
 
 def write(path, content):
@@ -97,18 +103,24 @@ def blamed(mutants, path, line):
 def build(mutants, tests):
     """Builds the tests with the mutants. Returns their program and the mutants without those that don't compile."""
     command = ["swift", "build", "--package-path", PACKAGE, "--scratch-path", BUILD]
+    unfit = []
+    if os.path.exists(UNFIT):
+        with open(UNFIT) as file:
+            unfit = json.load(file)
     while True:
+        mutants = [mutant for mutant in mutants if identity(mutant) not in unfit]
         write_package(mutants, tests)
         done = subprocess.run([*command, "--build-tests"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode == 0:
             break
-        unfit = set()
-        for path, line, text in set(ERROR.findall(done.stdout)):
+        known = len(unfit)
+        for path, line, text in sorted(set(ERROR.findall(done.stdout))):
             about = blamed(mutants, path, int(line))
-            unfit |= {mutant["number"] for mutant in about}
+            unfit += map(identity, about)
             print(*(f"{mutant['file']}:{mutant['line']} {mutant['kind']}" for mutant in about), "is left out:", text, flush=True)
-        if not unfit:
+        if len(unfit) == known:
             raise SystemExit(done.stdout[-4000:] + "\nmutants: the package doesn't compile, and no mutant is the cause")
-        mutants = [mutant for mutant in mutants if mutant["number"] not in unfit]
+        with open(UNFIT, "w") as file:
+            json.dump(unfit, file)
     folder = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True).stdout
     return f"{folder.strip()}/IndoorLocalizationPackageTests.xctest", mutants
