@@ -1,6 +1,8 @@
-import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
+
+@testable import LocalizationSession
+import IndoorLocalization
 
 /// What scanners and sessions count, and when a heartbeat is due.
 final class HeartbeatTests: XCTestCase {
@@ -24,6 +26,20 @@ final class HeartbeatTests: XCTestCase {
         XCTAssertEqual(counts.errors, 1)
         XCTAssertEqual(counts.positions, 0)
         await stage.scanner.stop()
+    }
+
+    func testASessionCountsEachScanPositionAndErrorOnce() {
+        let position = Position(
+            instant: .zero, venueID: 1, mapID: 10, point: MapPoint(x: 5, y: 5), radius: 1, floorCertainty: 1)
+        let outdoors = OutdoorPosition(instant: .zero, coordinate: Coordinate(latitude: 52, longitude: 13), radius: 5)
+        let directives: [LocalizationMachine<PositioningEngine>.Directive] = [
+            .startScanning, .publish(.started), .fetchCatalogue, .emit(position), .emitOutdoor(outdoors),
+            .report(SessionStage.network), .stopScanning,
+        ]
+        var counts = ActivityCounts()
+        for directive in directives { counts.note(directive) }
+        XCTAssertEqual(
+            [counts.passes, counts.positions, counts.outdoorPositions, counts.errors, counts.events], [1, 1, 1, 1, 0])
     }
 
     private func beat(_ seconds: Double) -> Heartbeat {

@@ -42,6 +42,17 @@ final class PacketMessageTests: XCTestCase {
         XCTAssertTrue(message(document).contains("is not named venue.json"), message(document))
     }
 
+    func testAVenueThatNeedsTooMuchMemoryIsReportedWithItsMap() throws {
+        let maps = (0..<40).map {
+            VenueMap(id: MapID(rawValue: $0), name: "\($0)", level: $0, width: 1_000, height: 1_000)
+        }
+        let folder = try temporaryFolder()
+        try VenuePacketWriter().write(Venue(id: 3, name: "Kiosk", maps: maps), toFolder: folder)
+        let text = message(folder)
+        XCTAssertTrue(text.contains("$.maps[32]"), text)
+        XCTAssertTrue(text.contains("map cells"), text)
+    }
+
     /// Whoever runs the tests may read everything: a link that leads to itself is refused to everybody.
     func testAFileWithoutPermissionIsNotReportedAsMissing() throws {
         let loop = try temporaryFolder() + "/loop"

@@ -299,6 +299,14 @@ final class ParticleFilterTests: XCTestCase {
         }
     }
 
+    func testAHardFixGivesEachLevelItsProbability() {
+        var filter = Self.empty(count: 1000, mapCount: 2)
+        Self.redistribute(&filter, to: [0.6, 0.4])
+        filter.applyFix(at: MapPoint(x: 5, y: 5), deviation: 1, mapIndex: 0, probabilities: [0.8, 0.2])
+        XCTAssertEqual(Self.weight(filter, of: 0), 0.8, accuracy: 1e-4)
+        XCTAssertEqual(Self.weight(filter, of: 1), 0.2, accuracy: 1e-4)
+    }
+
     func testTheFilterIgnoresAFixBeyondItsRange() {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
         for (place, deviation) in [(1e300, 1.0), (1e30, 1), (5, .infinity), (.nan, 1)] {

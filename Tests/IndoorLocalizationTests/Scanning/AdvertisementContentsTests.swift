@@ -31,6 +31,20 @@ final class AdvertisementContentsTests: XCTestCase {
             ["FEAA", "180D", "12345678", "1F1E1D1C-1B1A-1918-1716-151413121110"])
     }
 
+    func testEachKindOfServiceListIsRead() {
+        let short = ServiceUUID(short: 0x180F)
+        let kinds: [(types: ClosedRange<UInt8>, bytes: [UInt8])] = [
+            (0x02...0x03, [0x0F, 0x18]), (0x04...0x05, [0x0F, 0x18, 0, 0]),
+            (0x06...0x07, [0xFB, 0x34, 0x9B, 0x5F, 0x80, 0, 0, 0x80, 0, 0x10, 0, 0, 0x0F, 0x18, 0, 0]),
+        ]
+        for (types, bytes) in kinds {
+            for type in types {
+                let heard = advertisement([UInt8(bytes.count + 1), type] + bytes)
+                XCTAssertEqual(heard.serviceUUIDs, [short], "type \(type)")
+            }
+        }
+    }
+
     func testAnIncompleteUUIDAtTheEndOfAServiceListIsIgnored() {
         XCTAssertEqual(advertisement([4, 0x03, 0xAA, 0xFE, 0x0D]).serviceUUIDs, [ServiceUUID(short: 0xFEAA)])
         XCTAssertEqual(advertisement([2, 0x07, 0xAA]).serviceUUIDs, [])
@@ -44,6 +58,8 @@ final class AdvertisementContentsTests: XCTestCase {
         XCTAssertEqual(ServiceUUID(short: 0xAA).description, "00AA")
         XCTAssertEqual(ServiceUUID(short: 0x1_0000).description, "00010000")
         XCTAssertNil(ServiceUUID(BeaconUUID(high: 1, low: 2)).short)
+        let nearly = BeaconUUID(high: long.high, low: long.low + 1)
+        XCTAssertNil(ServiceUUID(nearly).short, "only the first 32 bits may differ from the base")
         XCTAssertLessThan(ServiceUUID(short: 1), ServiceUUID(short: 2))
     }
 

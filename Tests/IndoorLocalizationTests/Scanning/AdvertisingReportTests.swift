@@ -47,6 +47,27 @@ final class AdvertisingReportTests: XCTestCase {
         }
     }
 
+    func testOtherEventsHoldNoReports() throws {
+        let event = try XCTUnwrap(fixtures().first { !$0.reports.isEmpty && $0.error == nil }).event
+        var (command, connection) = (event, event)
+        command[0] = 0x0F
+        connection[2] = 0x01
+        for other in [command, connection, [0x3E, 1, 0x01]] {
+            let (reports, error) = EventFixture.decode(other)
+            XCTAssertEqual(reports, [])
+            XCTAssertNil(error)
+        }
+    }
+
+    func testAnIteratorEndsWithItsError() throws {
+        for fixture in try fixtures() where fixture.error != nil {
+            var iterator = AdvertisingReportIterator()
+            XCTAssertThrowsError(
+                try { while try iterator.next(in: fixture.event.span) != nil {} }(), fixture.name)
+            XCTAssertNil(try iterator.next(in: fixture.event.span), fixture.name)
+        }
+    }
+
     func testNoChangedByteTrapsTheIterator() throws {
         var decoded = 0
         for fixture in try fixtures() {
@@ -85,6 +106,15 @@ final class AdvertisingReportTests: XCTestCase {
             event[event.count - 1] = UInt8(bitPattern: Int8(rssi))
             XCTAssertEqual(EventFixture.decode(event).reports.first?.hasMeasurement, isMeasurement, "\(rssi) dBm")
         }
+    }
+
+    func testAnEncodedExtendedAdvertisementIsOfLE1MWithoutPowerAndTarget() {
+        let data = [UInt8](repeating: 0xAB, count: 32)
+        let address = DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random)
+        let head: [UInt8] = [0x3E, 58, 0x0D, 1, 0, 0, 1, 6, 5, 4, 3, 2, 1, 1, 1, 0, 127, 0xB3, 0, 0]
+        let target: [UInt8] = [0, 0, 0, 0, 0, 0, 0]
+        XCTAssertEqual(
+            AdvertisingReport.events(address: address, rssi: -77, data: data), [head + target + [32] + data])
     }
 
     func testAnEncodedAdvertisementDecodesToTheSameOne() throws {

@@ -40,6 +40,11 @@ class DiagnosisTestCase: XCTestCase {
         }
 
         func diagnosis(at seconds: Double) -> SessionDiagnosis { machine.diagnosis(at: Instant(seconds: seconds)) }
+
+        /// Returns the diagnosis from all readings of the search.
+        func wholeDiagnosis(at seconds: Double) -> SessionDiagnosis {
+            machine.diagnosis(at: Instant(seconds: seconds), ofSearch: true)
+        }
     }
 
     func story(

@@ -37,6 +37,15 @@ final class DiagnosisTests: DiagnosisTestCase {
         XCTAssertEqual(story.diagnoses.first?.error, error)
     }
 
+    func testAFailedScanHasTheTimeToItsNextAttempt() throws {
+        var story = story(in: .searchVenue)
+        let error = LocalizationError(code: .generic, message: "the adapter is gone", kind: .sensorFailed)
+        story.play([(10, .sourceFailed(error))], to: 10)
+        let due = try XCTUnwrap(story.machine.nextWake)
+        XCTAssertEqual(story.diagnosis(at: 10).retryAfter, Instant(seconds: 10).duration(to: due))
+        XCTAssertEqual(story.diagnosis(at: 12).retryAfter, .zero, "overdue")
+    }
+
     func testARadioThatRestsBeforeItCouldReceiveIsEmitted() {
         var story = story(in: .searchVenue)
         story.play([radio(.resting, at: 11), radio(.scanning, at: 60), radio(.resting, at: 65)], to: 100)

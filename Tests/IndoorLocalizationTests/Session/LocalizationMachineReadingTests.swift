@@ -127,11 +127,58 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(log.readings, [SessionStage.heard(1, at: 10)] + readings)
     }
 
+    func testTheBeliefWaitsForReadingsFromOutsideAVenueThatSatellitesFound() {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .started, log: log)
+        _ = machine.handle(.catalogue(SessionStage.summaries), at: 10)
+        for (second, latitude) in [(11.0, 52.0), (12, 52), (13, 52.002)] {
+            _ = machine.handle(.reading(SessionStage.gnss(latitude, at: second)), at: second)
+        }
+        _ = machine.handle(.reading(SessionStage.motion(at: 13.5)), at: 13.5)
+        _ = machine.handle(.packet(1, office), at: 14)
+        XCTAssertEqual(machine.state, .findFloor(office))
+        XCTAssertEqual(log.readings, [])
+        _ = machine.handle(.reading(SessionStage.heard(1, at: 15)), at: 15)
+        _ = machine.pass(to: 15.5)
+        XCTAssertTrue(log.readings.contains(SessionStage.motion(at: 13.5)), "a beacon of the venue was heard")
+    }
+
     func testTheBeliefAdvancesToEachTick() {
         let log = WatchedBelief()
         var machine = SessionStage.machine(in: .findFloor, log: log)
         _ = machine.pass(to: 11)
         XCTAssertEqual(log.advances.map(\.seconds), [10, 10.5, 11])
+    }
+
+    /// A belief that knows the room nearly for certain.
+    private struct RoomBelief: PositioningBelief {
+        mutating func observe(_ reading: SensorReading) {}
+        mutating func advance(to now: Instant) {}
+        var mapProbabilities: [MapID: Double] { [10: 1] }
+        func estimate(on map: MapID) -> PositioningEngine.Estimate? {
+            PositioningEngine.Estimate(at: MapPoint(x: 5, y: 5), radius: 1)
+        }
+        func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] {
+            [(0, 0.009), (1, 0.981), (2, 0.01)]
+        }
+    }
+
+    func testAPositionNamesTheRoomsOfAtLeastOnePercentTheMostProbableFirst() throws {
+        var venue = office
+        venue.rooms = (1...3).map { id in
+            let center = MapPoint(x: 10 * Double(id), y: 5)
+            return Room(id: id, name: "room \(id)", mapID: 10, area: .circle(center: center, radius: 2))
+        }
+        var machine = LocalizationMachine<RoomBelief>(settings: LocalizationSettings(), seed: 1) { _ in RoomBelief() }
+        for event in [LocalizationMachine<RoomBelief>.Event.start, .catalogue(SessionStage.summaries)] {
+            _ = machine.handle(event, at: Instant(seconds: 10))
+        }
+        _ = machine.handle(.reading(SessionStage.heard(1, at: 10)), at: Instant(seconds: 10))
+        _ = machine.handle(.packet(1, venue), at: Instant(seconds: 10))
+        let positions = machine.handle(.tick, at: Instant(seconds: 10)).compactMap { directive in
+            if case .emit(let position) = directive { position } else { nil }
+        }
+        XCTAssertEqual(try XCTUnwrap(positions.first).rooms.map(\.id), [2, 3])
     }
 
     func testWithoutAFloorThereIsNoPosition() {

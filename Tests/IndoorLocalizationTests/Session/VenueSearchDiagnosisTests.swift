@@ -102,6 +102,15 @@ final class VenueSearchDiagnosisTests: DiagnosisTestCase {
             "All received beacons of venue 1 are below the rssiThreshold of -80 dBm; the strongest is -85 dBm.")
     }
 
+    func testABeaconAtTheThresholdIsNotWeak() {
+        var settings = LocalizationSettings()
+        settings.forcedVenue = 2
+        settings.rssiThreshold = -80
+        var story = story(in: .searchVenue, settings)
+        story.play(heard(1, from: 11, to: 20, rssi: -80), to: 20)
+        XCTAssertEqual(story.emitted, [Emitted(16, .otherVenue)])
+    }
+
     func testBeaconsOfAnotherVenueThanTheForcedOneAreEmitted() {
         var settings = LocalizationSettings()
         settings.forcedVenue = 2
@@ -159,5 +168,34 @@ final class VenueSearchDiagnosisTests: DiagnosisTestCase {
         XCTAssertEqual(
             story.emitted, [Emitted(74, .noBeacons), Emitted(89, .noReadings)],
             "15 s and 30 s after the last satellite position")
+    }
+
+    // MARK: - The whole search
+
+    func testTheDiagnosisOfAWholeSearchCountsReadingsThatAreLongAgo() {
+        var story = story(in: .searchVenue)
+        story.play([], to: 100)
+        XCTAssertEqual(story.wholeDiagnosis(at: 100).reason, .noReadings)
+        let advertisement = Advertisement(
+            instant: Instant(seconds: 110), address: DeviceAddress(rawValue: 7), rssi: -60, data: [2, 1, 6])
+        story.play([(110, .reading(.advertisement(advertisement)))], to: 200)
+        let diagnosis = story.wholeDiagnosis(at: 200)
+        XCTAssertEqual(diagnosis.reason, .noBeacons)
+        XCTAssertEqual(diagnosis.receivesOtherDevices, true)
+        XCTAssertNil(diagnosis.duration, "the whole search")
+        XCTAssertEqual(story.diagnosis(at: 200).reason, .noReadings, "none lately")
+        story.play([(210, .reading(SessionStage.heard(7, 1, at: 210)))], to: 300)
+        XCTAssertEqual(story.wholeDiagnosis(at: 300).reason, .unknownBeacons)
+    }
+
+    func testTheDiagnosisOfAWholeSearchNamesTheAnchorsBeforeTheRadio() {
+        var story = story(in: .searchVenue)
+        story.play([radio(.poweredOff, at: 11)], to: 20)
+        XCTAssertEqual(story.wholeDiagnosis(at: 20).reason, .radioFailed)
+        let range = RangeReading(instant: Instant(seconds: 21), anchor: "Z1", distance: 3, technology: .wifi)
+        story.play([(21, .reading(.range(range)))], to: 30)
+        let diagnosis = story.wholeDiagnosis(at: 30)
+        XCTAssertEqual(diagnosis.reason, .unknownAnchors)
+        XCTAssertEqual(diagnosis.unknownAnchors, ["Z1"])
     }
 }

@@ -41,6 +41,24 @@ final class PictureSizeTests: XCTestCase {
         XCTAssertEqual(PictureSize(of: photograph), PictureSize(width: 7, height: 5))
     }
 
+    func testTheOrientationIsFoundBehindOtherExifFields() {
+        // A JPEG of an Exif block with two fields of one value each, and a frame header.
+        func field(_ tag: UInt8, _ value: UInt8) -> [UInt8] { [tag, 0x01, 3, 0, 1, 0, 0, 0, value, 0, 0, 0] }
+        for (orientation, size) in [(6, PictureSize(width: 5, height: 7)), (1, PictureSize(width: 7, height: 5))] {
+            let directory =
+                [2, 0] + field(0x0F, UInt8(7 - orientation)) + field(0x12, UInt8(orientation)) + [0, 0, 0, 0]
+            let exif = Array("Exif".utf8) + [0, 0] + Array("II".utf8) + [42, 0, 8, 0, 0, 0] + directory
+            let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 5, 0, 7, 1, 1, 0x11, 0]
+            let picture = [0xFF, 0xD8, 0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + frame
+            XCTAssertEqual(PictureSize(of: picture), size, "orientation \(orientation)")
+        }
+    }
+
+    func testTheFileNameOfAFormatHasItsUsualEnding() throws {
+        let endings = try Self.pictures.map { PictureFormat(of: try bytes($0.value))?.ending }
+        XCTAssertEqual(endings, ["jpg", "gif", "webp", "webp", "webp"])
+    }
+
     func testATruncatedHeaderHasNoSize() throws {
         for text in Self.pictures.map(\.value) + [Self.turned] {
             let whole = try bytes(text)
