@@ -92,7 +92,7 @@ class Tests:
 
     def record(self, name):
         with tempfile.NamedTemporaryFile("r", prefix="mutants-") as file:
-            result, seconds = run(self.program, name, 300, MUTANTS_REACHED=file.name)
+            result, seconds = run(self.program, name, 600, MUTANTS_REACHED=file.name)
             if result == "passed":
                 self.seconds[name] = seconds
                 self.reached[name] = {int(line) for line in file}
@@ -106,7 +106,7 @@ class Tests:
             left -= self.seconds[name]
             if left < 0 and name != classes[0]:
                 break
-            result, _ = run(self.program, name, 5 + 4 * self.seconds[name], MUTANT=str(mutant["number"]))
+            result, _ = run(self.program, name, 10 + 5 * self.seconds[name], MUTANT=str(mutant["number"]))
             if result != "passed":
                 mutant["result"] = f"{name} {result}"
                 break
@@ -150,16 +150,18 @@ def main():
     targets = tests_of(mutants)
     program, mutants = build(mutants, targets)
     if not arguments.again:
-        of_path = [[mutant for mutant in mutants if mutant["path"] == path] for path in arguments.paths]
-        mutants = [mutant for some in of_path for mutant in some[: arguments.count]]
+        for path in arguments.paths:
+            for mutant in [mutant for mutant in mutants if mutant["path"] == path][: arguments.count]:
+                mutant["result"] = None
+    chosen = [mutant for mutant in mutants if "result" in mutant]
     built = time.monotonic()
     tests = Tests(program, targets, arguments.seconds)
     recorded = time.monotonic()
     with ThreadPoolExecutor(JOBS) as pool:
-        list(pool.map(tests.judge, [m for m in mutants if m.get("result") in (None, "survived", "not reached")]))
+        list(pool.map(tests.judge, [m for m in chosen if m["result"] in (None, "survived", "not reached")]))
     with open(RESULTS, "w") as file:
         json.dump(mutants, file, indent=1)
-    report(mutants)
+    report(chosen)
     print(f"| {built - began:.0f} s to build, {recorded - built:.0f} s for {len(tests.seconds)} classes of tests without a "
           f"mutant, {time.monotonic() - recorded:.0f} s with mutants")
 

@@ -61,6 +61,7 @@ final class AdvertisementContentsTests: XCTestCase {
         let nearly = BeaconUUID(high: long.high, low: long.low + 1)
         XCTAssertNil(ServiceUUID(nearly).short, "only the first 32 bits may differ from the base")
         XCTAssertLessThan(ServiceUUID(short: 1), ServiceUUID(short: 2))
+        XCTAssertFalse(ServiceUUID(short: 1) < ServiceUUID(short: 1))
     }
 
     func testServiceDataAreKeyedByTheirServiceUUID() {

@@ -110,11 +110,16 @@ final class AdvertisingReportTests: XCTestCase {
 
     func testAnEncodedExtendedAdvertisementIsOfLE1MWithoutPowerAndTarget() {
         let data = [UInt8](repeating: 0xAB, count: 32)
-        let address = DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random)
-        let head: [UInt8] = [0x3E, 58, 0x0D, 1, 0, 0, 1, 6, 5, 4, 3, 2, 1, 1, 1, 0, 127, 0xB3, 0, 0]
-        let target: [UInt8] = [0, 0, 0, 0, 0, 0, 0]
-        XCTAssertEqual(
-            AdvertisingReport.events(address: address, rssi: -77, data: data), [head + target + [32] + data])
+        let addresses: [(address: DeviceAddress?, bytes: [UInt8])] = [
+            (DeviceAddress(rawValue: 0x0102_0304_0506, kind: .random), [1, 6, 5, 4, 3, 2, 1]),
+            (nil, [0xFF, 0, 0, 0, 0, 0, 0]),
+        ]
+        for (address, bytes) in addresses {
+            let head = [0x3E, 58, 0x0D, 1, 0, 0] + bytes + [1, 1, 0, 127, 0xB3, 0, 0]
+            let target: [UInt8] = [0, 0, 0, 0, 0, 0, 0]
+            XCTAssertEqual(
+                AdvertisingReport.events(address: address, rssi: -77, data: data), [head + target + [32] + data])
+        }
     }
 
     func testAnEncodedAdvertisementDecodesToTheSameOne() throws {

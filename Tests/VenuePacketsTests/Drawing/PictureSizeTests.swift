@@ -32,6 +32,13 @@ final class PictureSizeTests: XCTestCase {
         }
     }
 
+    func testTheHeaderOfAPNGIsEnough() {
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+        let header = signature + Array("IHDR".utf8) + [0, 0, 0, 7, 0, 0, 0, 5]
+        XCTAssertEqual(PictureSize(of: header), PictureSize(width: 7, height: 5))
+        XCTAssertNil(PictureSize(of: Array(header.dropLast())))
+    }
+
     func testAPhotographThatABrowserTurnsHasTheSizeOnTheScreen() throws {
         var photograph = try bytes(Self.turned)
         XCTAssertEqual(PictureSize(of: photograph), PictureSize(width: 5, height: 7))
