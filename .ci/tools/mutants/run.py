@@ -1,6 +1,7 @@
 """Breaks code on purpose and lists what no test notices: run.py [OPTION...] [PATH...]"""
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -46,6 +47,15 @@ def sample(arguments):
                 count += 1
                 chosen.append({**mutant, "path": path, "number": len(chosen) + 1})
     return chosen
+
+
+def digest_of(mutants):
+    """Returns a checksum of the files of mutants, whose places are only right for these files."""
+    digest = hashlib.sha256()
+    for path in sorted({mutant["file"] for mutant in mutants}):
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()
 
 
 def tests_of(mutants):
@@ -144,7 +154,10 @@ def main():
     began = time.monotonic()
     if arguments.again:
         with open(RESULTS) as file:
-            mutants = json.load(file)
+            results = json.load(file)
+        mutants = results["mutants"]
+        if results["digest"] != digest_of(mutants):
+            raise SystemExit("mutants: the sources have changed since the last run; run it without --again")
     else:
         mutants = sample(arguments)
     targets = tests_of(mutants)
@@ -160,7 +173,7 @@ def main():
     with ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(tests.judge, [m for m in chosen if m["result"] in (None, "survived", "not reached")]))
     with open(RESULTS, "w") as file:
-        json.dump(mutants, file, indent=1)
+        json.dump({"digest": digest_of(mutants), "mutants": mutants}, file, indent=1)
     report(chosen)
     print(f"| {built - began:.0f} s to build, {recorded - built:.0f} s for {len(tests.seconds)} classes of tests without a "
           f"mutant, {time.monotonic() - recorded:.0f} s with mutants")
