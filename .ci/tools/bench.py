@@ -2,9 +2,9 @@
 bench.py LIMITS MEASURED COUNTS
 
 COUNTS has lines of a benchmark and the instructions of one round of it. The number of instructions depends on the
-processor's vectors only, and that of allocations does not depend on the machine. A ratio compares two pieces of code in one run; its limit
-allows for noise. Times have no limits. A benchmark without limits, or limits without a benchmark, are failures,
-unless the limits are marked optional because their data is not always available.
+processor's vectors only, and that of allocations does not depend on the machine. A ratio compares two pieces of code in
+one run; its limit allows for noise. Times have no limits. A benchmark without limits, or limits without a benchmark, are
+failures, unless the limits are marked optional because their data is not always available.
 """
 
 import json

@@ -75,7 +75,7 @@ struct BeaconConsensus: Sendable {
     private var posterior: [Float] = []
     private var offsets: [Float] = []
     private var sums: [Float] = []
-    /// The detections per second of all beacons.
+    /// The detections per second of all beacons at each candidate.
     private var totals: [Float] = []
 
     /// The results, in the order of the evidence; only beacons with an RSSI of interest.
@@ -117,51 +117,63 @@ struct BeaconConsensus: Sendable {
         ys.removeAll(keepingCapacity: true)
         priors.removeAll(keepingCapacity: true)
         supports.removeAll(keepingCapacity: true)
+        totals.removeAll(keepingCapacity: true)
         let each = (1 - Self.gridShare) / Float(max(count, 1))
-        var (latest, prior): (Int?, [Float]) = (nil, [])
+        var latest: MapCells?
         for index in 0..<count {
             let (map, point) = belief(index)
-            let grid = field.maps[map].grid
-            guard let cell = grid.cell(at: point) else { continue }
-            if map != latest { (latest, prior) = (map, field.maps[map].prior) }
-            append(map: map, cell: cell, point: point, grid: grid, prior: each, support: prior[cell])
+            if latest?.mapIndex != map { latest = MapCells(field, mapIndex: map) }
+            guard let cells = latest, let cell = cells.grid.cell(at: point) else { continue }
+            append(cell, of: cells, point: point, prior: each)
         }
         beliefCount = priors.count
-        for (index, map) in field.maps.enumerated() where likelihood.isInQuestion(mapIndex: index) {
-            placeCells(of: map, index: index)
+        for index in field.maps.indices where likelihood.isInQuestion(mapIndex: index) {
+            placeCells(MapCells(field, mapIndex: index))
         }
+        if field.isSurveyed { cmath_exponentials(totals.count, &totals) }
         var all: Float = 0
         for index in beliefCount..<priors.count { all += priors[index] }
         let scale = (beliefCount > 0 ? Self.gridShare : 1) / max(all, 1e-20)
         for index in beliefCount..<priors.count { priors[index] *= scale }
     }
 
-    private mutating func placeCells(of map: SignalField.MapField, index: Int) {
-        let grid = map.grid
+    /// What the candidates of a map have in common. The values of the cells are behind a lock, so they are taken once.
+    private struct MapCells {
+        let mapIndex: Int
+        let grid: MapGrid
+        let priors: [Float]
+        /// The logarithms of the detections per second of all beacons; empty without a survey.
+        let logRates: [Float]
+
+        init(_ field: SignalField, mapIndex: Int) {
+            let map = field.maps[mapIndex]
+            (self.mapIndex, grid, priors) = (mapIndex, map.grid, map.prior)
+            logRates = field.isSurveyed ? map.logRate : []
+        }
+    }
+
+    private mutating func placeCells(_ cells: MapCells) {
+        let grid = cells.grid
         let stride = max(1, Int((Double(grid.count) / Double(Self.mapCount)).squareRoot().rounded(.up)))
         let area = Float(grid.cellSize * grid.cellSize) * Float(stride * stride)
-        let supports = map.prior
         for row in Swift.stride(from: min(stride / 2, grid.rows - 1), to: grid.rows, by: stride) {
             for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
                 let cell = row * grid.columns + column
-                let weight = max(supports[cell], 0.01) * area
-                append(
-                    map: index, cell: cell, point: grid.center(of: cell), grid: grid, prior: weight,
-                    support: supports[cell])
+                let weight = max(cells.priors[cell], 0.01) * area
+                append(cell, of: cells, point: grid.center(of: cell), prior: weight)
             }
         }
     }
 
-    private mutating func append(
-        map: Int, cell: Int, point: MapPoint, grid: MapGrid, prior: Float, support: Float
-    ) {
-        maps.append(Int32(map))
-        columns.append(Int32(cell % grid.columns))
-        rows.append(Int32(cell / grid.columns))
+    private mutating func append(_ cell: Int, of cells: MapCells, point: MapPoint, prior: Float) {
+        maps.append(Int32(cells.mapIndex))
+        columns.append(Int32(cell % cells.grid.columns))
+        rows.append(Int32(cell / cells.grid.columns))
         xs.append(Float(point.x))
         ys.append(Float(point.y))
         priors.append(prior)
-        supports.append(support)
+        supports.append(cells.priors[cell])
+        totals.append(cells.logRates.isEmpty ? 0 : cells.logRates[cell])
     }
 
     // MARK: Posterior
@@ -210,36 +222,21 @@ struct BeaconConsensus: Sendable {
         rates.resize(to: size, with: 0)
         healthy.resize(to: size, with: 0)
         terms.resize(to: size, with: 0)
-        totals.resize(to: count, with: 1)
-        let shadowing = Float(field.model.shadowing * field.model.shadowing)
+        var expected = cmath_expected()
+        expected.noise = Float(field.readingDeviation * field.readingDeviation) + Self.bodyVariance
+        expected.scale = scale
+        expected.outside_mean = SignalField.inaudible
+        expected.outside_variance = Float(field.model.shadowing * field.model.shadowing)
+        expected.outside_rate = Float(field.unheardRate)
+        expected.power = field.isSurveyed ? Float(field.model.detectionWeight) : 0
         var start = 0
-        while start < count {
-            let map = field.maps[Int(maps[start])]
-            let end = maps[start...].firstIndex { $0 != maps[start] } ?? count
-            if field.isSurveyed {
-                let total = map.logRate
-                for place in start..<end {
-                    totals[place] = total[Int(rows[place]) * map.grid.columns + Int(columns[place])]
-                }
-            }
-            start = end
-        }
-        if field.isSurveyed { cmath_exponentials(count, &totals) }
-        start = 0
         while start < count {
             let tables = field.maps[Int(maps[start])].tables
             let end = maps[start...].firstIndex { $0 != maps[start] } ?? count
             for (index, reading) in heard.enumerated() {
-                var expected = cmath_expected()
                 expected.level = reading.rssi - offset
-                expected.noise = Float(field.readingDeviation * field.readingDeviation) + Self.bodyVariance
                 expected.fading = reading.variance
-                expected.scale = scale
-                expected.outside_mean = SignalField.inaudible
-                expected.outside_variance = shadowing
-                expected.outside_rate = Float(field.unheardRate)
-                expected.power = field.isSurveyed ? Float(field.model.detectionWeight) : 0
-                look(tables[reading.beacon], &expected, start..<end, target: index * count + start)
+                look(tables[reading.beacon], expected, start..<end, target: index * count + start)
             }
             start = end
         }
@@ -247,8 +244,9 @@ struct BeaconConsensus: Sendable {
 
     /// Looks the expected values of one reading up at candidates of one map.
     private mutating func look(
-        _ table: SignalField.Table?, _ expected: inout cmath_expected, _ places: Range<Int>, target: Int
+        _ table: SignalField.Table?, _ expected: cmath_expected, _ places: Range<Int>, target: Int
     ) {
+        var expected = expected
         guard let table else {
             return cmath_expect(
                 &expected, columns, rows, totals, places.lowerBound, places.count, target, &residuals, &variances,
@@ -320,21 +318,18 @@ struct BeaconConsensus: Sendable {
         guard all > 1e-30 else { return }
         let residual = result.residual / all
         let faulty = 1 / Double(Self.faultyRange)
-        tests.append(
-            Test(
-                beacon: reading.beacon, logRatio: cmath_log(faulty / max(result.level / all, 1e-12)),
-                residual: residual,
-                variance: result.variance / all + max(0, result.square / all - residual * residual),
-                point: result.here > 0 ? MapPoint(x: result.x / result.here, y: result.y / result.here) : mean,
-                ownPoint: result.alone > 0
-                    ? MapPoint(x: result.own_x / result.alone, y: result.own_y / result.alone) : mean,
-                isOnMap: result.here > all / 2,
-                fault: min(all, 1), support: result.support / all))
+        var test = Test(
+            beacon: reading.beacon, logRatio: cmath_log(faulty / max(result.level / all, 1e-12)), residual: residual,
+            variance: result.variance / all + max(0, result.square / all - residual * residual),
+            point: result.here > 0 ? MapPoint(x: result.x / result.here, y: result.y / result.here) : mean,
+            ownPoint: result.alone > 0
+                ? MapPoint(x: result.own_x / result.alone, y: result.own_y / result.alone) : mean,
+            isOnMap: result.here > all / 2, fault: min(all, 1), support: result.support / all)
         if !field.isPowerSurveyed(reading.beacon) {
             let deviation = Float(field.model.powerDeviation)
-            tests[tests.count - 1].excessRatio = excessRatio(
-                first: first, sum: all, lastingVariance: deviation * deviation)
+            test.excessRatio = excessRatio(first: first, sum: all, lastingVariance: deviation * deviation)
         }
+        tests.append(test)
     }
 
     /// Returns the logarithm of the probability of a reading if the beacon is faulty, over that if it is healthy but any
