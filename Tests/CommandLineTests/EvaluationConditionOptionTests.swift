@@ -72,7 +72,52 @@ final class EvaluationConditionOptionTests: XCTestCase {
         XCTAssertEqual(try evaluate(set, "--survey-share", "0.5").output, half, "equal seeds give the same")
     }
 
+    /// A recording of the same survey without its weakest readings gives the same figures.
+    func testASurveyIsDeafToItsWeakestReadings() throws {
+        let set = try surveyedSet()
+        let lines = try evaluate(set, "--survey-deaf", "0,0.6").output.split(separator: "\n").map(String.init)
+        XCTAssertEqual(lines.count, 2)
+        XCTAssertEqual(lines[0] + "\n", try evaluate(set).output)
+        XCTAssertTrue(lines[1].hasPrefix("set survey deaf 0.60: n "), lines[1])
+        let figures = lines.map { $0.split(separator: ":").last }
+        XCTAssertNotEqual(figures[0], figures[1])
+        let json = try ShortDataSet.figures(evaluate(set, "--json", "--survey-deaf", "0.6").output)
+        XCTAssertEqual(json["surveyDeaf"] as? Double, 0.6)
+    }
+
+    func testATrackIsDeafToItsWeakestReadings() throws {
+        let set = try surveyedSet()
+        let result = try evaluate(set, "--deaf", "0.5", "--shift=-3,3")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        XCTAssertEqual(lines.count, 2)
+        for (line, shift) in zip(lines, ["-3.0", "3.0"]) {
+            XCTAssertTrue(line.hasPrefix("set deaf 0.50 \(shift) dB: n "), line)
+        }
+        // The result equals that of a recording without the weakest half.
+        var whole = try ShortDataSet.figures(evaluate(set, "--deaf", "0.5", "--json").output)
+        XCTAssertEqual(whole.removeValue(forKey: "deaf") as? Double, 0.5)
+        var recording = try ShortRecording(lines: 250)
+        let levels = recording.lines.compactMap(Self.rssi).sorted()
+        let weakest = levels[levels.count / 2]
+        recording.lines.removeAll { Self.rssi($0).map { $0 < weakest } ?? false }
+        _ = try recording.write(to: set + "/tracks")
+        let cut = try ShortDataSet.figures(evaluate(set, "--json").output)
+        XCTAssertEqual(whole as NSDictionary, cut as NSDictionary)
+    }
+
+    /// Returns the RSSI in a line of a recording; nil if the line has none.
+    private static func rssi(_ line: String) -> Double? {
+        let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return object?["rssi"] as? Double
+    }
+
     func testAnInvalidConditionIsAUsageError() throws {
+        for option in ["--survey-deaf", "--deaf"] {
+            for (text, word) in [("1", "1"), ("-0.1", "-0.1"), ("0.2,", ""), ("half", "half"), ("nan", "nan")] {
+                try assertUsageError(
+                    "\(option)=\(text)", "\(option) must be a number at least 0 and below 1, not '\(word)'")
+            }
+        }
         let shift = "--shift must be a number of decibels from -60 to 60, not "
         for (text, word) in [("loud", "loud"), ("", ""), ("1,,2", ""), ("61", "61"), ("nan", "nan"), ("-61,0", "-61")] {
             try assertUsageError("--shift=\(text)", shift + "'\(word)'")
@@ -103,7 +148,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
 
     /// The evaluation of motion alone uses neither beacons nor a survey.
     func testMotionWithConditionsIsAUsageError() throws {
-        for option in ["--shift=3", "--without=motion", "--survey-share=0.5"] {
+        for option in ["--shift=3", "--without=motion", "--survey-share=0.5", "--deaf=0.5", "--survey-deaf=0.5"] {
             let result = try Tool.run(["evaluate", "Fixtures/office", "--motion", option])
             XCTAssertEqual(result.status, 2, option)
             XCTAssertTrue(result.errors.contains("--motion"), result.errors)

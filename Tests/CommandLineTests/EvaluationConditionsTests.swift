@@ -54,6 +54,19 @@ final class EvaluationConditionsTests: XCTestCase {
         }
     }
 
+    func testAReceiverIsDeafToTheWeakestReadings() {
+        let levels = (1...10).map { -50 - Double($0) }
+        XCTAssertEqual(EvaluationConditions.weakestKept(of: levels, deafness: 0.3), -57)
+        XCTAssertEqual(EvaluationConditions.weakestKept(of: levels, deafness: 0), -.infinity)
+        XCTAssertEqual(EvaluationConditions.weakestKept(of: [], deafness: 0.3), -.infinity)
+        var conditions = EvaluationConditions()
+        (conditions.weakestKept, conditions.shift) = (-57, 10)
+        // The receiver is deaf before its level is shifted.
+        XCTAssertEqual(conditions.adapted(Self.sighting(-57)), Self.sighting(-47))
+        XCTAssertNil(conditions.adapted(Self.sighting(-57.5)))
+        XCTAssertEqual(conditions.adapted(Self.sighting(127)), Self.sighting(127))
+    }
+
     func testDifferentSeedsKeepDifferentRecordings() {
         var conditions = EvaluationConditions()
         conditions.surveyShare = 0.5

@@ -213,7 +213,7 @@ struct BeaconConsensus: Sendable {
         test(heard, field)
     }
 
-    /// Looks the expected values of each reading up at each candidate.
+    /// Looks up the expected values of each reading at each candidate.
     private mutating func fill(_ heard: [Evidence.Heard], _ field: SignalField, offset: Float, scale: Float) {
         let count = priors.count
         let size = heard.count * count
@@ -228,7 +228,7 @@ struct BeaconConsensus: Sendable {
         expected.outside_mean = SignalField.inaudible
         expected.outside_variance = Float(field.model.shadowing * field.model.shadowing)
         expected.outside_rate = Float(field.unheardRate)
-        expected.power = field.isSurveyed ? Float(field.model.detectionWeight) : 0
+        let power = field.isSurveyed ? Float(field.model.detectionWeight) : 0
         var start = 0
         while start < count {
             let tables = field.maps[Int(maps[start])].tables
@@ -236,13 +236,14 @@ struct BeaconConsensus: Sendable {
             for (index, reading) in heard.enumerated() {
                 expected.level = reading.rssi - offset
                 expected.fading = reading.variance
+                expected.power = power * (field.hearingLimit?.share(ofLevel: expected.level) ?? 1)
                 look(tables[reading.beacon], expected, start..<end, target: index * count + start)
             }
             start = end
         }
     }
 
-    /// Looks the expected values of one reading up at candidates of one map.
+    /// Looks up the expected values of one reading at candidates of one map.
     private mutating func look(
         _ table: SignalField.Table?, _ expected: cmath_expected, _ places: Range<Int>, target: Int
     ) {

@@ -89,8 +89,12 @@ package struct EvidenceCollector: Sendable {
     /// The correlation times after which a reading is as good as a first one: `exp(-40)` is less than the resolution of
     /// a number at 1.
     private static let longestMemory = 40.0
+    /// The same for detections, whose number has less resolution.
+    private static let longestDetection = 17.0
 
     private let model: SignalModel
+    /// The time in seconds within which detections of one beacon have the same cause.
+    private let detectionTime: Double
     /// The beacons that were received lately, ordered by their index in the field. A venue has many more beacons than a
     /// place.
     private var accumulators: [Accumulator] = []
@@ -101,7 +105,11 @@ package struct EvidenceCollector: Sendable {
     private var lastDrain: Instant?
 
     /// Creates a collector for the beacons of a field.
-    package init(field: SignalField) { model = field.model }
+    package init(field: SignalField) {
+        model = field.model
+        let time = field.hearingLimit == nil ? 0 : HearingLimit.correlationTime
+        detectionTime = max(model.correlationTime, time)
+    }
 
     /// Whether no beacon was detected since the last call of `drain`.
     package var isEmpty: Bool { accumulators.allSatisfy { $0.count == 0 } }
@@ -172,26 +180,28 @@ package struct EvidenceCollector: Sendable {
             guard ear.count > 0 else { continue }
             count += ear.count
             times += ear.times
-            let fresh = freshness(of: ear, at: now)
+            let fresh = freshness(of: ear, at: now, after: model.correlationTime)
             let isRelevant = means[ear.beacon].map { $0.mean >= threshold } ?? true
             evidence.heard.append(
                 Evidence.Heard(
                     beacon: ear.beacon, rssi: Float(ear.sum / Double(ear.count)),
                     variance: fading(ear.count, window: ear.window), share: Float(isRelevant ? fresh : 0),
-                    draws: Float(fresh)))
+                    draws: Float(freshness(of: ear, at: now, after: detectionTime))))
             accumulators[place].use(at: now)
         }
         evidence.age = count > 0 ? elapsed - times / Double(count) : 0
-        let memory = Self.longestMemory * model.correlationTime
+        let memory = max(Self.longestMemory * model.correlationTime, Self.longestDetection * detectionTime)
         accumulators.removeAll { $0.isForgotten(at: now, after: memory) }
         evidence.order()
         return evidence
     }
 
     /// Returns the share of a beacon's readings that is independent of those used before, in [0, 1].
-    private func freshness(of ear: Accumulator, at now: Instant) -> Double {
+    ///
+    /// - Parameter time: the time in seconds within which readings are dependent.
+    private func freshness(of ear: Accumulator, at now: Instant, after time: Double) -> Double {
         guard let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
-        let fresh = 1 - cmath_exp(-age / model.correlationTime)
+        let fresh = 1 - cmath_exp(-age / time)
         return ear.window > 0 ? fresh * min(1, max(0, age / ear.window)).squareRoot() : fresh
     }
 

@@ -6,7 +6,8 @@ import IndoorVocabulary
 /// The likelihood has two parts. The RSSI of each detected beacon follows Student's t distribution about the table's
 /// value; its variance includes the uncertainty of the receiver state. The detected beacons are draws from a
 /// distribution in which each beacon's probability is its share of the total detection rate at the point: a receiver
-/// that listens half the time detects half of all advertisements, but in the same proportions.
+/// that listens half the time detects half of all advertisements, but in the same proportions. Detections that the
+/// survey's receivers would have missed are left out: ``HearingLimit``.
 /// Source of the t distribution as robust noise: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust Statistical
 /// Modeling Using the t Distribution*, JASA 84(408), 1989.
 package struct Likelihood {
@@ -162,8 +163,12 @@ package struct Likelihood {
         -(freedom + 1) / 2 * cmath_log1pf(difference * difference / (freedom * variance)) - cmath_logf(variance) / 2
     }
 
-    /// Returns the number of draws that a detected beacon represents.
-    private func draw(_ heard: Evidence.Heard) -> Float { Float(field.model.detectionWeight) * heard.draws }
+    /// Returns the number of draws from the survey's rates that a detected beacon represents.
+    private func draw(_ heard: Evidence.Heard) -> Float {
+        let draws = Float(field.model.detectionWeight) * heard.draws
+        guard let limit = field.hearingLimit, let reference else { return draws }
+        return draws * limit.share(ofLevel: heard.rssi - Float(reference.value))
+    }
 
     /// The total number of draws.
     private var draws: Float { evidence.heard.reduce(0) { $0 + draw($1) } }

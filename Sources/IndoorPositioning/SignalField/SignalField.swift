@@ -83,6 +83,8 @@ package struct SignalField: Sendable {
     /// Whether a survey, or a measurement model of the program, gives the levels of the beacons on each map. Otherwise path
     /// loss predicts them, and the attenuation of a ceiling isn't known.
     let areLevelsKnown: Bool
+    /// The weakest levels that the survey's receivers received; nil without a survey.
+    let hearingLimit: HearingLimit?
     /// Detections per second assumed for a beacon where it is not expected.
     var unheardRate: Double { model.unheardRate(of: beacons.count) }
 
@@ -106,6 +108,7 @@ package struct SignalField: Sendable {
         let list = TransmitterList(venue: venue, model: model)
         self.model = model
         areLevelsKnown = list.isSurveyed || parts.measurement != nil
+        hearingLimit = list.isSurveyed && parts.measurement == nil ? HearingLimit(of: venue.radioMap) : nil
         beacons = list.beacons.map(\.identity)
         indexes = Dictionary(beacons.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         transmitters = zip(list.beacons, list.exponents).map { beacon, exponent in

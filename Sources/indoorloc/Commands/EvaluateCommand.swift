@@ -34,7 +34,9 @@ struct EvaluateCommand: Command {
             --shift adds a constant to each RSSI of the tracks, as a different receiver would. Several values with
             commas print one line each, with the value after the data set's name. --without motion removes inertial
             samples, steps and air pressure from the tracks. --without survey removes the survey and the packet's radio
-            map. --survey-share learns from a random share of the survey's recordings, selected by --seed.
+            map. --survey-share learns from a random share of the survey's recordings, selected by --seed. --survey-deaf
+            removes the weakest readings from the survey, as if its receiver heard less far than that of the tracks, and
+            --deaf those of the tracks: a share at least 0 and below 1, or several with commas.
 
             --disturb adds faults of beacons or attacks on the radio, selected by --seed: clone=COUNT,LEVELdBm sends the
             identities of distant beacons from a transmitter near the device, ten times a second, or with ,otherFloor those of
@@ -62,6 +64,7 @@ struct EvaluateCommand: Command {
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
                      indoorloc evaluate Fixtures/office --shift=-15,0,15
+                     indoorloc evaluate Fixtures/office --survey-deaf 0,0.35,0.5
                      indoorloc evaluate Fixtures/office --without survey --disturb clone=1,-50dBm
                      indoorloc evaluate Fixtures/real/tetam --gateways raw
             """,
@@ -131,17 +134,21 @@ struct EvaluateCommand: Command {
         }
         if conditions.count > 1, replays != nil {
             throw UsageError(
-                message: "--replays allows only one --shift, as each shift would replace the files of the one before",
+                message:
+                    "--replays allows only one value of --shift, --survey-deaf and --deaf, as each would replace the files of "
+                    + "the one before",
                 command: Self.syntax.name)
         }
         if report != nil, conditions.count > 1 || isMotionAlone {
             throw UsageError(
-                message: "--report can't be combined with --motion or several values of --shift",
+                message:
+                    "--report can't be combined with --motion or several values of --shift, --survey-deaf or --deaf",
                 command: Self.syntax.name)
         }
         if isMotionAlone, ParsedArguments.conditionOptions.contains(where: { arguments.has($0.name) }) {
             throw UsageError(
-                message: "--motion can't be combined with --shift, --without, --survey-share or --disturb",
+                message:
+                    "--motion can't be combined with --shift, --deaf, --survey-deaf, --without, --survey-share or --disturb",
                 command: Self.syntax.name)
         }
         let isWithoutSurvey = conditions.contains { $0.without.contains(.survey) }
@@ -149,9 +156,9 @@ struct EvaluateCommand: Command {
         if isDisturbed, isIdeal || report != nil {
             throw UsageError(message: "--disturb can't be combined with --ideal or --report", command: Self.syntax.name)
         }
-        if radioMap != nil, isWithoutSurvey || arguments.has("survey-share") {
+        if radioMap != nil, isWithoutSurvey || arguments.has("survey-share") || arguments.has("survey-deaf") {
             throw UsageError(
-                message: "--radio-map can't be combined with --without survey or --survey-share",
+                message: "--radio-map can't be combined with --without survey, --survey-share or --survey-deaf",
                 command: Self.syntax.name)
         }
         if isMotionAlone, isJSON || isOffline || replays != nil {
@@ -187,13 +194,17 @@ struct EvaluateCommand: Command {
         if isOffline, positioning.method != .particle {
             throw UsageError(message: "--offline requires the method particle", command: Self.syntax.name)
         }
-        let venue = try dataSet.surveyed(
-            model: positioning.signal, under: conditions.first ?? EvaluationConditions(), radioMap: radioMap,
-            seed: seed,
-            strictness: strictness, progress)
-        progress.show("tables of \(dataSet.name)")
-        let field = SignalField(venue: venue, model: positioning.signal)
-        for conditions in conditions {
+        var learned: (deafness: Double, venue: Venue, field: SignalField)?
+        for var conditions in conditions {
+            if learned?.deafness != conditions.surveyDeafness {
+                let venue = try dataSet.surveyed(
+                    model: positioning.signal, under: conditions, radioMap: radioMap, seed: seed,
+                    strictness: strictness, progress)
+                progress.show("tables of \(dataSet.name)")
+                learned = (conditions.surveyDeafness, venue, SignalField(venue: venue, model: positioning.signal))
+            }
+            guard let (_, venue, field) = learned else { continue }
+            try conditions.measure(dataSet.tracks, of: venue, strictness: strictness)
             let evaluation = TrackEvaluation(
                 venue: venue, field: field, settings: settings, seed: seed, strictness: strictness, isIdeal: isIdeal,
                 conditions: conditions, isOffline: isOffline, replays: replays, gateways: gateways,
@@ -247,10 +258,13 @@ struct EvaluateCommand: Command {
         _ scores: (causal: TrackScore, offline: TrackScore), _ faults: FaultScorer, of name: String,
         under conditions: EvaluationConditions, method: PositioningMethod
     ) throws {
-        let isShifted = self.conditions.count > 1 || conditions.shift != 0
+        let isShifted = Set(self.conditions.map(\.shift)).count > 1 || conditions.shift != 0
+        let deafness = [("survey deaf", conditions.surveyDeafness), ("deaf", conditions.deafness)].filter { $0.1 > 0 }
         let reportsFaults = !conditions.disturbances.isEmpty || settings.isGiven("positioning.testedBeacons")
         guard isJSON else {
-            let shift = isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : ""
+            let shift =
+                deafness.map { " \($0) \(JSONText.number($1, decimals: 2))" }.joined()
+                + (isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : "")
             let lines = [(name + shift, scores.causal), ("\(name)\(shift) offline", isOffline ? scores.offline : nil)]
             let texts = lines.compactMap { name, score in score.map { $0.figureLine(of: name) } }
             return try StandardOutput.write(
@@ -260,6 +274,8 @@ struct EvaluateCommand: Command {
         json.add("dataset", name)
         json.add("method", method.rawValue)
         if isShifted { json.add("shift", conditions.shift, decimals: 1) }
+        if conditions.surveyDeafness > 0 { json.add("surveyDeaf", conditions.surveyDeafness, decimals: 3) }
+        if conditions.deafness > 0 { json.add("deaf", conditions.deafness, decimals: 3) }
         scores.causal.addFigures(to: &json)
         if reportsFaults { faults.addFigures(to: &json) }
         if isOffline {

@@ -39,6 +39,11 @@ struct DataSet {
         let surveys = conditions.kept(surveys, seed: seed)
         guard radioMap == nil, !surveys.isEmpty else { return venue }
         var learning = SurveyLearning(venue: venue, model: model)
+        if conditions.surveyDeafness > 0 {
+            progress.show("survey: levels of \(surveys.count) recordings")
+            let levels = try EvaluationConditions.levels(in: surveys, of: venue, strictness: strictness)
+            learning.weakestKept = EvaluationConditions.weakestKept(of: levels, deafness: conditions.surveyDeafness)
+        }
         try learning.add(surveys, strictness: strictness, progress: progress)
         venue.radioMap = learning.learner.finish() ?? venue.radioMap
         return venue

@@ -1,5 +1,6 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
+import ScanRecording
 
 /// Changes to a data set before it is evaluated: another receiver, fewer sensors, a smaller survey, faults of beacons.
 struct EvaluationConditions: Sendable {
@@ -17,6 +18,13 @@ struct EvaluationConditions: Sendable {
     var without: Set<Part> = []
     /// The share of the survey's recordings to keep, in (0, 1].
     var surveyShare = 1.0
+    /// The share of the survey's readings to remove, the weakest ones, in [0, 1): the receiver of the survey is deaf to
+    /// them.
+    var surveyDeafness = 0.0
+    /// The share of the tracks' readings to remove, the weakest ones, in [0, 1).
+    var deafness = 0.0
+    /// The lowest RSSI in dBm of the tracks' readings to keep, before the shift: that of ``deafness``.
+    var weakestKept = -Double.infinity
     /// The faults of beacons and attacks on the radio.
     var disturbances: [Disturbance] = []
     /// The seed that selects the disturbed beacons.
@@ -31,6 +39,8 @@ struct EvaluationConditions: Sendable {
         if shift != 0 { words.append("RSSI \(shift > 0 ? "+" : "")\(JSONText.number(shift, decimals: 1)) dB") }
         words += without.map(\.rawValue).sorted().map { "without \($0)" }
         if surveyShare < 1 { words.append("\(JSONText.number(surveyShare * 100, decimals: 0)) % of the survey") }
+        if surveyDeafness > 0 { words.append("survey deaf to \(JSONText.number(surveyDeafness * 100, decimals: 0)) %") }
+        if deafness > 0 { words.append("deaf to \(JSONText.number(deafness * 100, decimals: 0)) %") }
         return words
     }
 
@@ -38,11 +48,15 @@ struct EvaluationConditions: Sendable {
     func adapted(_ reading: SensorReading) -> SensorReading? {
         switch reading {
         case .sighting(var sighting):
-            guard shift != 0, Sighting.isMeasurement(rssi: sighting.rssi) else { return reading }
+            guard Sighting.isMeasurement(rssi: sighting.rssi) else { return reading }
+            if sighting.rssi < weakestKept { return nil }
+            guard shift != 0 else { return reading }
             sighting.rssi += shift
             return .sighting(sighting)
         case .advertisement(var advertisement):
-            guard shift != 0, Sighting.isMeasurement(rssi: advertisement.rssi) else { return reading }
+            guard Sighting.isMeasurement(rssi: advertisement.rssi) else { return reading }
+            if advertisement.rssi < weakestKept { return nil }
+            guard shift != 0 else { return reading }
             advertisement.rssi += shift
             return .advertisement(advertisement)
         case .motion, .step, .pressure:
@@ -59,6 +73,34 @@ struct EvaluationConditions: Sendable {
         var generator = SeededGenerator(seed: seed)
         let count = max(1, Int((Double(surveys.count) * surveyShare).rounded()))
         return surveys.indices.shuffled(using: &generator).prefix(count).sorted().map { surveys[$0] }
+    }
+
+    /// Returns the lowest RSSI in dBm that a receiver keeps if it is deaf to a share of some readings, the weakest ones.
+    static func weakestKept(of levels: [Double], deafness share: Double) -> Double {
+        let sorted = levels.sorted()
+        let place = Int(share * Double(sorted.count))
+        return share > 0 && sorted.indices.contains(place) ? sorted[place] : -.infinity
+    }
+
+    /// Returns the RSSI in dBm of each sighting in some recordings.
+    static func levels(
+        in recordings: [String], of venue: Venue, strictness: RecordingReader.Strictness
+    ) throws(RecordingError) -> [Double] {
+        var levels: [Double] = []
+        for path in recordings {
+            let recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
+            levels += recording.sightings.lazy.filter(\.hasMeasurement).map(\.rssi)
+        }
+        return levels
+    }
+
+    /// Sets ``weakestKept`` for the readings of some tracks.
+    mutating func measure(
+        _ tracks: [String], of venue: Venue, strictness: RecordingReader.Strictness
+    ) throws(RecordingError) {
+        guard deafness > 0 else { return }
+        let levels = try Self.levels(in: tracks, of: venue, strictness: strictness)
+        weakestKept = Self.weakestKept(of: levels, deafness: deafness)
     }
 
     /// Returns the venue without removed data.
@@ -85,11 +127,17 @@ extension ParsedArguments {
         CommandOption(
             name: "survey-share", argument: "S", help: "learn from this share of the survey, above 0, at most 1"),
         CommandOption(
+            name: "survey-deaf", argument: "S",
+            help: "remove this share of the survey's readings, the weakest; several values print one line each"),
+        CommandOption(
+            name: "deaf", argument: "S",
+            help: "remove this share of the tracks' readings, the weakest; several values print one line each"),
+        CommandOption(
             name: "disturb", argument: "WHAT",
             help: "add faults of beacons or attacks, such as 'clone=1,-50dBm'; several with ';'"),
     ]
 
-    /// The given conditions, one for each shift.
+    /// The given conditions, one for each combination of shift and deafness.
     func conditions() throws(UsageError) -> [EvaluationConditions] {
         var conditions = EvaluationConditions()
         for word in value("without")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
@@ -115,15 +163,28 @@ extension ParsedArguments {
                 throw UsageError(message: "--disturb: \(error)", command: syntax.name)
             }
         }
-        guard let text = value("shift") else { return [conditions] }
-        var list: [EvaluationConditions] = []
-        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let shift = Double(word), abs(shift) <= 60 else {
-                throw UsageError(
-                    message: "--shift must be a number of decibels from -60 to 60, not '\(word)'", command: syntax.name)
+        var list = [conditions]
+        for (option, unit, member) in [
+            ("survey-deaf", "at least 0 and below 1", \EvaluationConditions.surveyDeafness),
+            ("deaf", "at least 0 and below 1", \.deafness), ("shift", "of decibels from -60 to 60", \.shift),
+        ] {
+            guard let text = value(option) else { continue }
+            var values: [Double] = []
+            for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let number = Double(word), option == "shift" ? abs(number) <= 60 : number >= 0 && number < 1
+                else {
+                    throw UsageError(
+                        message: "--\(option) must be a number \(unit), not '\(word)'", command: syntax.name)
+                }
+                values.append(number)
             }
-            conditions.shift = shift
-            list.append(conditions)
+            list = list.flatMap { conditions in
+                values.map { value in
+                    var conditions = conditions
+                    conditions[keyPath: member] = value
+                    return conditions
+                }
+            }
         }
         return list
     }

@@ -14,6 +14,8 @@ struct SurveyLearning {
     private(set) var hasPlaces = false
     /// Whether the recordings are kept.
     private let keepsWalks: Bool
+    /// The lowest RSSI in dBm of the readings to learn from.
+    var weakestKept = -Double.infinity
     private let venue: Venue
     /// The unknown maps in the recordings.
     private var otherMaps: Set<MapID> = []
@@ -33,7 +35,8 @@ struct SurveyLearning {
     ) throws {
         for (index, path) in paths.enumerated() {
             progress.show("survey: recording \(index + 1) of \(paths.count)")
-            let recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
+            var recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
+            recording.sightings.removeAll { $0.rssi < weakestKept }
             note(Set(recording.waypoints.map(\.mapID)), of: path)
             try count(recording, path)
             learner.add(recording)
