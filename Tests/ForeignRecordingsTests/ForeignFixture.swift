@@ -40,7 +40,7 @@ enum ForeignFixture {
             guard case .beacon(let frame)? = try? BeaconFrame.decode(heard.data.span) else { return nil }
             return Sighting(
                 instant: heard.instant, beacon: frame.beacon, rssi: heard.rssi,
-                measuredPower: Double(frame.measuredPower), address: heard.address)
+                measuredPower: frame.measuredPower.map(Double.init), address: heard.address)
         default: return nil
         }
     }

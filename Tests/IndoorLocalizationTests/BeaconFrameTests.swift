@@ -21,7 +21,7 @@ final class BeaconFrameTests: XCTestCase {
                 [
                     "format": frame.format.rawValue, "uuid": frame.beacon.uuid.description,
                     "major": String(frame.beacon.major), "minor": String(frame.beacon.minor),
-                    "measuredPower": String(frame.measuredPower),
+                    "measuredPower": frame.measuredPower.map(String.init) ?? "none",
                 ], fixture.fields, fixture.path)
         }
     }
@@ -47,12 +47,18 @@ final class BeaconFrameTests: XCTestCase {
 
     // MARK: - Properties
 
-    func testNoTruncationOfAValidAdvertisementHoldsABeaconAndNoneTraps() throws {
-        for fixture in try fixtures("accepted") where !fixture.path.hasSuffix("before-other-beacon.txt") {
-            let significant = fixture.path.hasSuffix("then-padding.txt") ? fixture.data.count - 2 : fixture.data.count
-            for length in 0..<significant {
+    func testATruncatedAdvertisementHoldsItsBeaconOnlyBehindTheWholeFrame() throws {
+        for fixture in try fixtures("accepted") {
+            let whole = try BeaconFrame.decode(fixture.data.span)
+            var isFound = false
+            for length in 0...fixture.data.count {
                 let decoding = try? BeaconFrame.decode(Array(fixture.data.prefix(length)).span)
-                if case .beacon = decoding { XCTFail("\(fixture.path) cut to \(length) bytes") }
+                if case .beacon = decoding {
+                    XCTAssertEqual(decoding, whole, "\(fixture.path) cut to \(length) bytes")
+                    isFound = true
+                } else {
+                    XCTAssertFalse(isFound, "\(fixture.path) cut to \(length) bytes lost the beacon")
+                }
             }
         }
     }
@@ -116,6 +122,28 @@ final class BeaconFrameTests: XCTestCase {
         }
     }
 
+    func testAFrameWithoutAPowerIsNotEncoded() {
+        let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 0, minor: 0)
+        for format in BeaconFrame.Format.allCases {
+            let frame = BeaconFrame(format: format, beacon: beacon, measuredPower: nil)
+            XCTAssertThrowsError(try frame.advertisingData()) { error in
+                XCTAssertEqual(error as? BeaconFrame.EncodingError, .noPower)
+            }
+        }
+    }
+
+    func testASightingOfAnUncalibratedBeaconHasNoPower() throws {
+        for name in ["ibeacon-power-zero.txt", "ibeacon-power-highest.txt", "eddystone-uid-too-strong.txt"] {
+            let path = try FixtureFolder("advertisements/accepted").file(name)
+            let advertisement = Advertisement(
+                instant: .zero, address: DeviceAddress(rawValue: 1, kind: .random), rssi: -60,
+                data: try AdvertisementFixture(path: path).data)
+            let sighting = try XCTUnwrap(advertisement.sighting(), name)
+            XCTAssertNil(sighting.measuredPower, name)
+            XCTAssertEqual(sighting.rssi, -60, name)
+        }
+    }
+
     func testEddystoneCannotEncodeAMajor() {
         let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: 0)
         let frame = BeaconFrame(format: .eddystoneUID, beacon: beacon, measuredPower: -59)
@@ -153,7 +181,10 @@ final class BeaconFrameTests: XCTestCase {
     func testCrashersNoLongerTrap() throws {
         for path in try FixtureFolder("crashes").files() {
             let bytes = Array(try Data(contentsOf: URL(filePath: path)))
-            if case .beacon = try? BeaconFrame.decode(bytes.span) { XCTFail("\(path) holds no beacon") }
+            if case .beacon(let frame) = try? BeaconFrame.decode(bytes.span) {
+                XCTAssertTrue(path.hasSuffix("advertisement-power-lowest"), "\(path) holds no beacon")
+                XCTAssertNil(frame.measuredPower, path)
+            }
         }
     }
 }

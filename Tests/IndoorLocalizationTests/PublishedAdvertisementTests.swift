@@ -30,8 +30,9 @@ final class PublishedAdvertisementTests: XCTestCase {
         return [
             "here": frame.format.rawValue, "format": frame.format.rawValue, "uuid": uuid,
             "major": String(frame.beacon.major), "minor": String(frame.beacon.minor),
-            "measuredPower": String(frame.measuredPower), "namespace": String(digits.prefix(20)),
-            "instance": String(digits.dropFirst(20)), "powerAtZero": String(frame.measuredPower + 41),
+            "measuredPower": frame.measuredPower.map(String.init) ?? "none", "namespace": String(digits.prefix(20)),
+            "instance": String(digits.dropFirst(20)),
+            "powerAtZero": frame.measuredPower.map { String($0 + 41) } ?? "none",
         ]
     }
 

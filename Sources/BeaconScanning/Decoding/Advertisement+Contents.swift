@@ -11,7 +11,7 @@ extension Advertisement {
         guard case .beacon(let frame) = try BeaconFrame.decode(data.span) else { return nil }
         guard hasMeasurement else { return nil }
         return Sighting(
-            instant: instant, beacon: frame.beacon, rssi: rssi, measuredPower: Double(frame.measuredPower),
+            instant: instant, beacon: frame.beacon, rssi: rssi, measuredPower: frame.measuredPower.map(Double.init),
             address: address)
     }
 

@@ -4,8 +4,6 @@ public enum AdvertisementError: Error, Hashable, Sendable, CustomStringConvertib
     case truncatedStructure(offset: Int, expected: Int, found: Int)
     /// The payload of a beacon frame has another length in bytes than its format requires.
     case wrongLength(BeaconFrame.Format, expected: Int, found: Int)
-    /// The measured power in dBm is out of range: 0 and positive values mean "never calibrated".
-    case implausiblePower(BeaconFrame.Format, Int)
 
     public var description: String {
         switch self {
@@ -13,8 +11,6 @@ public enum AdvertisementError: Error, Hashable, Sendable, CustomStringConvertib
             "AD structure at byte \(offset) needs \(expected) bytes, \(found) are there: the data were cut off."
         case .wrongLength(let format, let expected, let found):
             "\(format.rawValue) frame has \(found) bytes, not \(expected): check what the beacon sends."
-        case .implausiblePower(let format, let power):
-            "\(format.rawValue) frame has a measured power of \(power) dBm: calibrate the beacon."
         }
     }
 }

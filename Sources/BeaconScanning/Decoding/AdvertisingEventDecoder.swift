@@ -74,6 +74,6 @@ package struct AdvertisingEventDecoder: Sendable {
         let frame = BeaconFrame.frame(at: place, of: data)
         return Sighting(
             instant: instant, beacon: frame.beacon, rssi: Double(report.rssi),
-            measuredPower: Double(frame.measuredPower), address: report.address)
+            measuredPower: frame.measuredPower.map(Double.init), address: report.address)
     }
 }

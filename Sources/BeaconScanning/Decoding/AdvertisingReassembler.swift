@@ -22,7 +22,8 @@ package struct AssembledAdvertisement: Hashable, Sendable {
         guard case .beacon(let frame)? = try? BeaconFrame.decode(data.span) else { return nil }
         return .sighting(
             Sighting(
-                instant: instant, beacon: frame.beacon, rssi: rssi, measuredPower: Double(frame.measuredPower)))
+                instant: instant, beacon: frame.beacon, rssi: rssi, measuredPower: frame.measuredPower.map(Double.init))
+        )
     }
 }
 

@@ -37,10 +37,13 @@ public struct BeaconFrame: Hashable, Sendable {
     /// The beacon. For Eddystone-UID, the UUID is namespace and instance together, and major and minor are 0.
     public var beacon: BeaconIdentity
     /// Signal strength at 1 m in dBm. Eddystone-UID sends the one at 0 m, from which decoding subtracts 41 dB.
-    public var measuredPower: Int
+    ///
+    /// Decoding gives nil if the value is not one of ``Format/plausiblePowers``: beacons that were never calibrated send
+    /// 0 or a positive number. Their identity is valid all the same.
+    public var measuredPower: Int?
 
     /// Creates a frame from its parts, without checking them.
-    public init(format: Format, beacon: BeaconIdentity, measuredPower: Int) {
+    public init(format: Format, beacon: BeaconIdentity, measuredPower: Int?) {
         self.format = format
         self.beacon = beacon
         self.measuredPower = measuredPower
@@ -68,12 +71,12 @@ extension BeaconFrame.Format {
 extension BeaconFrame {
     /// Decodes the first beacon frame in advertising data, without copying them.
     ///
-    /// Decoding is strict: it checks all structures, and data that are truncated anywhere hold no beacon, even behind a
-    /// complete frame.
+    /// Decoding checks the structures up to the first frame. A defect behind a complete frame, such as a structure that
+    /// was cut off, doesn't matter.
     ///
     /// Sources: Apple, *Proximity Beacon Specification*, R1, 2015; Radius Networks, *AltBeacon Protocol Specification*
     /// 1.0, 2014; Google, *Eddystone Protocol Specification*, 2015.
-    /// - Throws: `AdvertisementError` if the data are malformed.
+    /// - Throws: `AdvertisementError` if the data are malformed before they hold a frame.
     public static func decode(_ data: Span<UInt8>) throws(AdvertisementError) -> Decoding {
         switch try search(data) {
         case .found(let place): .beacon(frame(at: place, of: data))
@@ -97,7 +100,6 @@ extension BeaconFrame {
     /// Searches for the first frame and returns its place, because copying the frame took longer than the search.
     static func search(_ data: Span<UInt8>) throws(AdvertisementError) -> Search {
         var structures = AdvertisingStructureIterator()
-        var place: Place?
         var reason: NotABeacon?
         while let structure = try structures.next(in: data) {
             let recognition: Recognition
@@ -109,14 +111,14 @@ extension BeaconFrame {
             default: continue
             }
             switch recognition {
-            case .beacon(let format): place = place ?? Place(format: format, start: structure.payload.lowerBound)
+            case .beacon(let format): return .found(Place(format: format, start: structure.payload.lowerBound))
             case .notABeacon(let found): reason = reason ?? found
             }
         }
-        return place.map(Search.found) ?? .notABeacon(reason ?? .noPayload)
+        return .notABeacon(reason ?? .noPayload)
     }
 
-    /// The kind of a payload; that of a beacon is valid.
+    /// The kind of a payload.
     private enum Recognition {
         case beacon(Format)
         case notABeacon(NotABeacon)
@@ -160,13 +162,13 @@ extension BeaconFrame {
             guard payload[3] == Layout.iBeaconLength else {
                 throw .wrongLength(.iBeacon, expected: Int(Layout.iBeaconLength), found: Int(payload[3]))
             }
-            return try recognize(.iBeacon, power: payload[Layout.powerOffset])
+            return .beacon(.iBeacon)
         }
         if payload.count >= 4, bigEndian16(payload, at: 2) == Layout.altBeaconCode {
             guard payload.count == Layout.altBeaconPayload else {
                 throw .wrongLength(.altBeacon, expected: Layout.altBeaconPayload, found: payload.count)
             }
-            return try recognize(.altBeacon, power: payload[Layout.powerOffset])
+            return .beacon(.altBeacon)
         }
         return .notABeacon(.otherManufacturerData(company: company))
     }
@@ -182,19 +184,15 @@ extension BeaconFrame {
         guard payload.count == Layout.eddystoneUIDPayload || payload.count == Layout.eddystoneUIDShortPayload else {
             throw .wrongLength(.eddystoneUID, expected: Layout.eddystoneUIDPayload, found: payload.count)
         }
-        return try recognize(.eddystoneUID, power: payload[Layout.eddystonePowerOffset])
+        return .beacon(.eddystoneUID)
     }
 
-    private static func recognize(_ format: Format, power: UInt8) throws(AdvertisementError) -> Recognition {
-        guard format.plausiblePowers.contains(powerAtOneMeter(format, power)) else {
-            throw .implausiblePower(format, Int(Int8(bitPattern: power)))
-        }
-        return .beacon(format)
-    }
-
-    private static func powerAtOneMeter(_ format: Format, _ power: UInt8) -> Int {
+    /// Returns the power at 1 m in dBm that a frame sends; nil if it can't be one.
+    @inline(__always)
+    private static func powerAtOneMeter(_ format: Format, _ power: UInt8) -> Int? {
         let sent = Int(Int8(bitPattern: power))
-        return format == .eddystoneUID ? sent - eddystoneLossToOneMeter : sent
+        let measured = format == .eddystoneUID ? sent - eddystoneLossToOneMeter : sent
+        return format.plausiblePowers.contains(measured) ? measured : nil
     }
 
     /// Returns the frame at a place that a search found. Inlined, so that it is not copied.
@@ -229,12 +227,15 @@ extension BeaconFrame {
     public enum EncodingError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The measured power in dBm is outside the range of the format.
         case power(Int, allowed: ClosedRange<Int>)
+        /// The frame has no measured power.
+        case noPower
         /// Eddystone-UID has no major and no minor: both must be 0.
         case majorAndMinor(BeaconIdentity)
 
         public var description: String {
             switch self {
             case .power(let power, let allowed): "Measured power \(power) dBm is not within \(allowed) dBm."
+            case .noPower: "The frame has no measured power: set the signal strength at 1 m in dBm."
             case .majorAndMinor(let beacon): "\(beacon) has a major or minor: set both to 0 for Eddystone-UID."
             }
         }
@@ -244,6 +245,7 @@ extension BeaconFrame {
     ///
     /// - Throws: `EncodingError` if the format cannot hold the frame.
     public func advertisingData() throws(EncodingError) -> [UInt8] {
+        guard let measuredPower else { throw .noPower }
         guard format.plausiblePowers.contains(measuredPower) else {
             throw .power(measuredPower, allowed: format.plausiblePowers)
         }

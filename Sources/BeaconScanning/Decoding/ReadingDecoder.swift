@@ -47,13 +47,18 @@ package struct DecodedReading: Hashable, Sendable {
     }
 }
 
-/// The edge between a source and the machines: it decodes each reading once.
+/// Decodes each reading once, before it reaches a state machine.
 ///
 /// A source may deliver an advertisement and, right behind it, the sighting that it holds. The decoder rejects the second
 /// one. Readings of other sensors between the two make no difference.
 package struct ReadingDecoder: Hashable, Sendable {
     /// The sighting in the latest advertisement; nil after any other reception.
     private var previous: Sighting?
+    /// The beacons of which an advertisement had no valid measured power, in the order of their first one; only the first
+    /// ones are kept.
+    package private(set) var uncalibratedBeacons: [BeaconIdentity] = []
+    /// The number of those beacons that are kept.
+    private static let mostUncalibrated = 16
 
     /// Creates a decoder, to be used for all readings of a source in their order.
     package init() {}
@@ -70,9 +75,15 @@ package struct ReadingDecoder: Hashable, Sendable {
             guard advertisement.hasMeasurement else { return DecodedReading(reading, .rejected(.invalidRSSI)) }
             // Malformed data hold no beacon: the `defect` of the advertisement is for the subscriber.
             previous = try? advertisement.sighting()
+            if let previous, previous.measuredPower == nil { note(uncalibrated: previous.beacon) }
             return DecodedReading(reading, previous.map { .sighting($0) } ?? .advertisement(advertisement))
         case .motion, .step, .pressure, .gnss, .fix, .range, .radio:
             return DecodedReading(reading, .other)
         }
+    }
+
+    private mutating func note(uncalibrated beacon: BeaconIdentity) {
+        guard uncalibratedBeacons.count < Self.mostUncalibrated, !uncalibratedBeacons.contains(beacon) else { return }
+        uncalibratedBeacons.append(beacon)
     }
 }

@@ -32,7 +32,7 @@ struct BleakContent: RecordContent {
             guard case .beacon(let frame)? = try? BeaconFrame.decode(data.span) else {
                 return output.ignore("advertisements without an address and a beacon")
             }
-            return output.add(frame.beacon, nil, rssi: rssi, power: Double(frame.measuredPower), at: time)
+            return output.add(frame.beacon, nil, rssi: rssi, power: frame.measuredPower.map(Double.init), at: time)
         }
         output.add(nil, address, rssi: rssi, data: data, at: time)
     }

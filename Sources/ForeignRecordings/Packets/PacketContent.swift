@@ -90,7 +90,7 @@ struct PacketContent: Sendable {
             if let address = packet.address {
                 output.add(nil, address, rssi: rssi, data: data, at: time)
             } else if case .beacon(let frame)? = try? BeaconFrame.decode(data.span) {
-                output.add(frame.beacon, nil, rssi: rssi, power: Double(frame.measuredPower), at: time)
+                output.add(frame.beacon, nil, rssi: rssi, power: frame.measuredPower.map(Double.init), at: time)
             } else {
                 output.ignore("advertisements without an address and a beacon")
             }

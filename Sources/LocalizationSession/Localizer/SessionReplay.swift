@@ -64,6 +64,9 @@ public struct SessionReplay: Sendable {
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     public var detection: VenueDetection? { driver.machine.detection }
 
+    /// The first beacons of which an advertisement had no valid measured power.
+    package var uncalibratedBeacons: [BeaconIdentity] { decoder.uncalibratedBeacons }
+
     /// The reason for the presence or absence of positions at the latest reading.
     public var diagnosis: SessionDiagnosis { driver.machine.diagnosis(at: now ?? .zero) }
     /// The diagnosis of a session without a venue from all its readings, as of the end of the recording; nil before

@@ -115,7 +115,7 @@ extension IndoorlocPayload {
         // Malformed data contain no beacon.
         if case .beacon(let frame)? = try? BeaconFrame.decode(advertisement.data.span) {
             reading.beacon = frame.beacon
-            reading.measuredPower = Double(frame.measuredPower)
+            reading.measuredPower = frame.measuredPower.map(Double.init)
         }
         return reading
     }

@@ -24,7 +24,7 @@ struct TagReport {
         guard !data.isEmpty else { return }
         if case .beacon(let frame)? = try? BeaconFrame.decode(data.span) {
             beacon = frame.beacon
-            power = Double(frame.measuredPower)
+            power = frame.measuredPower.map(Double.init)
         }
         guard name == nil else { return }
         var structures = AdvertisingStructureIterator()

@@ -56,7 +56,7 @@ struct PlotTrackCommand: Command {
         var positions: [Position] = []
         var end = Instant.zero
         var conclusion: SessionDiagnosis?
-        let tally = try session.play(
+        let findings = try session.play(
             recording,
             truth: { truth, session in
                 truths.append(truth)
@@ -74,7 +74,7 @@ struct PlotTrackCommand: Command {
             if case .position(let position) = output.content { positions.append(position) }
         }
         progress.clear()
-        tally.warning(for: recording).map(StandardError.write)
+        findings.warning(for: recording).map(StandardError.write)
         let places = truths.compactMap(\.waypoint)
         let reason = conclusion.map { ", as \($0.clauseWithHelp)" } ?? ""
         guard !positions.isEmpty || !places.isEmpty else {

@@ -98,7 +98,7 @@ struct ReplayCommand: Command {
         var walk = try files.collector(in: venue, of: recording)
         var hasBegun = false
         do {
-            let tally = try session.play(
+            let findings = try session.play(
                 recording,
                 truth: { place, _ in walk.collect(place) },
                 concluding: { conclusion = $0 },
@@ -121,7 +121,7 @@ struct ReplayCommand: Command {
             }
             try lines.flush()
             progress.clear()
-            tally.warning(for: recording).map(StandardError.write)
+            findings.warning(for: recording).map(StandardError.write)
             if !hasFoundVenue, let conclusion {
                 StandardError.line("\(recording): \(conclusion.recordingSummary(canFollowMotion: hasMotion))")
             }

@@ -84,7 +84,7 @@ struct TrackEvaluation: Sendable {
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field],
             expectsDevice: conditions.namesDevice)
-        let tally = try session.play(
+        let findings = try session.play(
             track,
             truth: { truth, session in
                 // The scored position is the one at the ground truth's instant, not the last reported one.
@@ -102,7 +102,7 @@ struct TrackEvaluation: Sendable {
                 faults.append((output.instant, fault))
             }
         }
-        if let warning = tally.warning(for: track) { StandardError.write(warning) }
+        if let warning = findings.warning(for: track) { StandardError.write(warning) }
         // Outputs due before a ground truth come with the next reading. The sort keeps the order of equal instants.
         outputs.sort { $0.instant < $1.instant }
         try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))

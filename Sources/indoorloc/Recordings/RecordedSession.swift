@@ -30,14 +30,14 @@ struct RecordedSession: Sendable {
     ///   - passing: receives each reading before the session; returns the readings for the session in its place.
     ///   - before: receives the instant of each reading and the session before it, and may advance the session until
     ///     then; `body` doesn't receive the outputs of that.
-    /// - Returns: the counts of skipped and dropped data.
+    /// - Returns: what the user should know about the recording.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
         concluding: (SessionDiagnosis) -> Void = { _ in }, passing: (SensorReading) -> [SensorReading] = { [$0] },
         before: (Instant, inout SessionReplay) throws -> Void = { _, _ in },
         _ body: (SessionReplay.Output) throws -> Void
-    ) throws -> RecordedReadings.Tally {
+    ) throws -> Findings {
         let readings = try RecordedReadings(path: path, strictness: strictness)
         // The header, with the device's name, comes before the first reading.
         var early: [Truth] = []
@@ -78,7 +78,38 @@ struct RecordedSession: Sendable {
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish(at: end).forEach(body)
         replay.conclusion.map(concluding)
-        return readings.tally
+        return Findings(tally: readings.tally, uncalibratedBeacons: replay.uncalibratedBeacons.map(name(of:)))
+    }
+
+    /// What the user should know about a recording.
+    struct Findings {
+        /// The counts of skipped and dropped data.
+        var tally: RecordedReadings.Tally
+        /// The names of the first beacons that send no valid measured power.
+        var uncalibratedBeacons: [String]
+
+        /// Warnings, each in a line; nil if there is nothing to know.
+        func warning(for path: String) -> String? {
+            let text = (tally.warning(for: path) ?? "") + (uncalibratedWarning(for: path) ?? "")
+            return text.isEmpty ? nil : text
+        }
+
+        private func uncalibratedWarning(for path: String) -> String? {
+            guard !uncalibratedBeacons.isEmpty else { return nil }
+            let beacons =
+                (uncalibratedBeacons.count == 1 ? "beacon " : "beacons ")
+                + uncalibratedBeacons.joined(separator: ", ")
+            let line =
+                "\(path): no valid measured power from \(beacons); the power in the venue, the survey or the settings is "
+                + "used: calibrate the beacons"
+            return "indoorloc: \(PrintableText.line(line))\n"
+        }
+    }
+
+    /// Returns the name of a beacon in the first venue that contains it.
+    private func name(of beacon: BeaconIdentity) -> String {
+        let venue = venues.first { $0.beacons.contains { $0.identity == beacon } }
+        return venue.map { BeaconNames($0).name(of: beacon) } ?? beacon.description
     }
 
     /// The filter that removes the readings that the settings' duty cycle would have missed; nil without a duty cycle.

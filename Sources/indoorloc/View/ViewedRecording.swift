@@ -34,7 +34,7 @@ struct ViewedRecording {
                 recorder.add(replay.snapshot(particles: recorder.particles), route: route?.places ?? [])
             }
         }
-        let tally = try session.play(
+        let findings = try session.play(
             path,
             truth: { truth, _ in
                 if let waypoint = truth.waypoint { recorder.add(waypoint) }
@@ -45,7 +45,7 @@ struct ViewedRecording {
                 return [reading]
             }, before: takeFrames, note)
         progress.clear()
-        tally.warning(for: path).map(StandardError.write)
+        findings.warning(for: path).map(StandardError.write)
         if !hasPosition, let conclusion { StandardError.line("\(path): \(conclusion.recordingSummary())") }
         if recorder.interval > interval {
             StandardError.line(
