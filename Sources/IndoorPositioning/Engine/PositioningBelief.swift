@@ -37,6 +37,8 @@ package protocol PositioningBelief: Sendable {
     mutating func begin(with place: RestoredPlace)
     /// The position on each map in the form that a session memory stores; empty before any evidence.
     var places: [SessionMemory.Place] { get }
+    /// The instant of the latest step that was reported or detected; nil before any.
+    var lastStep: Instant? { get }
     /// Returns whether the venue contains a beacon, as the belief knows it.
     func contains(_ beacon: BeaconIdentity) -> Bool
     /// Returns at most `limit` particles, each of which represents the same share of the belief; empty for a belief
@@ -59,6 +61,7 @@ extension PositioningBelief {
     package var calibration: Calibration? { nil }
     package mutating func begin(with place: RestoredPlace) {}
     package var places: [SessionMemory.Place] { [] }
+    package var lastStep: Instant? { nil }
     package func contains(_ beacon: BeaconIdentity) -> Bool { false }
     package func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)] { [] }
     package func expectedRSSI(of beacon: BeaconIdentity, at point: MapPoint, on map: MapID) -> ExpectedRSSI? { nil }

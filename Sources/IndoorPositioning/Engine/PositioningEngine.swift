@@ -131,6 +131,11 @@ public struct PositioningEngine: Sendable {
     /// Whether any beacon of the venue was detected, or a distance to an anchor was measured.
     var hasHeard: Bool { collector.hasHeard || ranging.hasMeasured }
 
+    /// Whether a reading of a beacon has arrived since the latest advance.
+    package var hasNewReadings: Bool { !collector.isEmpty }
+
+    package var lastStep: Instant? { latestStep?.instant }
+
     /// Adds a reading; those of beacons and anchors that the venue doesn't contain are ignored.
     public mutating func observe(_ reading: SensorReading) {
         switch reading {

@@ -72,11 +72,15 @@ package struct FloorMachine: Hashable, Sendable {
 
     /// Handles the probability of each map; empty without evidence. A locked map is selected whatever the
     /// probabilities are.
-    package mutating func observe(_ probabilities: [MapID: Double], locked: MapID? = nil, at now: Instant) {
-        state = next(probabilities, locked, now)
+    ///
+    /// - Parameter isNew: whether a reading has arrived since the call before. Otherwise, no change of the floor begins.
+    package mutating func observe(
+        _ probabilities: [MapID: Double], isNew: Bool = true, locked: MapID? = nil, at now: Instant
+    ) {
+        state = next(probabilities, isNew, locked, now)
     }
 
-    private func next(_ probabilities: [MapID: Double], _ locked: MapID?, _ now: Instant) -> State {
+    private func next(_ probabilities: [MapID: Double], _ isNew: Bool, _ locked: MapID?, _ now: Instant) -> State {
         if let locked, !probabilities.isEmpty { return .settled(map: locked, rival: nil) }
         let best = probabilities.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
         guard let best else { return state }
@@ -89,6 +93,7 @@ package struct FloorMachine: Hashable, Sendable {
             guard best.key != map, best.value >= settings.switchProbability else {
                 return .settled(map: map, rival: nil)
             }
+            guard isNew || rival?.map == best.key else { return state }
             let since = rival?.map == best.key ? rival?.since ?? now : now
             return since.duration(to: now) >= settings.switchTime
                 ? .settled(map: best.key, rival: nil)

@@ -8,10 +8,7 @@ import VenueModel
 /// them: without this part, the detections have the proportions of the survey. The level of a reading, less the
 /// receiver's offset, decides.
 ///
-/// On seven data sets whose survey lacks its 35, 50 and 65 % weakest readings, the limit reduces the mean error by up
-/// to 47 %. It is within 3 % of the better of no limit and no detection evidence, but for three of the 21 cases (4 to
-/// 15 %). Three other ways were measured and are not better: a session's own share of unexpected detections, its own
-/// range relative to the survey's, and a sharp limit.
+/// The page *Positioning model* has the measurements.
 struct HearingLimit: Sendable {
     /// The level in dBm that receivers of the survey detect half of the time.
     private let level: Float

@@ -11,6 +11,17 @@ extension AreaMachine {
             }, dwell: settings.areaDwell)
     }
 
+    /// The probability from which a device stays in its room although its point is in another one: at a border, where both
+    /// rooms have about the same, the point goes to and fro.
+    private static let probabilityOfStaying = 0.3
+
+    /// Returns whether the device may still be in its room, although its point has left it.
+    package func isUndecided(between rooms: [Room], at position: Position) -> Bool {
+        isInside(anAreaWithout: position.point, on: position.mapID) { place in
+            position.rooms.contains { $0.id == rooms[place].id && $0.probability >= Self.probabilityOfStaying }
+        }
+    }
+
     /// Creates a machine for the fences of a venue. The number of a fence is its index in the venue's list.
     package init(fencesOf venue: Venue, settings: LocalizationSettings) {
         self.init(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)

@@ -107,9 +107,11 @@ package struct AreaMachine: Hashable, Sendable {
 
     /// Handles a position of the device; returns exits before entries, each in the order of the areas.
     ///
-    /// - Parameter time: the current observation time, which measures dwells; nil if observation was never interrupted.
+    /// - Parameters:
+    ///   - isNew: whether the position has a new reading behind it. Otherwise, no change begins; one that has begun ends.
+    ///   - time: the current observation time, which measures dwells; nil if observation was never interrupted.
     package mutating func observe(
-        _ point: MapPoint, on map: MapID, at now: Instant, watched time: Instant? = nil
+        _ point: MapPoint, on map: MapID, isNew: Bool = true, at now: Instant, watched time: Instant? = nil
     ) -> [Change] {
         areas.append(to: &found, containing: point, on: map)
         for place in found.indices { found[place] = owners[found[place]] }
@@ -126,7 +128,7 @@ package struct AreaMachine: Hashable, Sendable {
             // An area may have several places on one map.
             while isFound && hit < found.count && found[hit] == foundIndex { hit += 1 }
             let isInside = isFound || (presence.isInside && isWithinMargin(presence.index, point, map))
-            switch update(&presence, isInside, now, watched: time ?? now) {
+            switch update(&presence, isInside, isNew, now, watched: time ?? now) {
             case .enter(let id): entries.append(.enter(id))
             case .exit(let id): exits.append(.exit(id))
             case nil: break
@@ -139,6 +141,16 @@ package struct AreaMachine: Hashable, Sendable {
         return exits + entries
     }
 
+    /// Returns whether the device is inside an area that doesn't contain a point, and that is still likely.
+    ///
+    /// - Parameter isLikely: returns whether the area with a number is likely.
+    func isInside(anAreaWithout point: MapPoint, on map: MapID, where isLikely: (Int) -> Bool) -> Bool {
+        presences.contains { presence in
+            presence.isInside && isLikely(watched[presence.index].id)
+                && !watched[presence.index].places.contains { $0.mapID == map && $0.area.contains(point) }
+        }
+    }
+
     private func isWithinMargin(_ index: Int, _ point: MapPoint, _ map: MapID) -> Bool {
         let area = watched[index]
         return area.exitMargin > 0
@@ -146,12 +158,13 @@ package struct AreaMachine: Hashable, Sendable {
     }
 
     private mutating func update(
-        _ presence: inout Presence, _ isInside: Bool, _ now: Instant, watched time: Instant
+        _ presence: inout Presence, _ isInside: Bool, _ isNew: Bool, _ now: Instant, watched time: Instant
     ) -> Change? {
         guard isInside != presence.isInside else {
             presence.changingSince = nil
             return nil
         }
+        guard isNew || presence.changingSince != nil else { return nil }
         let since = presence.changingSince ?? time
         presence.changingSince = since
         let needed = isInside ? dwell : watched[presence.index].exitDwell ?? dwell

@@ -30,6 +30,11 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())
     /// The latest readings that detect, without the radio, where the device moves and between which floors.
     private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
+    /// Whether a reading that can change the areas or the floor has arrived since they were decided. Without one, the point
+    /// moves by the motion model alone, toward the middle of the plan.
+    private var hasNewEvidence = (areas: false, floors: false)
+    /// The instant of the latest step that was evidence.
+    private var lastStep: Instant?
     private var builder: PositionBuilder
     /// The positions so far.
     private(set) var history = PositionHistory()
@@ -61,15 +66,23 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
             if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? instant, instant) }
             lastSensed.areas = max(lastSensed.areas, reading.instant)
             lastSensed.floors = max(lastSensed.floors, reading.instant)
+            hasNewEvidence = (true, true)
         case .motion, .step:
             lastMotion = max(lastMotion ?? instant, instant)
             lastSensed.areas = max(lastSensed.areas, reading.instant)
+            let step = belief.lastStep
+            if step != lastStep { hasNewEvidence = (true, true) }
+            lastStep = step
         case .pressure:
             lastSensed.floors = max(lastSensed.floors, reading.instant)
+            hasNewEvidence.floors = true
         case .range:
             lastSensed.areas = max(lastSensed.areas, reading.instant)
             lastSensed.floors = max(lastSensed.floors, reading.instant)
-        case .sighting, .advertisement, .gnss, .radio:
+            hasNewEvidence = (true, true)
+        case .sighting(let sighting):
+            if belief.contains(sighting.beacon) { hasNewEvidence = (true, true) }
+        case .advertisement, .gnss, .radio:
             break
         }
     }
@@ -89,10 +102,12 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         belief.lock(to: lockedMap)
     }
 
-    /// Decides which map the device is on.
+    /// Decides which map the device is on. Without a new reading, no change begins.
     mutating func findFloor(at now: Instant) {
         probabilities = belief.mapProbabilities
-        floor.observe(probabilities, locked: lockedMap, at: watchedTimes.floors.instant(at: now))
+        floor.observe(
+            probabilities, isNew: hasNewEvidence.floors, locked: lockedMap, at: watchedTimes.floors.instant(at: now))
+        hasNewEvidence.floors = false
     }
 
     /// Returns the belief's position on a map; nil without evidence for that map.
@@ -131,13 +146,16 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         }
     }
 
-    /// Returns the events that a position causes.
+    /// Returns the events that a position causes. Without a new reading, no entry and no exit begins.
     mutating func events(of position: Position, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
         watch(monitored)
         let now = position.instant
         guard let time = watchedTime(at: now) else { return [] }
-        let inRooms = rooms.observe(position.point, on: position.mapID, at: now, watched: time)
-        let inFences = fences.observe(position.point, on: position.mapID, at: now, watched: time)
+        let isNew = hasNewEvidence.areas
+        hasNewEvidence.areas = false
+        let isDecided = isNew && !rooms.isUndecided(between: venue.rooms, at: position)
+        let inRooms = rooms.observe(position.point, on: position.mapID, isNew: isDecided, at: now, watched: time)
+        let inFences = fences.observe(position.point, on: position.mapID, isNew: isNew, at: now, watched: time)
         return events(inRooms, inFences, at: now)
     }
 

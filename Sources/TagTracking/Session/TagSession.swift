@@ -59,21 +59,24 @@ package struct TagSession: Sendable {
 
     /// Advances the session to an instant.
     ///
-    /// Receivers listen all the time: without readings, the position moves on by the motion model, and its radius grows.
+    /// Receivers listen all the time: without readings, the position moves on by the motion model, and its radius grows. No
+    /// change of the floor, the rooms or the fences begins then.
     package mutating func update(to now: Instant, _ workspace: inout TagWorkspace) -> Update {
         let part = workspace.index(of: model)
+        let isHeard = engine.hasNewReadings
         engine.exchangeWorkspace(with: &workspace.parts[part].memory)
         engine.advance(to: now)
         engine.exchangeWorkspace(with: &workspace.parts[part].memory)
         let probabilities = engine.mapProbabilities
-        floor.observe(probabilities, at: now)
+        floor.observe(probabilities, isNew: isHeard, at: now)
         guard let map = floor.map,
             let position = workspace.parts[part].builder.position(
                 of: engine, on: map, at: now, certainty: min(max(probabilities[map] ?? 0, 0), 1),
                 speedometer: &speedometer)
         else { return Update() }
-        let inRooms = rooms.observe(position.point, on: map, at: now)
-        let inFences = fences.observe(position.point, on: map, at: now)
+        let isDecided = isHeard && !rooms.isUndecided(between: model.venue.rooms, at: position)
+        let inRooms = rooms.observe(position.point, on: map, isNew: isDecided, at: now)
+        let inFences = fences.observe(position.point, on: map, isNew: isHeard, at: now)
         return Update(position: position, events: events(inRooms, inFences, at: now))
     }
 
