@@ -7,6 +7,7 @@ let targets: [Target] = [
     .target(name: "CGetOpt"),
     .target(name: "CBench"),
     .target(name: "CPrivileges"),
+    .target(name: "CFolders"),
     .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -72,7 +73,7 @@ let targets: [Target] = [
         name: "VenuePackets",
         dependencies: [
             "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-            "LocalizationSession", "CCurl", "CExpat", "CLibArchive",
+            "LocalizationSession", "CCurl", "CExpat", "CLibArchive", "CFolders",
         ]),
     .target(
         name: "ScanRecording",
@@ -133,6 +134,7 @@ let targets: [Target] = [
         name: "VenuePacketsTests",
         dependencies: [
             "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
+            "CFolders",
         ]),
     // Servers that tests start on the local machine.
     .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
