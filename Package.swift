@@ -8,6 +8,7 @@ let targets: [Target] = [
     .target(name: "CBench"),
     .target(name: "CPrivileges"),
     .target(name: "CFolders"),
+    .target(name: "CMemory"),
     .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -102,7 +103,7 @@ let targets: [Target] = [
         name: "TagTrackingService",
         dependencies: [
             "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
-            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets",
+            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "CMemory",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
     .target(
