@@ -7,6 +7,8 @@ let targets: [Target] = [
     .target(name: "CGetOpt"),
     .target(name: "CBench"),
     .target(name: "CPrivileges"),
+    .target(name: "CFolders"),
+    .target(name: "CMemory"),
     .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -72,7 +74,7 @@ let targets: [Target] = [
         name: "VenuePackets",
         dependencies: [
             "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-            "LocalizationSession", "CCurl", "CExpat", "CLibArchive",
+            "LocalizationSession", "CCurl", "CExpat", "CLibArchive", "CFolders",
         ]),
     .target(
         name: "ScanRecording",
@@ -101,7 +103,7 @@ let targets: [Target] = [
         name: "TagTrackingService",
         dependencies: [
             "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
-            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets",
+            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "CMemory",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
     .target(
@@ -133,6 +135,7 @@ let targets: [Target] = [
         name: "VenuePacketsTests",
         dependencies: [
             "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
+            "CFolders",
         ]),
     // Servers that tests start on the local machine.
     .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),

@@ -25,6 +25,18 @@ static inline void *mhd_socket_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+/// Returns the socket of a connection; -1 if it is unknown.
+static inline int mhd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/// Returns the address of a connection's client; NULL if it is unknown.
+static inline const struct sockaddr *mhd_client(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
 /// The size of a response whose end isn't known in advance. Swift doesn't import the macros.
 static const uint64_t mhd_size_unknown = MHD_SIZE_UNKNOWN;
 /// The result of a content reader at the end of a response.

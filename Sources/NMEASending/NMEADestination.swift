@@ -55,7 +55,7 @@ public enum NMEADestination: Hashable, Sendable {
         } else if host.contains(":") {
             throw .invalidAddress(text)
         }
-        guard !host.isEmpty, !host.contains(where: \.isWhitespace), !host.contains("/") else {
+        guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || "/@?#".contains($0) }) else {
             throw .invalidAddress(text)
         }
         return (String(host), port)

@@ -38,7 +38,7 @@ extension NMEAError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidAddress(let text):
-            "'\(text)' is no destination: give udp://HOST:PORT, tcp://HOST:PORT, tcp-listen://HOST:PORT, "
+            "'\(AddressText.withoutSecrets(text))' is no destination: give udp://HOST:PORT, tcp://HOST:PORT, tcp-listen://HOST:PORT, "
                 + "unix-listen://PATH (107 bytes at most) or the path of a file, with an IPv6 address in brackets"
         case .notGeoreferenced(let maps):
             "NMEA 0183 requires coordinates, but map \(maps.map(\.description).joined(separator: ", ")) has no "

@@ -15,9 +15,9 @@ final class EditedVenueFileTests: XCTestCase {
 
         var count: Int { number.withLock { $0 } }
 
-        func read(_ path: String) throws(BoundedFileError) -> [UInt8] {
+        func read(_ file: String, below folder: String) throws(BoundedFileError) -> [UInt8] {
             number.withLock { $0 += 1 }
-            return try BoundedFile.read(path, limit: EditedVenueFile.limit)
+            return try BoundedFile.read(file, below: folder, limit: EditedVenueFile.limit)
         }
     }
 
@@ -25,7 +25,9 @@ final class EditedVenueFileTests: XCTestCase {
         let folder = try temporaryFolder() + "/packet"
         try FileManager.default.copyItem(atPath: try FixtureFolder("office").path, toPath: folder)
         let reads = Reads()
-        let file = try EditedVenueFile(packet: folder) { path throws(BoundedFileError) in try reads.read(path) }
+        let file = try EditedVenueFile(packet: folder) { file, folder throws(BoundedFileError) in
+            try reads.read(file, below: folder)
+        }
         let first = try await file.shownVenue()
         XCTAssertEqual(first?.name, "Office")
         let count = reads.count

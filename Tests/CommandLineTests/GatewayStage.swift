@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import MQTTSharing
+import XCTest
 
 /// A client that publishes the messages of gateways in order over one connection.
 struct GatewayClient: Sendable {
@@ -52,6 +53,15 @@ struct GatewayStage: Sendable {
             let topic = "home/\(receiver.id)/BTtoMQTT/\(tag.replacing(":", with: ""))"
             try await client.deliver(topic, Array(payload.utf8))
         }
+    }
+}
+
+extension XCTestCase {
+    /// Writes a register with these tags, which are located at their first reading, and returns its path.
+    func register(of tags: String...) throws -> String {
+        let path = try temporaryFolder() + "/tags.csv"
+        try Data((["key"] + tags).joined(separator: "\n").utf8).write(to: URL(filePath: path))
+        return path
     }
 }
 

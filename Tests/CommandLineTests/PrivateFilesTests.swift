@@ -88,6 +88,7 @@ final class PrivateFilesTests: XCTestCase {
             let plan = "Fixtures/office/plans/ground.png"
             try run(umask, ["venue", "new", "--plan", plan, "--scale", "30,30,1050,30=34", "-o", folder + "/a/new"])
             try run(umask, ["venue", "import", "-o", folder + "/b/museum", "Fixtures/imdf/museum"])
+            try run(umask, ["venue", "import", "-o", folder + "/b/museum.zip", "Fixtures/imdf/museum"])
             try run(umask, ["venue", "publish", folder + "/c/public", "Fixtures/office"])
             try run(umask, ["manual", "--folder", folder + "/d/pages"])
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {

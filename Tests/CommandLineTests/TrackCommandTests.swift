@@ -11,7 +11,9 @@ final class TrackCommandTests: XCTestCase {
     private let (standing, walking) = ("C3:00:00:12:AB:01", "C3:00:00:12:AB:02")
 
     private func arguments(port: UInt16, _ more: [String] = []) throws -> [String] {
-        ["--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path] + more
+        let register = more.contains("--tags") ? [] : ["--tags", try self.register(of: standing, walking)]
+        let broker = ["--broker", "mqtt://127.0.0.1:\(port)"]
+        return broker + ["--venue", try FixtureFolder("tags/office").path] + register + more
     }
 
     private func stage(port: UInt16) async throws -> GatewayStage {

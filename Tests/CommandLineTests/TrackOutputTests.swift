@@ -58,13 +58,15 @@ final class TrackOutputTests: XCTestCase {
     }
 
     private func service(port: UInt16, _ more: String...) throws -> ServiceProcess {
-        let service = try ServiceProcess(try words(port: port) + more, command: "track")
+        let service = try ServiceProcess(
+            try words(port: port, hasRegister: !more.contains("--tags")) + more, command: "track")
         try service.waitForError("receiving from")
         return service
     }
 
-    private func words(port: UInt16) throws -> [String] {
-        [
+    private func words(port: UInt16, hasRegister: Bool = true) throws -> [String] {
+        let register = hasRegister ? ["--tags", try self.register(of: Self.tag)] : []
+        return register + [
             "--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path, "--class",
             "light", "--output-prefix", "site",
         ]
@@ -124,6 +126,32 @@ final class TrackOutputTests: XCTestCase {
         let printed = try service.told.map(TrackLine.init).last { $0.type == "position" }
         XCTAssertEqual(try json(last[position])["sequence"] as? UInt64, printed?.sequence)
         later.close()
+    }
+
+    /// Anybody can invent a thousand names of tags, and each would be a device of Home Assistant for ever.
+    func testHomeAssistantGetsNoTagOutsideOfTheRegister() async throws {
+        let port = try broker().port
+        let stranger = "C3:00:00:12:AB:99"
+        let reader = try await Reader(port: port)
+        let service = try service(port: port, "--home-assistant")
+        let stage = GatewayStage(
+            client: try await GatewayClient(port: port),
+            venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
+        let start = ContinuousClock.now
+        while !service.told.contains(where: { $0.contains(stranger) && $0.contains("\"position\"") }) {
+            guard start.duration(to: .now) < Bounded.longest else { return XCTFail("the stranger isn't located") }
+            try await stage.publish(tag: stranger, at: MapPoint(x: 13, y: 5))
+        }
+        XCTAssertGreaterThan(start.duration(to: .now), .seconds(1.9), "it is heard in three moments")
+        try await track(port: port, service)
+        let topics = try await reader.messages([
+            "site/tags/\(stranger)/position", Self.folder + "position", Self.tracker, Self.area,
+        ]).keys
+        XCTAssertEqual(topics.count { $0.hasPrefix(Self.tracker) }, 1, "\(topics)")
+        XCTAssertFalse(topics.contains("site/tags/\(stranger)/homeassistant"), "\(topics)")
+        reader.close()
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
     }
 
     func testTheBrokerReportsAProgramThatIsKilled() async throws {

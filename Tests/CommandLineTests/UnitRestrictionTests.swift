@@ -117,13 +117,14 @@ final class UnitRestrictionTests: XCTestCase {
         let service = try service(
             [
                 "--broker", "mqtt://127.0.0.1:\(broker.port)", "--venue", folder, "--state", try temporaryFolder(),
-                "--http", "127.0.0.1:0",
+                "--http", "127.0.0.1:0", "--tags", folder + "/../tags.csv",
             ], command: "track", unit: "indoorloc-track.service")
         try service.waitForError("http://")
         let stage = GatewayStage(
             client: try await GatewayClient(port: broker.port), venue: try VenuePacketReader().read(folder).venue)
-        try await stage.publish(tag: "C3:00:00:12:AB:01", at: MapPoint(x: 30, y: 6))
-        try service.wait(for: "C3:00:00:12:AB:01", "\"position\"")
+        let tag = "C3:00:00:12:AB:34"
+        try await stage.publish(tag: tag, at: MapPoint(x: 30, y: 6))
+        try service.wait(for: tag, "\"position\"")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
     }

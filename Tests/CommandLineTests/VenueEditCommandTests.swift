@@ -50,6 +50,16 @@ final class VenueEditCommandTests: XCTestCase {
         try request(served, path, ["-H", "Authorization: Bearer \(served.token)"])
     }
 
+    /// Returns the status of the answer to a request for a picture.
+    private func status(_ served: Served, _ path: String) throws -> Int? {
+        let result = try Tool.run(
+            [
+                "--silent", "--max-time", "60", "--output", "/dev/null", "--write-out", "%{http_code}", "-H",
+                "Authorization: Bearer \(served.token)", served.url + path,
+            ], program: "/usr/bin/curl")
+        return Int(result.output)
+    }
+
     /// Submits a document.
     private func put(
         _ served: Served, _ document: String, basedOn tag: String?, _ headers: [String] = [],
@@ -206,14 +216,45 @@ final class VenueEditCommandTests: XCTestCase {
 
     func testALinkedDocumentIsReplacedAtItsPlace() throws {
         let folder = try copy()
-        let real = try temporaryFolder() + "/real.json"
+        let real = folder + "/real.json"
         try FileManager.default.moveItem(atPath: folder + "/venue.json", toPath: real)
-        try FileManager.default.createSymbolicLink(atPath: folder + "/venue.json", withDestinationPath: real)
+        try FileManager.default.createSymbolicLink(atPath: folder + "/venue.json", withDestinationPath: "real.json")
         let served = try edit(folder)
         let changed = try text(served).replacingOccurrences(of: "\"Office\"", with: "\"Bureau\"")
         XCTAssertEqual(try put(served, changed, basedOn: try get(served).tag).status, 200)
         XCTAssertEqual(try String(contentsOfFile: real, encoding: .utf8), changed)
-        XCTAssertEqual(try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/venue.json"), real)
+        XCTAssertEqual(try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/venue.json"), "real.json")
+    }
+
+    func testADocumentOutsideTheFolderIsRefused() throws {
+        let folder = try copy()
+        let real = try temporaryFolder() + "/real.json"
+        try FileManager.default.moveItem(atPath: folder + "/venue.json", toPath: real)
+        try FileManager.default.createSymbolicLink(atPath: folder + "/venue.json", withDestinationPath: real)
+        let result = try Tool.run(["venue", "edit", folder])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("a symbolic link that leaves the folder"), result.errors)
+    }
+
+    /// Another user of the machine who may write into the packet's folder can put anything in place of a plan.
+    func testAPlanThatIsALinkOrAPipeIsNeitherShownNorWaitedFor() throws {
+        let folder = try copy()
+        let served = try edit(folder)
+        let plan = folder + "/plans/ground.png"
+        let id = try VenuePacketReader().read(folder).venue.id
+        let path = "api/v1/plan?venue=\(id)&map=1"
+        XCTAssertEqual(try status(served, path), 200)
+        let secret = try temporaryFolder() + "/secret"
+        try Data("secret".utf8).write(to: URL(filePath: secret))
+        for prepare in [
+            { try FileManager.default.createSymbolicLink(atPath: plan, withDestinationPath: secret) },
+            { XCTAssertEqual(mkfifo(plan, 0o600), 0) },
+        ] {
+            try FileManager.default.removeItem(atPath: plan)
+            try prepare()
+            XCTAssertEqual(try status(served, path), 404)
+        }
+        XCTAssertEqual(try get(served).status, 200)
     }
 
     func testAnythingButAWritableFolderOfAPacketIsRefusedAtTheStart() throws {

@@ -48,7 +48,9 @@ final class MQTTAddressTests: XCTestCase {
         for secret in ["s3cret", "s3:cret", "s3/cret", "s3@cret", "@s3cret:/", "s3//cret", "%s3cret"] {
             for text in [
                 "mqtt://cart:\(secret)@h/r", "mqtt://cart:\(secret)@h", "mqtt://:\(secret)@h:1883/r",
-                "cart:\(secret)@h/r", "mqtt://cart:\(secret)@h/%2",
+                "cart:\(secret)@h/r", "mqtt://cart:\(secret)@h/%2", "mqtt://h/?password=\(secret)",
+                "mqtt://h/r?password=\(secret)",
+                "tcp://cart:\(secret)@h", "mqtt://h:1883/#\(secret)",
             ] {
                 XCTAssertThrowsError(try MQTTAddress(text), text) { error in
                     XCTAssertFalse("\(error)".contains("s3"), "\(error)")

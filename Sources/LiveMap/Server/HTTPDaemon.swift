@@ -30,20 +30,20 @@ struct HTTPDaemon: @unchecked Sendable {
                 let serving = Unmanaged<LiveMapServing>.fromOpaque(server).takeUnretainedValue()
                 return Unmanaged.passUnretained(serving.begin(String(cString: target))).toOpaque()
             },
-            { server, _, exchange, _ in
+            { server, connection, exchange, _ in
                 guard let server, let ended = exchange?.pointee else { return }
                 exchange?.pointee = nil
                 let serving = Unmanaged<LiveMapServing>.fromOpaque(server).takeUnretainedValue()
-                serving.end(Unmanaged<HTTPExchange>.fromOpaque(ended).takeUnretainedValue())
+                serving.end(Unmanaged<HTTPExchange>.fromOpaque(ended).takeUnretainedValue(), on: connection)
             },
-            { server, _, mark, change in
-                guard let server else { return }
+            { server, connection, mark, change in
+                guard let server, let connection else { return }
                 let serving = Unmanaged<LiveMapServing>.fromOpaque(server).takeUnretainedValue()
                 if change == .CONNECTION_NOTIFY_STARTED {
                     // The mark of a connection beyond the limit.
-                    if serving.open() { mark?.pointee = server }
+                    if serving.open(connection) { mark?.pointee = server }
                 } else {
-                    serving.close()
+                    serving.close(connection)
                 }
             }, Unmanaged.passUnretained(server).toOpaque())
         guard let daemon else {

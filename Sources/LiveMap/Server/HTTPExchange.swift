@@ -34,16 +34,11 @@ final class HTTPExchange: Sendable {
         /// The headers haven't been received.
         case expected
         case receiving(HTTPRequest, headers: [HTTPHeader])
-        /// The body is too long; the rest is discarded, as a response can only follow the end of the body.
-        case discarding(HTTPTarget, count: Int)
         /// A task determines the response.
         case working(HTTPRequest)
         case known(HTTPResponse, headers: [HTTPHeader])
         case sent
     }
-
-    /// The maximum number of discarded bytes of a body.
-    private static let longestDiscarded = 1_048_576
 
     private let text: String
     private let server: LiveMapServing
@@ -68,6 +63,7 @@ final class HTTPExchange: Sendable {
             case .expected:
                 let received = server.accept(connection, method: method, text)
                 guard case .success(let (request, headers)) = received else {
+                    server.beginWork(for: connection)
                     if case .failure(let problem) = received { send(HTTPResponse(problem), [], &state) }
                     return true
                 }
@@ -75,28 +71,18 @@ final class HTTPExchange: Sendable {
                 return true
             case .receiving(var request, let headers):
                 guard let part else {
+                    server.beginWork(for: connection)
                     state.suspend()
                     state.phase = .working(request)
                     state.task = Task { [server] in self.finish(await server.routes.response(to: request), headers) }
                     return true
                 }
-                // The length of the body was checked if it was known.
-                guard request.body.count + part.count <= server.routes.largestBody(of: request.target) else {
-                    state.phase = .discarding(request.target, count: part.count)
-                    return true
-                }
+                // The length of the body was checked with the head.
                 // With one owner, the body grows in place.
                 state.phase = .sent
                 request.body += part
                 state.phase = .receiving(request, headers: headers)
                 return true
-            case .discarding(let target, let count):
-                guard let part else {
-                    send(HTTPResponse(.longBody(limit: server.routes.largestBody(of: target))), [], &state)
-                    return true
-                }
-                state.phase = .discarding(target, count: count + part.count)
-                return count + part.count <= Self.longestDiscarded
             case .known(let response, let headers):
                 send(response, headers, &state)
                 return true

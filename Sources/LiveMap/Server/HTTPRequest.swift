@@ -7,6 +7,25 @@ package struct HTTPRequest: Sendable {
     package let headers: [String: String]
     package var body: [UInt8] = []
 
+    /// Checks that the end of the body is certain: where two programs disagree about it, one reads a body as a request.
+    ///
+    /// Source: RFC 9112, 6.1 and 6.3. A body in chunks isn't accepted either, which a server may decide: libmicrohttpd
+    /// answers a chunk extension that is longer than its buffer with the status 500.
+    /// - Throws: `HTTPProblem` with status 400.
+    func checkLength() throws(HTTPProblem) {
+        let close = [HTTPHeader("Connection", "close")]
+        if let length = headers["content-length"] {
+            guard headers["transfer-encoding"] == nil else {
+                throw HTTPProblem(400, "A request must not have both Content-Length and Transfer-Encoding.", close)
+            }
+            guard !length.isEmpty, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw HTTPProblem(400, "A request must have one Content-Length, a number of bytes.", close)
+            }
+        } else if headers["transfer-encoding"] != nil {
+            throw HTTPProblem(400, "A body needs a Content-Length: chunks aren't accepted.", close)
+        }
+    }
+
     var isRead: Bool { method == "GET" || method == "HEAD" }
 
     /// The value of a cookie; nil without it.

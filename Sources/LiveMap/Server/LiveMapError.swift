@@ -45,7 +45,7 @@ extension LiveMapError: CustomStringConvertible {
     /// A sentence that describes the error and a remedy.
     public var description: String {
         switch self {
-        case .badAddress(let text, let reason): "Invalid address '\(text)': \(reason)."
+        case .badAddress(let text, let reason): "Invalid address '\(AddressText.withoutSecrets(text))': \(reason)."
         case .addressInUse(let address):
             "The address \(address) is in use: end the other process, or choose another port."
         case .addressNotAvailable(let address):

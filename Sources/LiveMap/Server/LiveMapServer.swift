@@ -8,11 +8,17 @@ import IndoorVocabulary
 public final class LiveMapServer: Sendable {
     /// The limits of a server.
     public struct Limits: Hashable, Sendable {
-        /// The maximum number of connections, in 1...65,536; further ones get the status 503. The default is 256.
+        /// The maximum number of connections, in 1...65,536. For a further one, a connection is closed whose client
+        /// hasn't sent a whole request; if all have, the further one gets the status 503. The default is 256.
         public var connections = 256
-        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s. A connection
-        /// that waits for an update isn't closed. The default is 30 s.
+        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s, and the time
+        /// in which a client must send the body of a request or the next request. A connection that waits for an update
+        /// isn't closed. The default is 30 s.
         public var silence = Duration.seconds(30)
+        /// The time in which a client must send the first head, however slowly. The default is 10 s.
+        package var head = Duration.seconds(10)
+        /// The maximum number of connections from one address of another machine. The default is 64.
+        package var connectionsPerAddress = 64
         /// The interval of comments in streams without updates, which detect closed connections; at least 10 ms. The
         /// default is 15 s.
         public var keepAlive = Duration.seconds(15)
@@ -119,6 +125,6 @@ public final class LiveMapServer: Sendable {
 
     /// The number of requests that have not ended, including streams.
     package var requestCount: Int { serving.exchangeCount }
-    /// The number of open connections.
+    /// The number of open connections, including those that are about to be closed.
     package var connectionCount: Int { serving.connectionCount }
 }

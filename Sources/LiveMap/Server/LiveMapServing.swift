@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import IndoorVocabulary
 import Synchronization
 
@@ -9,35 +10,83 @@ final class LiveMapServing: Sendable {
 
     private struct State {
         var exchanges: [ObjectIdentifier: HTTPExchange] = [:]
-        var connections = 0
+        var connections: ConnectionTable
+        /// The sockets of the open connections. libmicrohttpd closes a socket after it has reported the end.
+        var sockets: [ConnectionTable.ID: Int32] = [:]
+        /// Whether a task waits for the next deadline.
+        var isWatched = false
         var isStopped = false
+
+        /// Ends the communication on a connection, which libmicrohttpd then closes.
+        func shutDown(_ id: ConnectionTable.ID) {
+            if let socket = sockets[id] { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
     }
 
     let limits: LiveMapServer.Limits
     let routes: any HTTPRoutes
     private let access: LiveMapAccess
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
     init(_ routes: any HTTPRoutes, _ access: LiveMapAccess, _ limits: LiveMapServer.Limits) {
         (self.routes, self.access, self.limits) = (routes, access, limits)
+        state = Guarded(State(connections: ConnectionTable(limits)))
     }
 
     /// The number of requests that have not ended.
     var exchangeCount: Int { state.withLock { $0.exchanges.count } }
 
-    var connectionCount: Int { state.withLock { $0.connections } }
+    var connectionCount: Int { state.withLock { $0.connections.count } }
 
     // MARK: Connections
 
-    /// Counts a new connection, and returns whether it is beyond the limit.
-    func open() -> Bool {
-        state.withLock { state in
-            state.connections += 1
-            return state.connections > limits.connections
+    private static func id(_ connection: OpaquePointer) -> ConnectionTable.ID { UInt(bitPattern: connection) }
+
+    /// Adds a new connection, and returns whether its request is refused.
+    func open(_ connection: OpaquePointer) -> Bool {
+        let id = Self.id(connection)
+        return state.withLock { state in
+            state.sockets[id] = mhd_socket(connection)
+            let opening = state.connections.open(id, of: ClientAddress(mhd_client(connection)), at: .now)
+            if case .replacing(let other) = opening { state.shutDown(other) }
+            watch(&state)
+            return opening == .refused
         }
     }
 
-    func close() { state.withLock { $0.connections -= 1 } }
+    func close(_ connection: OpaquePointer) {
+        state.withLock { state in
+            state.connections.close(Self.id(connection))
+            state.sockets[Self.id(connection)] = nil
+        }
+    }
+
+    /// Notes that a request is complete, or gets its response without its body.
+    func beginWork(for connection: OpaquePointer) {
+        state.withLock { $0.connections.beginWork(for: Self.id(connection)) }
+    }
+
+    /// Starts the task that closes the connections of slow clients, unless it runs.
+    private func watch(_ state: inout State) {
+        guard !state.isWatched, !state.isStopped else { return }
+        state.isWatched = true
+        Task { [weak self] in
+            while let deadline = self?.closeOverdue() {
+                // Not more often than necessary: the deadlines of many connections are close together.
+                try? await Task.sleep(until: max(deadline, .now + .milliseconds(100)), clock: .continuous)
+            }
+        }
+    }
+
+    /// Closes connections whose request has not arrived in time; returns the next deadline, or nil if there is none.
+    private func closeOverdue() -> ContinuousClock.Instant? {
+        state.withLock { state in
+            for id in state.connections.overdue(at: .now) { state.shutDown(id) }
+            let next = state.isStopped ? nil : state.connections.nextDeadline
+            if next == nil { state.isWatched = false }
+            return next
+        }
+    }
 
     // MARK: Exchanges
 
@@ -52,8 +101,13 @@ final class LiveMapServing: Sendable {
         return exchange
     }
 
-    func end(_ exchange: HTTPExchange) {
-        state.withLock { _ = $0.exchanges.removeValue(forKey: ObjectIdentifier(exchange)) }
+    func end(_ exchange: HTTPExchange, on connection: OpaquePointer?) {
+        state.withLock { state in
+            state.exchanges[ObjectIdentifier(exchange)] = nil
+            guard let connection else { return }
+            state.connections.endWork(for: Self.id(connection), at: .now)
+            watch(&state)
+        }
         exchange.complete()
     }
 
@@ -78,8 +132,10 @@ final class LiveMapServing: Sendable {
                     503, "The server has its maximum of \(limits.connections) connections.",
                     [HTTPHeader("Connection", "close"), HTTPHeader("Retry-After", "5")])
             }
+            state.withLock { $0.connections.receiveHead(of: Self.id(connection), at: .now) }
             let target = try HTTPTarget(text)
             let request = HTTPRequest(method: method, target: target, headers: Self.headers(of: connection))
+            try request.checkLength()
             let headers = try access.check(request)
             try routes.checkMethod(method, target)
             let limit = routes.largestBody(of: target)

@@ -18,7 +18,7 @@ public struct MQTTAddress: Hashable, Sendable {
         let (broker, path) = try Self.parts(of: text, form: "mqtt[s]://[USER@]HOST[:PORT]/ROOM") { !$0.isEmpty }
         guard let room = Self.decoded(path) else { throw Self.badEncoding(of: text) }
         if let error = SharingNameError(of: room) {
-            throw .badAddress(Self.withoutPassword(text), reason: "\(error)")
+            throw .badAddress(text, reason: "\(error)")
         }
         self.room = room
         self.broker = broker
@@ -32,21 +32,21 @@ public struct MQTTAddress: Hashable, Sendable {
     fileprivate static func parts(
         of text: String, form: String, _ isPath: (Substring) -> Bool
     ) throws(MQTTSharingError) -> (broker: MQTTBroker, path: Substring) {
-        let pattern = #/(mqtts?)://(?:([^@/]*)@)?(?:\[([^\[\]/@]+)\]|([^:\[\]/@]+))(?::(\d+))?(?:/([^/]*))?/#
+        let pattern = #/(mqtts?)://(?:([^@/?#]*)@)?(?:\[([^\[\]/@?#]+)\]|([^:\[\]/@?#]+))(?::(\d+))?(?:/([^/?#]*))?/#
         guard let match = text.wholeMatch(of: pattern), isPath(match.output.6 ?? "") else {
-            throw .badAddress(withoutPassword(text), reason: "the form must be \(form)")
+            throw .badAddress(text, reason: "the form must be \(form)")
         }
         let (_, scheme, user, bracketed, plain, digits, path) = match.output
         if let user, user.contains(":") {
             throw .badAddress(
-                withoutPassword(text),
+                text,
                 reason: "it contains a password, which other users can see; put the password into a file")
         }
         guard let name = decoded(user ?? "") else { throw badEncoding(of: text) }
         var port: UInt16?
         if let digits {
             guard let number = UInt16(digits), number > 0 else {
-                throw .badAddress(withoutPassword(text), reason: "the port is not from 1 to 65535")
+                throw .badAddress(text, reason: "the port is not from 1 to 65535")
             }
             port = number
         }
@@ -58,7 +58,7 @@ public struct MQTTAddress: Hashable, Sendable {
     }
 
     private static func badEncoding(of text: String) -> MQTTSharingError {
-        .badAddress(withoutPassword(text), reason: "a % is not followed by two hexadecimal digits of UTF-8")
+        .badAddress(text, reason: "a % is not followed by two hexadecimal digits of UTF-8")
     }
 
     /// Returns the text without percent encoding; nil if the encoding is invalid.
@@ -78,16 +78,6 @@ public struct MQTTAddress: Hashable, Sendable {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    /// Returns the text with an ellipsis in place of a possible password: everything from the first colon after the
-    /// slashes to the last `@`, because a password may contain slashes, colons and `@`.
-    private static func withoutPassword(_ text: String) -> String {
-        let start = text.prefixMatch(of: #/[^:/@]*:\/\//#)?.range.upperBound ?? text.startIndex
-        guard let end = text.lastIndex(of: "@"), start < end, let colon = text[start..<end].firstIndex(of: ":") else {
-            return text
-        }
-        return text[...colon] + "…" + text[end...]
     }
 }
 

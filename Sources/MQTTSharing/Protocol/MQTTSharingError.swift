@@ -71,7 +71,8 @@ extension MQTTSharingError: CustomStringConvertible {
     /// A sentence that describes the error and a remedy.
     public var description: String {
         switch self {
-        case .badAddress(let text, let reason): "'\(text)' is not a valid address: \(reason)"
+        case .badAddress(let text, let reason):
+            "'\(AddressText.withoutSecrets(text))' is not a valid address: \(reason)"
         case .badFile(let path, let reason): "\(path): \(reason)"
         case .badPrefix(let prefix):
             "'\(prefix)' is not a valid topic prefix: give names of at most 64 characters, separated by /, "

@@ -10,6 +10,8 @@ public struct IntakeStatistics: Hashable, Sendable {
         case unnamed
         /// The tag isn't in the register, and the settings exclude it.
         case unknownTag
+        /// The tag isn't in the register, and wasn't heard often enough yet, see ``FleetSettings/unknownTagMoments``.
+        case stranger
         /// The gateway reported the same advertisement before.
         case duplicate
         /// The reading is older than ``GatewayClock/lateLimit``.

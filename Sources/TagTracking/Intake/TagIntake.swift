@@ -10,7 +10,8 @@ import IndoorVocabulary
 /// 2. ``GatewayDecoder`` decodes it. An invalid message is counted, and ``problems`` has its error.
 /// 3. ``TagNaming`` gives each reading the key of its tag, and the settings determine whether tags outside of the register pass.
 /// 4. The receiver's ``GatewayClock`` gives the time; without a clock, it is that of arrival. Late readings are dropped.
-/// 5. Each advertisement counts once: duplicates are dropped. Filtered RSSIs pass with their windows.
+/// 5. A tag outside of the register must be heard several times, see ``FleetSettings/unknownTagMoments``.
+/// 6. Each advertisement counts once: duplicates are dropped. Filtered RSSIs pass with their windows.
 ///
 /// The memory is limited whatever arrives: each table removes what was least recently used, see ``Limits``. Messages in the
 /// same order give the same readings.
@@ -25,6 +26,8 @@ public struct TagIntake: Sendable {
         public var links = 65_536
         /// The number of pairs of tag and receiver whose latest reading is stored. Each needs about 200 bytes.
         public var pairs = 524_288
+        /// The number of tags outside of the register that were heard. Each needs about 150 bytes.
+        public var strangers = 65_536
         /// The number of topics with a stored error.
         public var problems = 64
         /// The number of events until ``drainEvents()``.
@@ -56,6 +59,7 @@ public struct TagIntake: Sendable {
     private var receivers: RecencyTable<String, Receiver>
     private var lastReceiver: UInt32 = 0
     private var decodedMessages: UInt64 = 0
+    private var acquaintance: TagAcquaintance
     private var filter: RepetitionFilter
     private var faults: RecencyTable<String, IntakeProblem>
     private var events: [ReceiverEvent] = []
@@ -76,6 +80,7 @@ public struct TagIntake: Sendable {
         self.limits = limits
         naming = TagNaming(register: register, linkLimit: limits.links)
         receivers = RecencyTable(limit: limits.receivers)
+        acquaintance = TagAcquaintance(needed: settings.unknownTagMoments, limit: limits.strangers)
         filter = RepetitionFilter(limit: limits.pairs)
         faults = RecencyTable(limit: limits.problems)
     }
@@ -84,6 +89,11 @@ public struct TagIntake: Sendable {
     package mutating func use(register: TagRegister) {
         known = Set(register.entries.keys)
         naming = TagNaming(register: register, linkLimit: limits.links)
+    }
+
+    /// Lets readings of tags pass that were located before, such as at an earlier start.
+    package mutating func locate(_ tags: some Sequence<TagKey>, at now: Instant) {
+        acquaintance.locate(tags.filter { !known.contains($0) }, at: now)
     }
 
     /// Returns whether readings of a tag can pass. That of an address can, if beacons of some UUIDs do, as the address may
@@ -193,6 +203,10 @@ public struct TagIntake: Sendable {
         let (stamp, receiver) = stamp(reading, arrival)
         if reading.time != nil, !stamp.usesClock { statistics.withoutClock += 1 }
         if stamp.isLate { return .failure(Dropped(reason: .late)) }
+        // Before the pairs: a stranger needs the memory of one entry.
+        guard known.contains(tag) || acquaintance.isLocated(tag, at: arrival) else {
+            return .failure(Dropped(reason: .stranger))
+        }
         let isDuplicate = filter.isDuplicate(
             reading, of: tag, receiver: receiver, arrival: arrival, message: decodedMessages)
         if isDuplicate { return .failure(Dropped(reason: .duplicate)) }

@@ -38,7 +38,11 @@ extension FleetMachine {
         pending = BinaryHeap()
         for entry in kept { pending.insert(entry) }
         for slot in slots {
-            if table.records[slot]?.session != nil { statistics.presentTags -= 1 }
+            if table.records[slot]?.session != nil {
+                statistics.presentTags -= 1
+                statistics.endedSessions += 1
+            }
+            unknown.remove(slot)
             table.remove(slot)
         }
         statistics.knownTags = table.count
@@ -71,6 +75,8 @@ extension FleetMachine {
             receiver: entry.receiver, rssi: entry.rssi - receiverOffsets[entry.receiver],
             window: .nanoseconds(entry.window), at: instant)
         table.records[slot]?.add(entry, quiet: Self.quietTime)
+        if let key = table.records[slot]?.key, register.entries[key] == nil { unknown.hear(slot) }
+        if !isPresent { account(for: slot, at: max(entry.nanoseconds, handled ?? .min)) }
         statistics.readings += 1
         statistics.latestReading = max(statistics.latestReading ?? instant, instant)
         schedule(slot)
@@ -143,17 +149,21 @@ extension FleetMachine {
         }
         for event in update.events { emit(.event(event), of: slot, at: nanoseconds) }
         table.records[slot]?.clearMeans()
+        account(for: slot, at: nanoseconds)
     }
 
     /// Ends the session of a tag.
-    private mutating func depart(_ slot: Int, at nanoseconds: Int64) {
+    mutating func depart(_ slot: Int, at nanoseconds: Int64) {
         let instant = Instant(nanoseconds: nanoseconds)
         for event in table.records[slot]?.session?.end(at: instant) ?? [] {
             emit(.event(event), of: slot, at: nanoseconds)
         }
         emit(.away, of: slot, at: nanoseconds)
         table.records[slot]?.endSession()
+        unknown.remove(slot)
+        statistics.unknownTagBytes = unknown.bytes
         statistics.presentTags -= 1
+        statistics.endedSessions += 1
         table.depart(slot, at: nanoseconds)
     }
 

@@ -101,6 +101,7 @@ extension FleetMachine {
         for _ in 0..<(try reader.number(UInt32.self)) { try readReading(&reader, slots, receivers) }
         guard reader.isAtEnd else { throw BinaryReader.Failure(offset: reader.offset) }
         restoreDepartures()
+        restoreBudget()
         statistics.knownTags = table.count
         statistics.pendingReadings = pending.count
     }

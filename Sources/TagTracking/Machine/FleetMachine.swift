@@ -34,7 +34,11 @@ public struct FleetMachine: Sendable {
     /// The counters since the machine was created.
     public internal(set) var statistics = FleetStatistics()
 
+    /// The limit of ``FleetSettings/unknownTagMemory`` for this machine, in bytes.
+    package var unknownTagMemory: Int
+
     let seed: UInt64
+    var unknown = UnknownTagMemory()
     var table = TagTable()
     var pending = BinaryHeap<PendingReading>()
     var due = BinaryHeap<DueTag>()
@@ -59,6 +63,7 @@ public struct FleetMachine: Sendable {
         self.register = register
         self.epoch = epoch
         self.seed = seed
+        unknownTagMemory = model.settings.unknownTagMemory
         receiverOffsets = Array(repeating: 0, count: model.venue.receivers.count)
     }
 

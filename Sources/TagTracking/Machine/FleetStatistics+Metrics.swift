@@ -30,6 +30,8 @@ extension FleetStatistics {
             counter("receiver_readings", receiverReadings, "Readings of a receiver by another receiver."),
             counter("positions", positions, "Emitted positions of tags."),
             counter("positions_skipped", skippedPositions, "Positions that a long step skipped."),
+            counter(
+                "tags_evicted", evictedTags, "Unknown tags that were given up because of the limit on their memory."),
             counter("area_events", events, "Entries of tags into rooms and fences, and exits from them."),
         ]
     }
@@ -44,6 +46,8 @@ extension FleetStatistics {
             gauge("tags", nil, Double(presentTags), "Tags that are present."),
             gauge("tags_known", nil, Double(knownTags), "Tags with a state, present or recently away."),
             gauge("tags_limit", nil, maximum.map(Double.init), "The greatest number of tags with a state."),
+            gauge(
+                "unknown_tags_memory_bytes", .bytes, Double(unknownTagBytes), "Memory of the sessions of unknown tags."),
             gauge("readings_pending", nil, Double(pendingReadings), "Readings that wait for the reorder window."),
             gauge("unknown_receivers", nil, Double(unknownReceivers.count), "Names of unknown receivers, at most 100."),
             gauge("lag_seconds", .seconds, lag(at: now)?.seconds, "Time since the latest used reading."),

@@ -48,6 +48,12 @@ public struct FleetStatistics: Hashable, Sendable {
     public internal(set) var events = 0
     /// The tags that are present.
     public internal(set) var presentTags = 0
+    /// The sessions that ended: their tags are away, or left the register.
+    public internal(set) var endedSessions = 0
+    /// The tags outside of the register whose sessions ended because all of them had too much memory.
+    public internal(set) var evictedTags = 0
+    /// The memory of the sessions of tags outside of the register in bytes.
+    public internal(set) var unknownTagBytes = 0
     /// The tags with a state: the present ones, and those that left in the last minutes.
     public internal(set) var knownTags = 0
     /// The readings that wait for the end of the reorder window.
@@ -89,6 +95,9 @@ public struct FleetStatistics: Hashable, Sendable {
         sum.skippedPositions += other.skippedPositions
         sum.events += other.events
         sum.presentTags += other.presentTags
+        sum.endedSessions += other.endedSessions
+        sum.evictedTags += other.evictedTags
+        sum.unknownTagBytes += other.unknownTagBytes
         sum.knownTags += other.knownTags
         sum.pendingReadings += other.pendingReadings
         sum.latestReading = [latestReading, other.latestReading].compactMap(\.self).max()

@@ -76,6 +76,8 @@ public struct LatestOutputs: Sendable {
     public private(set) var tags: [TagKey: LatestOutput] = [:]
     /// The number of tags that were discarded because of the capacity.
     public private(set) var discardedCount = 0
+    /// The tags that are discarded last: those of the register.
+    package var registered: Set<TagKey> = []
     private var filter: OutputFilter
 
     /// Creates the states without tags.
@@ -86,6 +88,9 @@ public struct LatestOutputs: Sendable {
         self.capacity = max(10, capacity)
         filter = OutputFilter(capacity: 2 * self.capacity)
     }
+
+    /// Returns the number of tags for one machine: those of the register, and 20,000 unknown ones. Each takes about 1 kB.
+    package static func capacity(with registered: Int) -> Int { 20_000 + 2 * registered }
 
     /// The number of outputs that were repeated or out of date.
     public var droppedCount: Int { filter.droppedCount }
@@ -105,9 +110,11 @@ public struct LatestOutputs: Sendable {
 
     /// Discards a tenth of the tags at once, so that the cost for a tag stays small.
     private mutating func discard() {
-        let sorted = tags.values.sorted {
-            $0.isPresent == $1.isPresent ? $0.instant < $1.instant : !$0.isPresent
-        }
+        let sorted = tags.values.map { (state: $0, isRegistered: registered.contains($0.tag)) }.sorted {
+            if $0.isRegistered != $1.isRegistered { return !$0.isRegistered }
+            if $0.state.isPresent != $1.state.isPresent { return !$0.state.isPresent }
+            return $0.state.instant < $1.state.instant
+        }.map(\.state)
         for state in sorted.prefix(capacity / 10) { tags[state.tag] = nil }
         discardedCount += capacity / 10
     }

@@ -46,6 +46,14 @@ public struct FleetSettings: Hashable, Sendable {
     public var defaultClass = "standard"
     /// The rule for tags outside the register.
     public var unknownTags = UnknownTags.all
+    /// The number of moments in which a tag outside of the register must be heard before it has a session: each at least
+    /// 1 s and at most 60 s after the one before. With 1, the first reading begins the session.
+    public var unknownTagMoments = 1
+    /// The number of moments that suits phones and tags among strangers with changing addresses.
+    public static let standardMoments = 3
+    /// The memory in bytes of all sessions of tags outside of the register, for each machine. Beyond it, the tags that
+    /// were not heard for the longest time are away.
+    public var unknownTagMemory = 128 << 20
     /// The time during which readings are put in order before the tags' sessions handle them.
     public var reorderWindow = Duration.milliseconds(300)
     /// The greatest number of tags with a state, present or recently away, for each machine. Readings of further tags are

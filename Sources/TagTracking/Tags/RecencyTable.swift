@@ -34,6 +34,9 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return keys
     }
 
+    /// The least recently used key; nil if the table is empty.
+    var first: Key? { oldest >= 0 ? nodes[oldest].key : nil }
+
     /// Returns a value without a use of it.
     func peek(_ key: Key) -> Value? { places[key].map { nodes[$0].value } }
 
@@ -49,8 +52,31 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return body(&nodes[place].value)
     }
 
+    /// Changes a value without a use of it.
+    mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
+        if let place = places[key] { body(&nodes[place].value) }
+    }
+
     /// Stores a value.
     mutating func set(_ value: Value, for key: Key) { use(key, else: value) { $0 = value } }
+
+    /// Removes a value.
+    @discardableResult mutating func remove(_ key: Key) -> Value? {
+        guard let place = places.removeValue(forKey: key) else { return nil }
+        detach(place)
+        let value = nodes[place].value
+        let last = nodes.count - 1
+        if place != last {
+            // The last node takes the free place.
+            let moved = nodes[last]
+            nodes[place] = moved
+            places[moved.key] = place
+            if moved.newer >= 0 { nodes[moved.newer].older = place } else { newest = place }
+            if moved.older >= 0 { nodes[moved.older].newer = place } else { oldest = place }
+        }
+        nodes.removeLast()
+        return value
+    }
 
     private mutating func insert(_ key: Key, _ value: Value) -> Int {
         let place: Int

@@ -81,7 +81,11 @@ extension FleetEngine {
                 }
             }
         }
-        let intake = TagIntake(register: setup.register, settings: setup.model.settings, formats: setup.formats)
+        var limits = TagIntake.Limits()
+        // The pairs of known tags with 64 receivers each, and those of some unknown ones.
+        limits.pairs = min(limits.pairs, 65_536 + 64 * setup.register.entries.count)
+        var intake = TagIntake(
+            register: setup.register, settings: setup.model.settings, formats: setup.formats, limits: limits)
         var latest = LatestOutputs()
         do throws(FleetOutputError) {
             for line in (start.places ?? []).split(separator: UInt8(ascii: "\n")) {
@@ -98,6 +102,10 @@ extension FleetEngine {
         for index in machines.indices { machines[index].remove(removed) }
         for tag in removed { latest.remove(tag) }
         let present = Set(machines.flatMap { machine in machine.tags.filter(machine.isPresent) })
+        intake.locate(present, at: now)
+        for index in machines.indices {
+            machines[index].unknownTagMemory = setup.model.settings.unknownTagMemory / machines.count
+        }
         let maps = Set(setup.model.venue.maps.map(\.id))
         let places = latest.tags.values.sorted { $0.tag < $1.tag }.flatMap { state in
             var state = state

@@ -1,3 +1,4 @@
+import CMemory
 import IndoorVocabulary
 import TagTracking
 import VenueModel
@@ -17,6 +18,8 @@ package actor FleetEngine {
 
     /// The time between two exchanges of evidence about receivers.
     private static let receiverInterval = Duration.seconds(1)
+    /// The time between two returns of memory, and the number of ended sessions that is worth one: 10 MB.
+    private static let (returnInterval, returnedSessions) = (Duration.seconds(10), 100)
 
     /// The venue with its receivers, and the settings.
     package nonisolated let model: FleetModel
@@ -25,6 +28,11 @@ package actor FleetEngine {
     private let partitioning: Partitioning
     private var monitor: ReceiverMonitor
     private var nextExchange: Instant?
+    /// The time of the next look at the ended sessions, and their number at the latest return of memory.
+    private var nextReturn: Instant?
+    private var endedSessions = 0
+    /// The number of times that memory was returned.
+    package private(set) var returnedCount = 0
 
     /// Creates an engine.
     ///
@@ -54,6 +62,7 @@ package actor FleetEngine {
         }
         var step = Step()
         step.outputs = await outputs(of: readings, to: now)
+        await returnMemory(at: now)
         if nextExchange.map({ now >= $0 }) ?? true {
             nextExchange = now.advanced(by: Self.receiverInterval)
             step.receiverEvents = await exchange(at: now)
@@ -72,6 +81,18 @@ package actor FleetEngine {
             // A partition has all outputs of its tags, and their sequence is their order.
             return outputs.sorted { ($0.instant, $0.tag, $0.sequence) < ($1.instant, $1.tag, $1.sequence) }
         }
+    }
+
+    /// Gives memory back to the system after many sessions have ended: their parts lie between those of others, where the
+    /// C library keeps them for new ones.
+    private func returnMemory(at now: Instant) async {
+        guard nextReturn.map({ now >= $0 }) ?? true else { return }
+        nextReturn = now.advanced(by: Self.returnInterval)
+        let ended = await statistics.endedSessions
+        guard ended - endedSessions >= Self.returnedSessions else { return }
+        endedSessions = ended
+        returnedCount += 1
+        cmemory_trim()
     }
 
     /// Replaces the register; returns the tags that aren't located any more, in their order.

@@ -32,6 +32,7 @@ package struct FleetService: Sendable {
     private let state: StateFolder?
     private let sinks: [any FleetOutputSink]
     private let places: [FleetOutput]
+    private let registered: Set<TagKey>
     private let newRegister: @Sendable () -> TagRegister?
     private let now: @Sendable () -> Instant
     private let report: @Sendable (Report) -> Void
@@ -44,12 +45,13 @@ package struct FleetService: Sendable {
     ///   - state: the folder for snapshots; nil stores none.
     ///   - sinks: the destinations of the outputs.
     ///   - places: the latest outputs of the tags of earlier starts, which the sinks have already.
+    ///   - registered: the keys of the register at the start.
     ///   - newRegister: returns a register once, when it is to replace the present one; otherwise nil.
     ///   - now: returns the time of the fleet, which never goes back; see ``FleetClock``.
     ///   - report: receives occurrences for the log; it must not block.
     package init(
         input: FleetInput?, queue: MessageQueue, engine: FleetEngine, state: StateFolder?,
-        sinks: [any FleetOutputSink], places: [FleetOutput] = [],
+        sinks: [any FleetOutputSink], places: [FleetOutput] = [], registered: Set<TagKey> = [],
         newRegister: @escaping @Sendable () -> TagRegister? = { nil }, now: @escaping @Sendable () -> Instant,
         report: @escaping @Sendable (Report) -> Void
     ) {
@@ -59,6 +61,7 @@ package struct FleetService: Sendable {
         self.state = state
         self.sinks = sinks
         self.places = places
+        self.registered = registered
         self.newRegister = newRegister
         self.now = now
         self.report = report
@@ -97,12 +100,18 @@ package struct FleetService: Sendable {
     private struct Work: Sendable {
         let service: FleetService
         /// The latest outputs of all tags, also of those that are away for so long that the engine has forgotten them.
-        var latest = LatestOutputs()
+        var latest: LatestOutputs
         var isChanged = false
         /// The keys of a register that isn't stored; nil if the stored one is current.
         var register: Set<TagKey>?
         var isUnsaved = false
         var nextSave = ContinuousClock.now + saveInterval
+
+        init(service: FleetService) {
+            self.service = service
+            latest = LatestOutputs(capacity: LatestOutputs.capacity(with: service.registered.count))
+            latest.registered = service.registered
+        }
 
         /// Returns the work after one step.
         func stepped() async -> Work {
@@ -129,6 +138,7 @@ package struct FleetService: Sendable {
             let removed = await service.engine.use(register: register, for: Array(latest.tags.keys))
             for tag in removed { latest.remove(tag) }
             let keys = Set(register.entries.keys)
+            latest.registered = keys
             for sink in service.sinks { await sink.use(register: keys, removing: removed) }
             self.register = keys
             isChanged = true

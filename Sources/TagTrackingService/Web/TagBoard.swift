@@ -80,7 +80,10 @@ package actor TagBoard: FleetOutputSink {
         forgetDiscarded()
     }
 
-    package func use(register: Set<TagKey>, removing tags: [TagKey]) { remove(tags) }
+    package func use(register: Set<TagKey>, removing tags: [TagKey]) {
+        latest.registered = register
+        remove(tags)
+    }
 
     /// Applies changes of the receivers' health. Receivers that aren't in the venue are ignored.
     package func write(_ events: [ReceiverEvent]) async {

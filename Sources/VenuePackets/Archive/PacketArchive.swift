@@ -8,6 +8,8 @@ import IndoorVocabulary
 struct PacketArchive: PacketFiles {
     /// The zip's absolute path.
     let path: String
+    /// The path in errors.
+    private let name: String
     /// The top folder with a slash, or empty.
     private let prefix: String
     /// The files in that folder.
@@ -18,18 +20,21 @@ struct PacketArchive: PacketFiles {
 
     /// Lists the zip.
     ///
-    /// - Parameter marker: a file that identifies the packet's folder: the top of the zip, or a folder in it.
+    /// - Parameters:
+    ///   - marker: a file that identifies the packet's folder: the top of the zip, or a folder in it.
+    ///   - name: the path in errors; nil for `path`.
     /// - Throws: `PacketFileError` if the file isn't a zip, or is a malicious one.
     init(
-        path: String, marker: String = PacketPath.venueFile, limits: InputLimits = .standard
+        path: String, marker: String = PacketPath.venueFile, named name: String? = nil, limits: InputLimits = .standard
     ) throws(PacketFileError) {
+        self.name = name ?? path
         var status = stat()
         let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
         inflatedSize = limits.inflatedSize(ofCompressed: size)
         self.limits = limits
-        try ZipDirectory.check(path, limit: limits.zipDirectory)
+        try ZipDirectory.check(path, named: self.name, limit: limits.zipDirectory)
         var names: Set<String> = []
-        let archive = try ZipReader(path: path)
+        let archive = try ZipReader(path: path, name: self.name)
         while let entry = try archive.next() {
             guard entry.isFile else { continue }
             guard PacketPath.isInside(entry.name) else {
@@ -63,7 +68,7 @@ struct PacketArchive: PacketFiles {
 
     func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
         let limit = min(limit, inflatedSize)
-        let archive = try ZipReader(path: path)
+        let archive = try ZipReader(path: path, name: self.name)
         while let entry = try archive.next() {
             guard entry.isFile, entry.name == prefix + file else { continue }
             var bytes: [UInt8] = []
@@ -80,63 +85,40 @@ struct PacketArchive: PacketFiles {
 
     /// Unpacks some of the files in pieces into a folder, at their paths in the packet.
     ///
-    /// - Parameter unpackedBefore: bytes already unpacked from this zip, which are part of the same limit.
+    /// - Parameters:
+    ///   - isPrivate: whether only the owner has access to what is unpacked; otherwise, the umask decides.
+    ///   - unpackedBefore: bytes already unpacked from this zip, which are part of the same limit.
     func unpack(
-        _ wanted: Set<String>, into folder: String, unpackedBefore: Int = 0
+        _ wanted: Set<String>, into folder: String, isPrivate: Bool = true, unpackedBefore: Int = 0
     ) throws(PacketFileError) {
-        let archive = try ZipReader(path: path)
+        let archive = try ZipReader(path: path, name: self.name)
         let limit = min(limits.unpacked, inflatedSize)
         var total = unpackedBefore
         while let entry = try archive.next() {
             guard entry.isFile, entry.name.hasPrefix(prefix) else { continue }
             let file = String(entry.name.dropFirst(prefix.count))
             guard wanted.contains(file) else { continue }
-            let target = try UnpackedFile(folder + "/" + file)
+            let target = try Self.unpacking { () throws(FileSystemError) in
+                let path = folder + "/" + file
+                try DiskFolder.create(DiskFolder.parent(of: path), mode: isPrivate ? 0o700 : DiskFolder.openMode)
+                return try FileDraft(of: path, mode: isPrivate ? 0o600 : DiskFile.openMode)
+            }
             while let chunk = try archive.chunk() {
                 total += chunk.count
                 guard total <= limit else {
                     throw PacketFileError(message: "the zip unpacks to more than the limit of \(limit) bytes")
                 }
-                try target.append(chunk)
+                try Self.unpacking { () throws(FileSystemError) in try target.write(chunk) }
             }
-            try target.finish()
+            try Self.unpacking { () throws(FileSystemError) in try target.finish(isDurable: false) }
         }
     }
-}
 
-/// A file that is being unpacked; it gets its name when it is complete.
-///
-/// A class because it owns the open file and removes an incomplete one.
-private final class UnpackedFile {
-    private let target: String
-    private let file: OpenFile
-    private var isFinished = false
-
-    init(_ target: String) throws(PacketFileError) {
-        self.target = target
-        do throws(FileSystemError) {
-            try DiskFolder.create(DiskFolder.parent(of: target))
-            file = try OpenFile(target + ".unfinished", O_WRONLY | O_CREAT | O_TRUNC)
-        } catch {
+    private static func unpacking<Result>(
+        _ body: () throws(FileSystemError) -> Result
+    ) throws(PacketFileError) -> Result {
+        do throws(FileSystemError) { return try body() } catch {
             throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
         }
-    }
-
-    deinit { if !isFinished { unlink(file.path) } }
-
-    func append(_ bytes: [UInt8]) throws(PacketFileError) {
-        do throws(FileSystemError) {
-            try file.write(bytes)
-        } catch {
-            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
-        }
-    }
-
-    func finish() throws(PacketFileError) {
-        guard rename(file.path, target) == 0 else {
-            let failure = FileSystemError.system(target)
-            throw PacketFileError(message: "cannot be unpacked: \(failure)", storage: failure)
-        }
-        isFinished = true
     }
 }

@@ -16,13 +16,15 @@ final class ZipReader {
     static let regularFile: mode_t = 0o100000
 
     private let archive: OpaquePointer
-    private let path: String
+    private let name: String
 
     /// Opens the zip at a path.
-    init(path: String) throws(PacketFileError) {
+    ///
+    /// - Parameter name: the path in errors.
+    init(path: String, name: String) throws(PacketFileError) {
         guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
         self.archive = archive
-        self.path = path
+        self.name = name
         // Entries are found by the zip's directory only: read from the start, a truncated zip would look complete.
         archive_read_support_format_zip_seekable(archive)
         let blockSize = 1 << 16
@@ -65,10 +67,10 @@ final class ZipReader {
 
     private func failure() -> PacketFileError {
         if let reason = clibarchive_system_reason(archive) {
-            return PacketFileError(message: "\(path) cannot be read: \(String(cString: reason))")
+            return PacketFileError(message: "\(name) cannot be read: \(String(cString: reason))")
         }
         let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown reason"
-        return PacketFileError(message: "\(path) cannot be read as a zip: \(reason)")
+        return PacketFileError(message: "\(name) cannot be read as a zip: \(reason)")
     }
 }
 
@@ -82,7 +84,7 @@ enum ZipDirectory {
     private static let zip64Signature: [UInt8] = [0x50, 0x4B, 6, 7]
 
     /// Throws if a zip's directory is larger than the limit; a file that isn't a zip passes.
-    static func check(_ path: String, limit: Int) throws(PacketFileError) {
+    static func check(_ path: String, named name: String, limit: Int) throws(PacketFileError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
@@ -98,7 +100,7 @@ enum ZipDirectory {
             let directory = start + index - number(in: tail, at: index + 16)
             guard isZip64 || max(directory, number(in: tail, at: index + 12)) > limit else { return }
             throw PacketFileError(
-                message: "\(path) has a directory larger than the limit of \(limit) bytes; is it a packet?")
+                message: "\(name) has a directory larger than the limit of \(limit) bytes; is it a packet?")
         }
     }
 

@@ -1,6 +1,4 @@
 import CLibArchive
-import FoundationEssentials
-import Glibc
 
 /// Writes a zip without times, owners or other data that differs between runs.
 ///
@@ -8,10 +6,14 @@ import Glibc
 final class ZipWriter {
     private let archive: OpaquePointer
     private let path: String
-    private var unfinishedPath: String { path + ".unfinished" }
+    private let draft: FileDraft
 
     init(path: String) throws(PacketFileError) {
         guard let archive = archive_write_new() else { throw PacketFileError(message: "out of memory") }
+        do throws(FileSystemError) { draft = try FileDraft(of: path, mode: DiskFile.openMode) } catch {
+            archive_write_free(archive)
+            throw Self.unwritable(path, error.reason)
+        }
         self.archive = archive
         self.path = path
         // libarchive reads the locale when the option is set, and when an entry is added.
@@ -21,14 +23,10 @@ final class ZipWriter {
         archive_write_set_options(archive, "zip:hdrcharset=UTF-8")
         // No padding to the block size of a tape.
         archive_write_set_bytes_in_last_block(archive, 1)
-        guard archive_write_open_filename(archive, unfinishedPath) == ARCHIVE_OK else { throw failure() }
+        guard archive_write_open_fd(archive, draft.descriptor) == ARCHIVE_OK else { throw failure() }
     }
 
-    deinit {
-        archive_write_free(archive)
-        // The file doesn't exist after `finish`; otherwise it is incomplete.
-        try? FileManager.default.removeItem(atPath: unfinishedPath)
-    }
+    deinit { archive_write_free(archive) }
 
     /// Adds a file with its path in the zip.
     func add(_ name: String, bytes: [UInt8]) throws(PacketFileError) {
@@ -50,21 +48,16 @@ final class ZipWriter {
     /// Writes the zip's directory and renames the file to its final name.
     func finish() throws(PacketFileError) {
         guard archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
-        do throws(FileSystemError) {
-            try OpenFile(unfinishedPath, O_RDONLY).synchronize()
-            guard try DiskFolder.place(unfinishedPath, at: path) else { throw .system(path) }
-        } catch {
-            throw unwritable(error.reason)
-        }
+        do throws(FileSystemError) { try draft.finish() } catch { throw Self.unwritable(path, error.reason) }
     }
 
-    private func unwritable(_ reason: String) -> PacketFileError {
+    private static func unwritable(_ path: String, _ reason: String) -> PacketFileError {
         PacketFileError(
             message: "cannot be written: \(reason); check the folder, its permissions and the free space",
             storage: FileSystemError(path: path, reason: reason))
     }
 
     private func failure() -> PacketFileError {
-        unwritable(clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown reason")
+        Self.unwritable(path, clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown reason")
     }
 }

@@ -46,19 +46,9 @@ public enum GeofenceFile: Sendable {
     ///
     /// - Throws: `GeofenceFileError` with all problems; then no geofence of the file is returned.
     public static func read(_ path: String) throws(GeofenceFileError) -> [Geofence] {
-        let absolute = LocalPath.absolute(path)
-        if let refusal = LocalPath.refusal(absolute) { throw problem(of: path, refusal) }
-        var isFolder = false
-        guard !path.isEmpty, FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
-            throw problem(
-                of: path, (path.isEmpty ? "the path is empty" : "there is no \(absolute)") + "; give a GeoJSON file")
-        }
-        guard !isFolder else { throw problem(of: path, "is a folder; give a GeoJSON file") }
         let bytes: [UInt8]
         do throws(PacketFileError) {
-            let file = URL(filePath: absolute)
-            let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-            bytes = try folder.read(file.lastPathComponent, limit: InputLimits.standard.venueFile)
+            bytes = try GivenFile.read(path, limit: InputLimits.standard.venueFile, advice: "give a GeoJSON file")
         } catch {
             throw problem(of: path, error.message)
         }

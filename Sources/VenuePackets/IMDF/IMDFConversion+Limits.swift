@@ -23,6 +23,31 @@ extension IMDFConversion {
         }
     }
 
+    /// Reports a level at which the work of the import exceeds its limit.
+    mutating func checkWork(on plan: Plan) {
+        guard work.isSpent, problems.isEmpty else { return }
+        let place = work.last.isEmpty ? "" : ", up to \(work.last)"
+        refuse(plan, "its outlines lie too close together to be compared with each other\(place); simplify them")
+    }
+
+    /// Returns the content without the outlines of units and fixtures that cross themselves too often.
+    ///
+    /// Such an outline has no inside that a person could mean, and as many walls as crossings.
+    static func withoutTangles(_ contents: IMDFContents) -> (contents: IMDFContents, tangled: [IMDFFeature]) {
+        var contents = contents
+        var tangles = OutlineTangles()
+        var tangled: [IMDFFeature] = []
+        for type in [IMDFFeatureType.level, .unit, .fixture] {
+            contents.features[type] = contents[type].map { feature in
+                let rings = (feature.geometry?.polygons ?? []).joined()
+                guard rings.contains(where: { tangles.isTangled($0) }) else { return feature }
+                tangled.append(feature)
+                return feature.withoutGeometry
+            }
+        }
+        return (contents, tangled)
+    }
+
     /// Reports a venue with a radius in metres that no packet can have.
     mutating func checkRadius(_ radius: Double) {
         let limit = NumberRule.length.range.upperBound

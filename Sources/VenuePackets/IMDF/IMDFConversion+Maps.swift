@@ -6,12 +6,16 @@ extension IMDFConversion {
     mutating func map(_ plan: Plan) -> VenueMap {
         let level = plan.level
         let walls = self.walls(on: plan)
-        addPaths(on: plan, walls)
+        checkWork(on: plan)
+        if problems.isEmpty {
+            addPaths(on: plan, walls)
+            checkWork(on: plan)
+        }
         noteProperties(of: level, used: ["name", "short_name", "ordinal", "building_ids", "outdoor"])
         return VenueMap(
             id: plan.id, name: mapName(of: level), level: plan.ordinal, width: plan.frame.width,
             height: plan.frame.height, georeference: .center(plan.frame.center, bearing: 0), walls: walls.walls,
-            walkable: walkable(on: plan))
+            walkable: problems.isEmpty ? walkable(on: plan) : [])
     }
 
     /// Returns the level's name, preceded by its building's name if the venue has several buildings.
@@ -63,7 +67,7 @@ extension IMDFConversion {
                     IMDFWalls.Opening(id: opening.id, line: plan.frame.points(at: $0))
                 }
             },
-            obstacles: obstacles, isOutdoor: plan.level.isTrue("outdoor"))
+            obstacles: obstacles, isOutdoor: plan.level.isTrue("outdoor"), work: work)
         note(walls, openings: openings, units: units)
         return walls
     }
@@ -95,7 +99,8 @@ extension IMDFConversion {
     /// are none.
     private mutating func walkable(on plan: Plan) -> [[MapPoint]] {
         let units = features(.unit, on: plan)
-        let blocked = units.filter { !space(of: $0).isWalkable }.flatMap { rings(of: $0, on: plan) }
+        let blocked = PolygonPieces.Blocked(
+            units.filter { !space(of: $0).isWalkable }.flatMap { rings(of: $0, on: plan) }, work: work)
         let spaces = units.filter { space(of: $0).isWalkable }
         var walkable: [[MapPoint]] = []
         for feature in spaces.isEmpty ? [plan.level] : spaces {

@@ -15,7 +15,8 @@ extension IMDFConversion {
         let idle = Set(walls.idleOpenings)
         let openings = features(.opening, on: plan).filter { !idle.contains($0.id) }
         let obstacles = features(.fixture, on: plan).filter { IMDFSpace.isObstacle(fixture: $0.category) }
-        let blocked = (units.filter { !space(of: $0).isWalkable } + obstacles).flatMap { rings(of: $0, on: plan) }
+        let blocked = PolygonPieces.Blocked(
+            (units.filter { !space(of: $0).isWalkable } + obstacles).flatMap { rings(of: $0, on: plan) }, work: work)
         let paths = IMDFPaths(
             units: units.filter { space(of: $0).isWalkable }.flatMap { unit in
                 rings(of: unit, on: plan).map { rings in
@@ -29,7 +30,8 @@ extension IMDFConversion {
                     IMDFWalls.Opening(id: opening.id, line: plan.frame.points(at: $0))
                 }
             },
-            corners: (units + obstacles).flatMap { Array(rings(of: $0, on: plan).joined()) }, walls: walls.walls)
+            corners: (units + obstacles).flatMap { Array(rings(of: $0, on: plan).joined()) }, walls: walls.walls,
+            work: work)
         let byID = Dictionary((units + openings).map { ($0.id, $0) }) { first, _ in first }
         var parts: [String: Int] = [:]
         let ids = paths.nodes.map { node -> Int in
@@ -50,14 +52,14 @@ extension IMDFConversion {
 
     /// Returns points in a unit: its display point, its middle, and the middles of its parts, the largest part first.
     private func places(
-        within rings: [[MapPoint]], of unit: IMDFFeature, on plan: Plan, without blocked: [[[MapPoint]]]
+        within rings: [[MapPoint]], of unit: IMDFFeature, on plan: Plan, without blocked: PolygonPieces.Blocked
     ) -> [MapPoint] {
         let pieces = (PolygonPieces.pieces(of: rings, without: blocked) ?? [])
             .map { (middle: Self.middle(of: $0), size: Area.polygon($0).squareMeters) }
             .sorted { ($0.size, $0.middle.x, $0.middle.y) > ($1.size, $1.middle.x, $1.middle.y) }
         let middles = rings.prefix(1).map(Self.middle) + pieces.map(\.middle)
         return ([unit.displayPoint.map(plan.frame.point)].compactMap(\.self) + middles).filter { point in
-            PolygonPieces.contains(point, rings) && !blocked.contains { PolygonPieces.contains(point, $0) }
+            PolygonPieces.contains(point, rings) && !blocked.contains(point)
         }
     }
 

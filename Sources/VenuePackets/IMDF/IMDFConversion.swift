@@ -14,6 +14,10 @@ struct IMDFConversion {
 
     let contents: IMDFContents
     let labels: IMDFLabels
+    /// The work of the whole import.
+    let work: ImportWork
+    /// The features without their outlines, which cross themselves too often.
+    private let tangled: [IMDFFeature]
     var report = IMDFReport()
     /// The problems that involve several features.
     var problems: [IMDFProblem] = []
@@ -33,9 +37,12 @@ struct IMDFConversion {
     var unitNodes: [String: Int] = [:]
     private var numbers = IMDFNumbers()
 
-    init(contents: IMDFContents, labels: IMDFLabels) {
+    init(contents: IMDFContents, labels: IMDFLabels, work: ImportWork = ImportWork()) {
+        let (contents, tangled) = Self.withoutTangles(contents)
         self.contents = contents
+        self.tangled = tangled
         self.labels = labels
+        self.work = work
         units = contents.byID(.unit)
         anchors = contents.byID(.anchor)
         addresses = contents.byID(.address)
@@ -54,6 +61,11 @@ struct IMDFConversion {
     mutating func venue(_ feature: IMDFFeature, id: VenueID?, version: Int) -> Venue {
         let number = id?.rawValue ?? numbers.number(of: "venue", for: feature.id)
         identify("venue", number, feature)
+        for feature in tangled {
+            remark(
+                feature, .leftOut,
+                "its outline crosses itself more than \(OutlineTangles.most) times, so it has no inside: correct it")
+        }
         makePlans()
         let levels = contents[.level].compactMap { plans[$0.id] }
             .sorted { ($0.ordinal, $0.level.id) < ($1.ordinal, $1.level.id) }
@@ -61,7 +73,11 @@ struct IMDFConversion {
         guard problems.isEmpty else {
             return Venue(id: VenueID(rawValue: number), name: feature.id, version: version, maps: [])
         }
-        let maps = levels.map { self.map($0) }
+        var maps: [VenueMap] = []
+        for level in levels where problems.isEmpty { maps.append(map(level)) }
+        guard problems.isEmpty else {
+            return Venue(id: VenueID(rawValue: number), name: feature.id, version: version, maps: [])
+        }
         connect(levels)
         let rooms = levels.flatMap { self.rooms(on: $0) }
         let points = pointsOfInterest()

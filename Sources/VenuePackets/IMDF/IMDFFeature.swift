@@ -14,6 +14,11 @@ struct IMDFFeature: Sendable {
     /// The `category`; empty if there is none.
     var category: String { text("category") ?? "" }
 
+    /// The feature as one whose place is unknown.
+    var withoutGeometry: IMDFFeature {
+        IMDFFeature(type: type, id: id, geometry: nil, properties: properties, displayPoint: displayPoint)
+    }
+
     /// Returns a string property; nil if it is absent or of another type.
     func text(_ key: String) -> String? {
         if case .string(let text)? = properties[key] { text } else { nil }

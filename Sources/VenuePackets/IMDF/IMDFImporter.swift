@@ -16,11 +16,26 @@ public struct IMDFImporter: Sendable {
     /// The language of names as a BCP 47 tag, such as `en` or `zh-Hant`; nil for the archive's own.
     public var language: String?
 
+    /// Called with the steps of work that a conversion took.
+    private let didConvert: @Sendable (Int) -> Void
+    /// The largest number of steps of a conversion.
+    private let mostSteps: Int
+
     /// Creates an importer.
     public init(venueID: VenueID? = nil, version: Int = 1, language: String? = nil) {
+        self.init(venueID: venueID, version: version, language: language, mostSteps: ImportWork.limit) { _ in }
+    }
+
+    /// Creates an importer that reports the steps of work of each conversion, so that a test can compare them.
+    package init(
+        venueID: VenueID? = nil, version: Int = 1, language: String? = nil, mostSteps: Int,
+        didConvert: @escaping @Sendable (_ steps: Int) -> Void
+    ) {
         self.venueID = venueID
         self.version = version
         self.language = language
+        self.mostSteps = mostSteps
+        self.didConvert = didConvert
     }
 
     /// Reads an archive.
@@ -46,8 +61,10 @@ public struct IMDFImporter: Sendable {
             throw IMDFError(archive: path, problems: reader.problems)
         }
         var conversion = IMDFConversion(
-            contents: contents, labels: IMDFLabels(language: language, archiveLanguage: contents.language))
+            contents: contents, labels: IMDFLabels(language: language, archiveLanguage: contents.language),
+            work: ImportWork(limit: mostSteps))
         let result = conversion.venue(venue, id: venueID, version: version)
+        didConvert(conversion.work.steps)
         guard conversion.problems.isEmpty else { throw IMDFError(archive: path, problems: conversion.problems) }
         let problems = Self.problems(of: result)
         guard problems.isEmpty else { throw IMDFError(archive: path, problems: problems) }

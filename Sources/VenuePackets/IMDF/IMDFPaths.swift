@@ -44,35 +44,66 @@ struct IMDFPaths {
     private static let openSpace = -1
 
     private let units: [Unit]
+    private let polygons: [IndexedPolygon]
     private let walls: WallIndex
     private let grid: PlanGrid
+    private let work: ImportWork
+    /// The nodes in squares of the plan, of which each is `clearance` wide.
+    private var squares: [MapPoint: [MapPoint]] = [:]
 
     /// - Parameters:
     ///   - doors: the openings in walls, with their ids.
     ///   - corners: the rings of all units and obstacles.
-    init(units: [Unit], doors: [IMDFWalls.Opening], corners: [[MapPoint]], walls: [[MapPoint]]) {
+    ///   - work: counts the work; the paths are incomplete if its limit is reached.
+    init(
+        units: [Unit], doors: [IMDFWalls.Opening], corners: [[MapPoint]], walls: [[MapPoint]], work: ImportWork
+    ) {
         self.units = units
+        self.work = work
+        polygons = units.map { IndexedPolygon($0.rings, work: work) }
         self.walls = WallIndex(walls: walls)
-        grid = PlanGrid(units.map { PlanBox(around: $0.rings.first ?? []) })
-        for door in doors { addDoor(door) }
+        grid = PlanGrid(polygons.map(\.box), work: work)
+        for door in doors {
+            work.feature = door.id
+            addDoor(door)
+        }
         for unit in units {
+            work.feature = unit.id
             guard let place = unit.places.first(where: isClear) else { continue }
             add(Node(id: unit.id, point: place, spaces: spaces(at: place), isDoor: false))
         }
-        for ring in corners { addCorners(of: ring) }
-        join()
+        work.feature = ""
+        for ring in corners where !work.isSpent { addCorners(of: ring) }
+        if !work.isSpent { join() }
     }
 
     /// Returns the spaces that contain a point.
     private func spaces(at point: MapPoint) -> Set<Int> {
-        let inside = grid.near(PlanBox(around: [point])).filter { PolygonPieces.contains(point, units[$0].rings) }
+        let inside = grid.near(PlanBox(point, point)).filter { polygons[$0].contains(point) }
         let own = inside.filter { units[$0].hasOwnWalls }
         // A room that is drawn over a hall is not a part of it.
         return own.isEmpty ? (inside.isEmpty ? [] : [Self.openSpace]) : Set(own)
     }
 
     private mutating func add(_ node: Node) {
-        if !node.spaces.isEmpty { nodes.append(node) }
+        guard !node.spaces.isEmpty else { return }
+        nodes.append(node)
+        squares[square(of: node.point), default: []].append(node.point)
+    }
+
+    private func square(of point: MapPoint) -> MapPoint {
+        MapPoint(x: (point.x / Self.clearance).rounded(.down), y: (point.y / Self.clearance).rounded(.down))
+    }
+
+    /// Returns whether a node is within the clearance of a point.
+    private func hasNode(near point: MapPoint) -> Bool {
+        let square = square(of: point)
+        for (x, y) in [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1)] {
+            let near = squares[MapPoint(x: square.x + Double(x), y: square.y + Double(y))] ?? []
+            work.spend(1 + near.count)
+            if near.contains(where: { $0.distance(to: point) < Self.clearance }) { return true }
+        }
+        return false
     }
 
     /// Adds a door, which connects the spaces on both sides of its wall, however thick the wall is.
@@ -113,7 +144,7 @@ struct IMDFPaths {
             let point = corner - sum * (Self.clearance / length)
             guard hasWall(corner, seenFrom: point), isClear(point),
                 !goesOn(corner, against: before * (1 / one)), !goesOn(corner, against: after * (1 / other)),
-                !nodes.contains(where: { $0.point.distance(to: point) < Self.clearance })
+                !hasNode(near: point)
             else { continue }
             add(Node(id: nil, point: point, spaces: spaces(at: point), isDoor: false))
         }
@@ -143,16 +174,19 @@ struct IMDFPaths {
     }
 
     private func isBlocked(_ from: MapPoint, _ to: MapPoint) -> Bool {
-        walls.blocks(fromX: Float(from.x), y: Float(from.y), toX: Float(to.x), y: Float(to.y))
+        // The index has cells of some metres.
+        work.spend(4 + Int(from.distance(to: to)))
+        return walls.blocks(fromX: Float(from.x), y: Float(from.y), toX: Float(to.x), y: Float(to.y))
     }
 
     // MARK: Edges
 
     private mutating func join() {
         let all = nodes
-        let net = SparseNet(nodeCount: all.count, candidates: candidates()) { edge in
-            self.isFree(all[edge.from], all[edge.to])
-        }
+        let net = SparseNet(
+            nodeCount: all.count, candidates: candidates(), work: work,
+            isOpen: { edge in self.isOpen(all[edge.from], all[edge.to]) },
+            isPossible: { edge in self.staysInside(all[edge.from], all[edge.to]) })
         edges = net.edges
     }
 
@@ -162,9 +196,14 @@ struct IMDFPaths {
             $0.0
         }
         for list in members.values.map({ $0.map(\.1).sorted() }) {
-            let grid = list.count > Self.fewNodes ? PlanGrid(list.map { PlanBox(around: [nodes[$0].point]) }) : nil
+            let grid =
+                list.count > Self.fewNodes
+                ? PlanGrid(list.map { PlanBox(nodes[$0].point, nodes[$0].point) }, work: work) : nil
             for node in list {
+                guard !work.isSpent else { return [] }
                 let others = grid.map { near(node, of: list, in: $0) } ?? list.filter { $0 > node }
+                // A candidate is stored, sorted and tested.
+                work.spend(50 * others.count)
                 for other in others { candidates.insert(edge(node, other)) }
             }
         }
@@ -181,7 +220,7 @@ struct IMDFPaths {
         var reach = 4.0
         var found: [Int] = []
         repeat {
-            found = grid.near(PlanBox(around: [nodes[node].point], margin: reach)).map { list[$0] }
+            found = grid.near(PlanBox(nodes[node].point, nodes[node].point).grown(by: reach)).map { list[$0] }
             reach *= 1.5
         } while found.count <= Self.nearest && found.count < list.count
         let edges = found.filter { $0 != node }.map { edge(node, $0) }
@@ -189,18 +228,21 @@ struct IMDFPaths {
         return edges.prefix(Self.nearest).map { $0.from == node ? $0.to : $0.from }
     }
 
-    /// Returns whether a straight path between two nodes stays within their spaces.
-    private func isFree(_ from: Node, _ to: Node) -> Bool {
+    /// Returns whether no wall is on a straight path between two nodes.
+    private func isOpen(_ from: Node, _ to: Node) -> Bool {
         guard let line = StraightLine(from: from.point, to: to.point) else { return false }
-        for side in [0, Self.halfWidth, -Self.halfWidth] {
-            guard !isBlocked(line.point(at: 0, beside: side), line.point(at: line.length, beside: side)) else {
-                return false
-            }
+        return [0, Self.halfWidth, -Self.halfWidth].allSatisfy { side in
+            !isBlocked(line.point(at: 0, beside: side), line.point(at: line.length, beside: side))
         }
+    }
+
+    /// Returns whether a straight path between two nodes stays within their spaces.
+    private func staysInside(_ from: Node, _ to: Node) -> Bool {
+        guard let line = StraightLine(from: from.point, to: to.point) else { return false }
         let common = from.spaces.intersection(to.spaces)
         var metres = from.isDoor ? 0.2 + IMDFWalls.thickestWall : 0
         let end = line.length - (to.isDoor ? 0.2 + IMDFWalls.thickestWall : 0)
-        while metres < end {
+        while metres < end, !work.isSpent {
             guard !spaces(at: line.point(at: metres)).isDisjoint(with: common) else { return false }
             metres += Self.stride
         }

@@ -52,18 +52,22 @@ struct IMDFWalls {
     private static let edgeCosine = 0.9986
 
     private let units: [Unit]
+    private let work: ImportWork
     private let openings: [(id: String, line: StraightLine)]
     private let openingGrid: PlanGrid
 
-    init(units: [Unit], openings: [Opening], obstacles: [[[MapPoint]]], isOutdoor: Bool) {
+    /// - Parameter work: counts the work; the walls are incomplete if its limit is reached.
+    init(units: [Unit], openings: [Opening], obstacles: [[[MapPoint]]], isOutdoor: Bool, work: ImportWork) {
         self.units = units
+        self.work = work
         self.openings = openings.flatMap { opening in
             StraightLine.pieces(of: opening.line).map { (opening.id, $0) }
         }
-        openingGrid = PlanGrid(self.openings.map { $0.line.box.grown(by: Self.thickestWall) })
+        openingGrid = PlanGrid(self.openings.map { $0.line.box.grown(by: Self.thickestWall) }, work: work)
         var edges: [StraightLine] = []
         var open: [Int] = []
         for (index, unit) in units.enumerated() {
+            work.feature = unit.id
             if hasOwnWalls(unit) {
                 edges += unit.polygons.joined().flatMap(StraightLine.edges)
                 walledUnits.insert(unit.id)
@@ -82,7 +86,7 @@ struct IMDFWalls {
         case .open: return false
         case .enclosed:
             let edges = unit.polygons.joined().flatMap(StraightLine.edges)
-            if edges.contains(where: { !openings(along: $0).isEmpty }) { return true }
+            if edges.contains(where: { !work.isSpent && !openings(along: $0).isEmpty }) { return true }
             if unit.isPublic { openedUnits.append(unit.id) } else { closedUnits.append(unit.id) }
             return !unit.isPublic
         }
@@ -99,26 +103,29 @@ struct IMDFWalls {
 
     /// Returns the parts of the outlines of open units that adjoin no other unit.
     private func outerEdges(of open: [Int]) -> [StraightLine] {
-        let polygons = units.flatMap { $0.polygons }
-        let grid = PlanGrid(polygons.map { PlanBox(around: $0.first ?? []) })
-        let corners = Array(Set(polygons.joined().joined()))
-        let cornerGrid = PlanGrid(corners.map { PlanBox(around: [$0]) })
+        let polygons = units.map { $0.polygons.map { IndexedPolygon($0, work: work) } }
+        let all = Array(polygons.joined())
+        let grid = PlanGrid(all.map(\.box), work: work)
+        let corners = Array(Set(all.lazy.flatMap { $0.rings.joined() }))
+        let cornerGrid = PlanGrid(corners.map { PlanBox($0, $0) }, work: work)
         func isCovered(_ point: MapPoint) -> Bool {
-            grid.near(PlanBox(around: [point])).contains { PolygonPieces.contains(point, polygons[$0]) }
+            grid.near(PlanBox(point, point)).contains { all[$0].contains(point) }
         }
         var outer: [StraightLine] = []
-        for polygon in open.flatMap({ units[$0].polygons }) {
-            for edge in polygon.flatMap(StraightLine.edges) {
+        for (unit, polygon) in open.flatMap({ unit in polygons[unit].map { (unit, $0) } }) {
+            work.feature = units[unit].id
+            for edge in polygon.rings.flatMap(StraightLine.edges) {
+                guard !work.isSpent else { return [] }
                 // Between two corners of its neighbours, an edge has the same neighbour.
                 let stops = cornerGrid.near(edge.box.grown(by: Self.touching)).compactMap { index -> Double? in
                     let offset = edge.offset(of: corners[index])
                     let isStop = abs(offset.beside) <= Self.touching && offset.along > 0 && offset.along < edge.length
                     return isStop ? offset.along : nil
-                }
-                for (low, high) in zip([0] + stops.sorted(), stops.sorted() + [edge.length]) {
+                }.sorted()
+                for (low, high) in zip([0] + stops, stops + [edge.length]) {
                     let middle = (low + high) / 2
                     let sides = [Self.touching, -Self.touching].map { edge.point(at: middle, beside: $0) }
-                    let inside = sides.map { PolygonPieces.contains($0, polygon) }
+                    let inside = sides.map(polygon.contains)
                     guard inside[0] != inside[1], !isCovered(inside[0] ? sides[1] : sides[0]) else { continue }
                     if let piece = StraightLine(from: edge.point(at: low), to: edge.point(at: high)) {
                         outer.append(piece)
@@ -131,9 +138,11 @@ struct IMDFWalls {
 
     /// Converts edges to walls: removes duplicates and openings, and joins consecutive edges.
     private mutating func cut(_ edges: [StraightLine]) {
-        let grid = PlanGrid(edges.map(\.box))
+        let grid = PlanGrid(edges.map(\.box), work: work)
+        work.feature = ""
         var used: Set<String> = []
         for (index, edge) in edges.enumerated() {
+            guard !work.isSpent else { return }
             let doors = openings(along: edge)
             used.formUnion(doors.map { openings[$0.index].id })
             let earlier = grid.near(edge.box.grown(by: Self.sameEdge)).filter { $0 < index }

@@ -47,11 +47,9 @@ struct PolygonPieces {
     ///
     /// A single simple ring is returned unchanged. Quadratic in the number of corners; nil if there are too many
     /// corners or crossings.
-    static func pieces(of rings: [[MapPoint]], without others: [[[MapPoint]]]) -> [[MapPoint]]? {
-        let box = PlanBox(around: rings.first ?? [])
+    static func pieces(of rings: [[MapPoint]], without others: Blocked) -> [[MapPoint]]? {
         let own = edges(of: rings, 0)
-        let near = others.filter { other in
-            guard box.meets(PlanBox(around: other.first ?? [])) else { return false }
+        let near = others.near(PlanBox(around: rings.first ?? [])).filter { other in
             return other.joined().contains { contains($0, rings) } || rings.joined().contains { contains($0, other) }
                 || edges(of: other, 1).contains { edge in own.contains { $0.crossing(edge) != nil } }
         }
@@ -59,6 +57,24 @@ struct PolygonPieces {
         guard corners <= InputLimits.standard.corners else { return nil }
         if near.isEmpty, rings.count == 1, PolygonDefect(in: rings[0]) == nil { return rings }
         return PolygonPieces(edges: own + near.enumerated().flatMap { edges(of: $1, $0 + 1) }).polygons()
+    }
+
+    /// The areas to subtract on a level.
+    struct Blocked {
+        private let areas: [[[MapPoint]]]
+        private let grid: PlanGrid
+
+        init(_ areas: [[[MapPoint]]], work: ImportWork) {
+            self.areas = areas
+            grid = PlanGrid(areas.map { PlanBox(around: $0.first ?? []) }, work: work)
+        }
+
+        /// Returns the areas whose boxes meet this one.
+        func near(_ box: PlanBox) -> [[[MapPoint]]] { grid.near(box).map { areas[$0] } }
+
+        func contains(_ point: MapPoint) -> Bool {
+            near(PlanBox(point, point)).contains { PolygonPieces.contains(point, $0) }
+        }
     }
 
     private static func edges(of rings: [[MapPoint]], _ owner: Int) -> [Edge] {

@@ -12,16 +12,28 @@ struct SparseNet {
 
     /// The selected lines, the shortest first.
     private(set) var edges: [Edge] = []
+    private let work: ImportWork
     private var neighbours: [[(node: Int, length: Double)]]
 
     /// The largest ratio between the length of a path along the lines and that of an omitted line.
     private static let stretch = 1.2
 
-    /// Selects lines from the candidates; `isPossible` is called only for lines that shorten a path.
-    init(nodeCount: Int, candidates: [Edge], isPossible: (Edge) -> Bool) {
+    /// Selects lines from the candidates.
+    ///
+    /// - Parameters:
+    ///   - work: counts the work; lines are missing if its limit is reached.
+    ///   - isOpen: a fast test that all selected lines pass. Without it, each line through a wall would cause a search.
+    ///   - isPossible: a slow test, which is called only for lines that shorten a path.
+    init(
+        nodeCount: Int, candidates: [Edge], work: ImportWork, isOpen: (Edge) -> Bool, isPossible: (Edge) -> Bool
+    ) {
+        self.work = work
         neighbours = Array(repeating: [], count: nodeCount)
         for edge in candidates.sorted(by: { ($0.length, $0.from, $0.to) < ($1.length, $1.from, $1.to) }) {
-            guard !isReached(edge.to, from: edge.from, within: Self.stretch * edge.length), isPossible(edge) else {
+            guard !work.isSpent else { return }
+            guard isOpen(edge), !isReached(edge.to, from: edge.from, within: Self.stretch * edge.length),
+                isPossible(edge)
+            else {
                 continue
             }
             edges.append(edge)
@@ -36,6 +48,7 @@ struct SparseNet {
         var done: Set<Int> = []
         while let next = open.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             if next.key == goal { return true }
+            work.spend(10 + open.count)
             open[next.key] = nil
             done.insert(next.key)
             for (node, length) in neighbours[next.key] where !done.contains(node) {

@@ -28,7 +28,7 @@ struct StraightLine: Hashable, Sendable {
         zip(line, line.dropFirst()).compactMap { StraightLine(from: $0, to: $1) }
     }
 
-    var box: PlanBox { PlanBox(around: [from, to]) }
+    var box: PlanBox { PlanBox(from, to) }
 
     /// Returns the point at a distance from the start.
     func point(at metres: Double) -> MapPoint {
@@ -90,11 +90,24 @@ struct PlanBox: Hashable, Sendable {
     var maxY: Double
 
     /// Creates the smallest box around the points, enlarged by `margin` metres on each side.
-    init(around points: [MapPoint], margin: Double = 0) {
-        minX = (points.map(\.x).min() ?? 0) - margin
-        minY = (points.map(\.y).min() ?? 0) - margin
-        maxX = (points.map(\.x).max() ?? 0) + margin
-        maxY = (points.map(\.y).max() ?? 0) + margin
+    init(around points: some Sequence<MapPoint>, margin: Double = 0) {
+        var box: PlanBox?
+        for point in points {
+            guard let old = box else {
+                box = PlanBox(point, point)
+                continue
+            }
+            box = PlanBox(
+                MapPoint(x: min(old.minX, point.x), y: min(old.minY, point.y)),
+                MapPoint(x: max(old.maxX, point.x), y: max(old.maxY, point.y)))
+        }
+        self = (box ?? PlanBox(MapPoint(x: 0, y: 0), MapPoint(x: 0, y: 0))).grown(by: margin)
+    }
+
+    /// Creates the smallest box around two points.
+    init(_ one: MapPoint, _ other: MapPoint) {
+        (minX, minY) = (min(one.x, other.x), min(one.y, other.y))
+        (maxX, maxY) = (max(one.x, other.x), max(one.y, other.y))
     }
 
     func meets(_ other: PlanBox) -> Bool {
@@ -103,13 +116,17 @@ struct PlanBox: Hashable, Sendable {
 
     /// Returns the box, enlarged by `margin` metres on each side.
     func grown(by margin: Double) -> PlanBox {
-        PlanBox(around: [MapPoint(x: minX, y: minY), MapPoint(x: maxX, y: maxY)], margin: margin)
+        var box = self
+        (box.minX, box.minY) = (minX - margin, minY - margin)
+        (box.maxX, box.maxY) = (maxX + margin, maxY + margin)
+        return box
     }
 }
 
 /// A spatial index of boxes on a plan.
-struct PlanGrid: Sendable {
+struct PlanGrid {
     private let boxes: [PlanBox]
+    private let work: ImportWork
     private let bounds: PlanBox
     private let edge: Double
     private let columns: Int
@@ -124,20 +141,22 @@ struct PlanGrid: Sendable {
     /// The largest number of cells that list one box.
     private static let mostOfOne = 256
 
-    init(_ boxes: [PlanBox]) {
+    /// - Parameter work: counts what a search takes.
+    init(_ boxes: [PlanBox], work: ImportWork) {
         self.boxes = boxes
-        let corners = boxes.flatMap { [MapPoint(x: $0.minX, y: $0.minY), MapPoint(x: $0.maxX, y: $0.maxY)] }
-        bounds = PlanBox(around: corners)
+        self.work = work
+        bounds = PlanBox(
+            around: boxes.lazy.flatMap { [MapPoint(x: $0.minX, y: $0.minY), MapPoint(x: $0.maxX, y: $0.maxY)] })
         let longest = max(bounds.maxX - bounds.minX, bounds.maxY - bounds.minY)
         edge = max(Self.smallestCell, longest / Double(Self.mostCells - 1))
         columns = Int((bounds.maxX - bounds.minX) / edge) + 1
         cells = Array(repeating: [], count: columns * (Int((bounds.maxY - bounds.minY) / edge) + 1))
         for (index, box) in boxes.enumerated() {
-            let covered = self.covered(by: box)
-            if covered.count > Self.mostOfOne {
+            let (rows, columns) = covered(by: box)
+            if rows.count * columns.count > Self.mostOfOne {
                 large.append(index)
             } else {
-                for cell in covered { cells[cell].append(index) }
+                for row in rows { for column in columns { cells[row * self.columns + column].append(index) } }
             }
         }
     }
@@ -145,19 +164,32 @@ struct PlanGrid: Sendable {
     /// Returns the items whose boxes overlap this one, in ascending order.
     func near(_ box: PlanBox) -> [Int] {
         guard box.meets(bounds) else { return [] }
-        var found = large
-        for cell in covered(by: box) { found += cells[cell] }
-        return Set(found).filter { boxes[$0].meets(box) }.sorted()
+        let (rows, columns) = covered(by: box)
+        var steps = large.count + rows.count * columns.count
+        var found = large.filter { boxes[$0].meets(box) }
+        for row in rows {
+            for column in columns {
+                let cell = cells[row * self.columns + column]
+                steps += cell.count
+                for index in cell where boxes[index].meets(box) { found.append(index) }
+            }
+        }
+        work.spend(steps)
+        // A box is in all the cells that it covers.
+        found.sort()
+        var distinct: [Int] = []
+        distinct.reserveCapacity(found.count)
+        for index in found where distinct.last != index { distinct.append(index) }
+        return distinct
     }
 
-    private func covered(by box: PlanBox) -> [Int] {
+    private func covered(by box: PlanBox) -> (rows: ClosedRange<Int>, columns: ClosedRange<Int>) {
         let rows = cells.count / columns
         func range(_ low: Double, _ high: Double, _ count: Int) -> ClosedRange<Int> {
             let first = min(max(Int(low / edge), 0), count - 1)
             return first...min(max(Int(high / edge), first), count - 1)
         }
         let horizontal = range(box.minX - bounds.minX, box.maxX - bounds.minX, columns)
-        let vertical = range(box.minY - bounds.minY, box.maxY - bounds.minY, rows)
-        return vertical.flatMap { row in horizontal.map { row * columns + $0 } }
+        return (range(box.minY - bounds.minY, box.maxY - bounds.minY, rows), horizontal)
     }
 }

@@ -17,11 +17,23 @@ public struct OSMImporter: Sendable {
     /// The language of names as a BCP 47 tag, such as `en` for `name:en`; nil for the tag `name`.
     public var language: String?
 
+    /// Called with the steps of work that a conversion took.
+    private let didConvert: @Sendable (Int) -> Void
+
     /// Creates an importer.
     public init(venueID: VenueID? = nil, version: Int = 1, language: String? = nil) {
+        self.init(venueID: venueID, version: version, language: language) { _ in }
+    }
+
+    /// Creates an importer that reports the steps of work of each conversion, so that a test can compare them.
+    package init(
+        venueID: VenueID? = nil, version: Int = 1, language: String? = nil,
+        didConvert: @escaping @Sendable (_ steps: Int) -> Void
+    ) {
         self.venueID = venueID
         self.version = version
         self.language = language
+        self.didConvert = didConvert
     }
 
     /// Reads a file of up to 32 MiB.
@@ -53,6 +65,7 @@ public struct OSMImporter: Sendable {
             contents: translation.contents, labels: IMDFLabels(language: language, archiveLanguage: nil))
         conversion.report.remarks = translation.remarks
         var result = conversion.venue(venue, id: venueID, version: version)
+        didConvert(conversion.work.steps)
         try Self.check(conversion.problems, of: path)
         result.beacons = translation.beacons.compactMap { beacon in
             guard let plan = conversion.plans[beacon.levelID] else { return nil }

@@ -78,8 +78,18 @@ struct OSMShapes: Sendable {
 
     /// Returns whether a ring contains a place, by the even-odd rule; a building is small, so degrees are a plane.
     static func contains(_ place: Coordinate, _ ring: [Coordinate]) -> Bool {
-        let corners = ring.map { MapPoint(x: $0.longitude, y: $0.latitude) }
-        return Area.polygon(corners).contains(MapPoint(x: place.longitude, y: place.latitude))
+        guard var previous = ring.last else { return false }
+        var isInside = false
+        for corner in ring {
+            if (corner.latitude > place.latitude) != (previous.latitude > place.latitude),
+                place.longitude < (previous.longitude - corner.longitude) * (place.latitude - corner.latitude)
+                    / (previous.latitude - corner.latitude) + corner.longitude
+            {
+                isInside.toggle()
+            }
+            previous = corner
+        }
+        return isInside
     }
 }
 

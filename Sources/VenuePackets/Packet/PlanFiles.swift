@@ -30,32 +30,35 @@ public struct PlanFiles: Sendable {
     public func tiles(of map: VenueMap) throws(VenuePacketError) -> PlanTiles? {
         guard let path = map.tilesPath, let width = map.widthPixels, let height = map.heightPixels else { return nil }
         return try reading(path) { () throws(PacketFileError) in
+            let file: OpenFile
             switch storage {
             case .zip(let packet) where !path.hasPrefix("/"):
                 let limit = InputLimits.standard.image
-                let copy = try UnnamedFile(try PacketArchive(path: packet).read(path, limit: limit))
-                return try PlanTiles(path: copy.path, copy: copy, width: width, height: height)
+                file = try OpenFile.unnamed(try PacketArchive(path: packet).read(path, limit: limit))
+            case .folder(let folder) where !path.hasPrefix("/"): file = try PacketFolder(path: folder).open(path)
             default:
-                return try PlanTiles(path: absolute(path), copy: nil, width: width, height: height)
+                do throws(FileSystemError) { file = try OpenFile(regular: path) } catch {
+                    throw PacketFileError(message: error.reason)
+                }
             }
+            return try PlanTiles(file, width: width, height: height)
         }
     }
 
     private func bytes(_ path: String) throws(VenuePacketError) -> [UInt8] {
         try reading(path) { () throws(PacketFileError) in
             let limit = InputLimits.standard.image
-            if case .zip(let packet) = storage, !path.hasPrefix("/") {
+            switch storage {
+            case .zip(let packet) where !path.hasPrefix("/"):
                 return try PacketArchive(path: packet).read(path, limit: limit)
-            }
-            do throws(BoundedFileError) { return try BoundedFile.read(absolute(path), limit: limit) } catch {
-                throw PacketFileError(message: "\(error)")
+            case .folder(let folder) where !path.hasPrefix("/"):
+                return try PacketFolder(path: folder).read(path, limit: limit)
+            default:
+                do throws(BoundedFileError) { return try BoundedFile.read(regular: path, limit: limit) } catch {
+                    throw PacketFileError(message: "\(error)")
+                }
             }
         }
-    }
-
-    private func absolute(_ path: String) -> String {
-        if case .folder(let folder) = storage, !path.hasPrefix("/") { return folder + "/" + path }
-        return path
     }
 
     private func reading<Result>(

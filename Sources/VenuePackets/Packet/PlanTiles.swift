@@ -22,15 +22,13 @@ public struct PlanTiles: Sendable {
     public let format: String
     private let archive: PacketArchive
     private let names: [Place: String]
-    /// The file that the archive is read from, if it is a copy.
-    private let copy: UnnamedFile?
+    /// The file that the archive is read from.
+    private let file: OpenFile
 
-    /// Opens a zip with tiles.
-    ///
-    /// - Parameter copy: the file at `path`, if it must be kept open.
-    init(path: String, copy: UnnamedFile?, width: Int, height: Int) throws(PacketFileError) {
-        archive = try PacketArchive(path: path, marker: "0/0/0.png")
-        self.copy = copy
+    /// Opens a zip with tiles. Only this file is read, whatever happens to its name.
+    init(_ file: OpenFile, width: Int, height: Int) throws(PacketFileError) {
+        archive = try PacketArchive(path: file.openPath, marker: "0/0/0.png", named: file.path)
+        self.file = file
         (self.width, self.height) = (width, height)
         var names: [Place: String] = [:]
         for name in archive.files { if let place = Self.place(of: name) { names[place] = name } }
@@ -77,34 +75,18 @@ public struct PlanTiles: Sendable {
     }
 }
 
-/// A file without a name, which the system deletes when this object is destroyed.
-///
-/// A class because it owns the open descriptor.
-final class UnnamedFile: Sendable {
-    private let descriptor: Int32
-
-    /// Creates a file with this content in the folder for temporary files.
-    init(_ bytes: [UInt8]) throws(PacketFileError) {
-        var template = Array((FileManager.default.temporaryDirectory.path + "/plan-XXXXXX").utf8CString)
-        descriptor = mkstemp(&template)
-        guard descriptor >= 0 else {
-            throw PacketFileError(message: "cannot be copied: \(String(cString: strerror(errno)))")
-        }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        unlink(template)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw PacketFileError(message: "cannot be copied: \(String(cString: strerror(errno)))")
-            }
-            rest = rest.dropFirst(count)
+extension OpenFile {
+    /// Creates a file with this content in the folder for temporary files. It has no name, and the system deletes it
+    /// when this object is destroyed.
+    static func unnamed(_ bytes: [UInt8]) throws(PacketFileError) -> OpenFile {
+        do throws(FileSystemError) {
+            let path = "\(FileManager.default.temporaryDirectory.path)/plan-\(UInt64.random(in: .min ... .max))"
+            let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+            unlink(path)
+            try file.write(bytes)
+            return file
+        } catch {
+            throw PacketFileError(message: "cannot be copied: \(error.reason)")
         }
     }
-
-    deinit { close(descriptor) }
-
-    /// A path at which this process can open the file.
-    var path: String { "/proc/self/fd/\(descriptor)" }
 }

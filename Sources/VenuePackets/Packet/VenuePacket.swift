@@ -66,32 +66,33 @@ extension VenuePacket {
         switch storage {
         case .zip(let path):
             do throws(PacketFileError) {
-                try PacketArchive(path: path).unpack(names, into: LocalPath.absolute(folder))
+                try PacketArchive(path: path).unpack(names, into: LocalPath.absolute(folder), isPrivate: false)
             } catch {
                 throw VenuePacketError(file: path, message: error.message)
             }
         case .folder(let path):
             for name in names.sorted() {
-                try Self.copy(path + "/" + name, to: LocalPath.absolute(folder) + "/" + name)
+                try Self.copy(name, of: PacketFolder(path: path), to: LocalPath.absolute(folder) + "/" + name)
             }
         }
     }
 
-    private static func copy(_ source: String, to target: String) throws(VenuePacketError) {
-        let (from, to) = (URL(filePath: source), URL(filePath: target))
-        guard from.resolvingSymlinksInPath().path != to.resolvingSymlinksInPath().path else { return }
-        do {
-            let folder = to.deletingLastPathComponent().path
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let size = try FileManager.default.attributesOfItem(atPath: from.path)[.size] as? Int ?? 0
-            guard size <= InputLimits.standard.image else {
-                throw VenuePacketError(file: source, message: "has \(size) bytes, more than a plan image may have")
-            }
-            try Data(contentsOf: from, options: .mappedIfSafe).write(to: to, options: .atomic)
-        } catch let error as VenuePacketError {
-            throw error
+    private static func copy(
+        _ name: String, of packet: PacketFolder, to target: String
+    ) throws(VenuePacketError) {
+        let source: OpenFile
+        do throws(PacketFileError) { source = try packet.open(name) } catch {
+            throw VenuePacketError(file: packet.path, message: error.message)
+        }
+        if let there = try? OpenFile(regular: target), there.isSameFile(as: source) { return }
+        if let size = try? source.size(), size > InputLimits.standard.image {
+            throw VenuePacketError(file: source.path, message: "has \(size) bytes, more than a plan image may have")
+        }
+        do throws(FileSystemError) {
+            try DiskFolder.create(DiskFolder.parent(of: target), mode: DiskFolder.openMode)
+            try DiskFile.copy(source, to: target, mode: DiskFile.openMode)
         } catch {
-            throw VenuePacketError(file: target, message: "cannot be written: \(error.systemReason)")
+            throw VenuePacketError(file: target, message: "cannot be written: \(error.reason)")
         }
     }
 }

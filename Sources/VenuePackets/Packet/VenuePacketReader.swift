@@ -133,8 +133,10 @@ public struct VenuePacketReader: Sendable {
     ) -> (packet: VenuePacket?, problems: [VenueProblem]) {
         var (venue, parser) = (document.venue, document.parser)
         for reference in parser.fileReferences where !files.contains(reference.file) {
+            let refusal = files.refusal(of: reference.file).map { "the packet's file \"\(reference.file)\" \($0)" }
             parser.report(
-                .error, reference.path, "the packet has no file \"\(reference.file)\"; add it or remove the field")
+                .error, reference.path,
+                refusal ?? "the packet has no file \"\(reference.file)\"; add it or remove the field")
         }
         let radioMap = radioMap(from: files, given: given, known: Self.identities(of: venue), parser: &parser)
         venue?.radioMap = radioMap

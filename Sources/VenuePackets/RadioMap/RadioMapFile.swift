@@ -50,12 +50,9 @@ public enum RadioMapFile: Sendable {
     public static func write(_ radioMap: RadioMap, to path: String) throws(RadioMapFileError) {
         do throws(PacketFileError) {
             let bytes = try bytes(of: radioMap, named: path)
-            do {
-                let absolute = LocalPath.absolute(path)
-                try Data(bytes).write(to: URL(filePath: absolute), options: LocalPath.writingOptions(for: absolute))
-            } catch {
+            do throws(FileSystemError) { try DiskFile.write(bytes, to: LocalPath.absolute(path)) } catch {
                 throw PacketFileError(
-                    message: "cannot be written: \(error.systemReason); check the folder and the free space")
+                    message: "cannot be written: \(error.reason); check the folder and the free space")
             }
         } catch {
             throw RadioMapFileError(file: path, path: error.path, message: error.message)
@@ -73,13 +70,9 @@ public enum RadioMapFile: Sendable {
 
     /// Reads the file at a path.
     static func contents(of path: String) throws(PacketFileError) -> RadioMap {
-        let absolute = LocalPath.absolute(path)
-        guard FileManager.default.fileExists(atPath: absolute) else {
-            throw PacketFileError(message: "there is no \(absolute); give a radio map that a survey has written")
-        }
-        let file = URL(filePath: absolute)
-        let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-        return try read(folder.read(file.lastPathComponent, limit: InputLimits.standard.radioMap), named: path)
+        let advice = "give a radio map that a survey has written"
+        return try read(
+            GivenFile.read(path, limit: InputLimits.standard.radioMap, advice: advice), named: path)
     }
 
     /// Parses the bytes of a file with this name.

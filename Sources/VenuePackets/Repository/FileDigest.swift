@@ -10,7 +10,12 @@ enum FileDigest {
     ///
     /// - Throws: `FileSystemError` if the file cannot be read.
     static func sha256(of path: String) throws(FileSystemError) -> String {
-        let file = try OpenFile(path, O_RDONLY)
+        try sha256(of: try OpenFile(regular: path))
+    }
+
+    /// Returns the digest of an open file that wasn't read yet.
+    static func sha256(of file: OpenFile) throws(FileSystemError) -> String {
+        let path = file.path
         guard let archive = archive_write_new() else { throw FileSystemError(path: path, reason: "out of memory") }
         defer { archive_write_free(archive) }
         var text = [UInt8](repeating: 0, count: 4_096)

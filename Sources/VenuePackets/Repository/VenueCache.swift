@@ -236,12 +236,11 @@ extension VenueCache {
         case .folder(let path):
             for name in wanted {
                 let target = folder + "/" + name
-                do {
+                do throws(FileSystemError) {
                     try DiskFolder.create(DiskFolder.parent(of: target))
-                    try FileManager.default.copyItem(atPath: path + "/" + name, toPath: target)
-                    try OpenFile(target, O_RDONLY).setMode(0o600)
+                    try DiskFile.copy(try OpenFile(name, below: path), to: target, mode: 0o600)
                 } catch {
-                    let reason = "cannot be copied: " + error.systemReason(reading: path + "/" + name)
+                    let reason = "cannot be copied: " + error.reason
                     throw PacketFileError(
                         message: "\(name) \(reason)", storage: FileSystemError(path: target, reason: reason))
                 }
@@ -249,7 +248,7 @@ extension VenueCache {
         }
         do throws(FileSystemError) {
             try DiskFolder.create(folder)
-            try OpenFile(folder + "/" + PacketPath.venueFile, O_WRONLY | O_CREAT | O_TRUNC).write(document.bytes)
+            try DiskFile.replace(folder + "/" + PacketPath.venueFile, with: document.bytes, mode: 0o600)
         } catch {
             throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
         }

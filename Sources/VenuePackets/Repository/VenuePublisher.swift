@@ -179,12 +179,20 @@ public struct VenuePublisher: Sendable {
     }
 }
 
+/// A file below a folder, from which a published file is copied.
+private struct SourcePlace {
+    var folder: String
+    var name: String
+
+    func open() throws(FileSystemError) -> OpenFile { try OpenFile(name, below: folder) }
+}
+
 /// A packet that is ready to be published.
 private struct PreparedPacket {
     /// Its entry in the catalogue.
     var entry: CatalogueEntry
-    /// The present paths of its files.
-    var sources: [(file: PublishedFile, path: String)]
+    /// The present places of its files.
+    var sources: [(file: PublishedFile, place: SourcePlace)]
 }
 
 // The files of one packet.
@@ -216,7 +224,7 @@ extension VenuePublisher {
             throw error.storage.map(VenueRepositoryError.init) ?? .broken(origin(of: packet), error.path, error.message)
         }
         let (sources, files, zip) = try VenueRepositoryError.storing { () throws(FileSystemError) in
-            try describe(venue, zip: made + "/packet.zip", apart: apart, in: source)
+            try describe(venue, zip: SourcePlace(folder: made, name: "packet.zip"), apart: apart, in: source)
         }
         let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
         return PreparedPacket(entry: entry, sources: sources)
@@ -225,17 +233,17 @@ extension VenuePublisher {
     /// Returns the catalogue's description of a packet's zip and its separate files, and the present paths of all of
     /// them.
     private func describe(
-        _ venue: Venue, zip: String, apart: Set<String>, in source: String
+        _ venue: Venue, zip: SourcePlace, apart: Set<String>, in source: String
     ) throws(FileSystemError) -> (
-        sources: [(file: PublishedFile, path: String)], files: [String: PublishedFile], zip: PublishedFile
+        sources: [(file: PublishedFile, place: SourcePlace)], files: [String: PublishedFile], zip: PublishedFile
     ) {
-        var sources: [(file: PublishedFile, path: String)] = []
+        var sources: [(file: PublishedFile, place: SourcePlace)] = []
         var files: [String: PublishedFile] = [:]
         for name in apart.sorted() {
-            let path = source + "/" + name
-            let file = try described(path, in: "files") { "\($0.prefix(32))\(Self.ending(of: name))" }
+            let place = SourcePlace(folder: source, name: name)
+            let file = try described(place, in: "files") { "\($0.prefix(32))\(Self.ending(of: name))" }
             files[name] = file
-            sources.append((file, path))
+            sources.append((file, place))
         }
         let packet = try described(zip, in: Self.folder(of: venue.id)) { "\(venue.version)-\($0.prefix(12)).zip" }
         sources.append((packet, zip))
@@ -250,10 +258,11 @@ extension VenuePublisher {
 
     /// Returns the catalogue's description of a file, whose path is derived from its digest.
     private func described(
-        _ source: String, in subfolder: String, name: (_ digest: String) -> String
+        _ source: SourcePlace, in subfolder: String, name: (_ digest: String) -> String
     ) throws(FileSystemError) -> PublishedFile {
-        let digest = try FileDigest.sha256(of: source)
-        let size = try OpenFile(source, O_RDONLY).size()
+        let file = try source.open()
+        let digest = try FileDigest.sha256(of: file)
+        let size = try file.size()
         return PublishedFile(path: subfolder + "/" + name(digest), size: size, digest: digest)
     }
 
@@ -263,7 +272,7 @@ extension VenuePublisher {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
             try DiskFolder.create(DiskFolder.parent(of: target), mode: DiskFolder.openMode)
-            let file = try OpenFile(source, O_RDONLY)
+            let file = try source.open()
             let copy = try work.makeFile(mode: DiskFile.openMode)
             while let bytes = try file.read() { try copy.write(bytes) }
             try copy.synchronize()

@@ -33,14 +33,12 @@ public enum RoomTrainingFile: Sendable {
     ///
     /// - Throws: `TrainingFileError` if the file cannot be written.
     public static func write(_ training: RoomTrainingSet, to path: String) throws(TrainingFileError) {
-        let absolute = LocalPath.absolute(path)
-        do {
-            try Data(document(of: training).utf8).write(
-                to: URL(filePath: absolute), options: LocalPath.writingOptions(for: absolute))
+        do throws(FileSystemError) {
+            try DiskFile.write(Array(document(of: training).utf8), to: LocalPath.absolute(path))
         } catch {
             throw TrainingFileError(
                 file: path, path: "$",
-                message: "cannot be written: \(error.systemReason); check the folder and the free space")
+                message: "cannot be written: \(error.reason); check the folder and the free space")
         }
     }
 
@@ -60,13 +58,8 @@ public enum RoomTrainingFile: Sendable {
     }
 
     private static func contents(of path: String) throws(PacketFileError) -> RoomTrainingSet {
-        let absolute = LocalPath.absolute(path)
-        guard FileManager.default.fileExists(atPath: absolute) else {
-            throw PacketFileError(message: "there is no \(absolute); give training data of rooms")
-        }
-        let file = URL(filePath: absolute)
-        let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-        return try set(of: folder.read(file.lastPathComponent, limit: InputLimits.standard.training))
+        let advice = "give training data of rooms"
+        return try set(of: GivenFile.read(path, limit: InputLimits.standard.training, advice: advice))
     }
 
     /// Returns the training data of a file's bytes.

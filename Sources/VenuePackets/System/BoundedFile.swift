@@ -20,7 +20,25 @@ package enum BoundedFileError: Error, Hashable, Sendable, CustomStringConvertibl
 package enum BoundedFile {
     /// Returns the bytes of a file, or of a pipe or device, up to the limit.
     package static func read(_ path: String, limit: Int) throws(BoundedFileError) -> [UInt8] {
-        let file = try reading { () throws(FileSystemError) in try OpenFile(path, O_RDONLY) }
+        try read(limit: limit) { () throws(FileSystemError) in try OpenFile(path, O_RDONLY) }
+    }
+
+    /// Returns the bytes of a regular file below a folder, as `OpenFile.init(_:below:)` opens it, up to the limit.
+    package static func read(
+        _ file: String, below folder: String, limit: Int
+    ) throws(BoundedFileError) -> [UInt8] {
+        try read(limit: limit) { () throws(FileSystemError) in try OpenFile(file, below: folder) }
+    }
+
+    /// Returns the bytes of a regular file up to the limit.
+    static func read(regular path: String, limit: Int) throws(BoundedFileError) -> [UInt8] {
+        try read(limit: limit) { () throws(FileSystemError) in try OpenFile(regular: path) }
+    }
+
+    private static func read(
+        limit: Int, _ opened: () throws(FileSystemError) -> OpenFile
+    ) throws(BoundedFileError) -> [UInt8] {
+        let file = try reading(opened)
         let size = try reading { () throws(FileSystemError) in try file.size() }
         guard size <= limit else { throw .tooLong(bytes: size, limit: limit) }
         var bytes: [UInt8] = []

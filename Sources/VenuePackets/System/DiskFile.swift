@@ -11,16 +11,79 @@ package enum DiskFile {
     /// - Parameter mode: the access permissions of a new file, of which the umask removes some.
     /// - Throws: `FileSystemError`; then an earlier file stays.
     package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = openMode) throws(FileSystemError) {
+        let draft = try FileDraft(of: path, mode: mode)
+        try draft.write(bytes)
+        try draft.finish()
+    }
+
+    /// Copies a file, from its present place to its end.
+    static func copy(_ source: OpenFile, to path: String, mode: mode_t) throws(FileSystemError) {
+        let draft = try FileDraft(of: path, mode: mode)
+        while let bytes = try source.read() { try draft.write(bytes) }
+        try draft.finish()
+    }
+
+    /// Writes into a pipe or a device, which a new file would replace for all its users; replaces any other file.
+    static func write(_ bytes: [UInt8], to path: String) throws(FileSystemError) {
+        var status = stat()
+        guard stat(path, &status) == 0, [S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
+            return try replace(path, with: bytes)
+        }
+        try OpenFile(path, O_WRONLY | O_NOCTTY).write(bytes)
+    }
+}
+
+/// A file that is being written; it gets its name when it is complete.
+///
+/// A class because it owns the open file and removes an incomplete one. The file has a name that nobody can know
+/// before, and is never one that was there: in a folder of others, that could be a link to a file of this user.
+final class FileDraft {
+    private let path: String
+    private let file: OpenFile
+    private var isFinished = false
+
+    /// Creates the file beside its place.
+    ///
+    /// - Parameter mode: the access permissions, of which the umask removes some; an earlier file keeps its own.
+    init(of path: String, mode: mode_t) throws(FileSystemError) {
+        self.path = path
         let temporary = "\(path).\(UInt64.random(in: .min ... .max)).unfinished"
         do throws(FileSystemError) {
-            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
             var earlier = stat()
-            if stat(path, &earlier) == 0 { try file.setMode(earlier.st_mode & 0o777) }
-            try file.write(bytes)
-            try file.synchronize()
-            guard try DiskFolder.place(temporary, at: path) else { throw .system(path) }
+            if stat(path, &earlier) == 0, earlier.st_mode & S_IFMT == S_IFREG {
+                try file.setMode(earlier.st_mode & 0o777)
+            }
         } catch {
-            unlink(temporary)
+            throw FileSystemError(path: path, reason: error.reason)
+        }
+    }
+
+    deinit { if !isFinished { unlink(file.path) } }
+
+    /// The descriptor, for a library that writes to it.
+    var descriptor: Int32 { file.descriptor }
+
+    /// Appends bytes.
+    func write(_ bytes: [UInt8]) throws(FileSystemError) {
+        do throws(FileSystemError) { try file.write(bytes) } catch {
+            throw FileSystemError(path: path, reason: error.reason)
+        }
+    }
+
+    /// Gives the file its name.
+    ///
+    /// - Parameter isDurable: whether the content is on disk when this function returns.
+    func finish(isDurable: Bool = true) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            if isDurable {
+                try file.synchronize()
+                guard try DiskFolder.place(file.path, at: path) else { throw .system(path) }
+            } else {
+                guard rename(file.path, path) == 0 else { throw .system(path) }
+            }
+            isFinished = true
+        } catch {
             throw FileSystemError(path: path, reason: error.reason)
         }
     }

@@ -20,6 +20,11 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     static func system(_ path: String) -> FileSystemError {
         FileSystemError(path: path, reason: String(cString: strerror(errno)))
     }
+
+    /// The error of a pipe, device or folder in place of a file.
+    static func irregular(_ path: String) -> FileSystemError {
+        FileSystemError(path: path, reason: "is not a regular file; replace it by one")
+    }
 }
 
 extension Error {

@@ -1,4 +1,3 @@
-import Glibc
 import IndoorVocabulary
 import LocalizationSession
 
@@ -15,7 +14,7 @@ public struct LocalImageReader: PlanImageReader {
         at path: String, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> [UInt8] {
         do {
-            let file = try OpenFile(path, O_RDONLY)
+            let file = try OpenFile(regular: path)
             let size = try file.size()
             guard size <= InputLimits.standard.image else {
                 throw FileSystemError(path: path, reason: "has \(size) bytes, more than a plan image may have")

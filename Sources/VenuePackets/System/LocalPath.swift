@@ -18,12 +18,4 @@ enum LocalPath {
         guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return nil }
         return "\(path) cannot be read: \(String(cString: strerror(errno))); check its permissions"
     }
-
-    /// Returns options with which a reader never finds an incomplete file: the file is written aside, then renamed.
-    ///
-    /// A pipe or a device is written directly: a renamed file would replace it for all its users.
-    static func writingOptions(for path: String) -> Data.WritingOptions {
-        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-        return type == nil || type == .typeRegular ? .atomic : []
-    }
 }

@@ -1,3 +1,4 @@
+import CFolders
 import Glibc
 
 /// An open file or folder, which can be locked against other users.
@@ -6,7 +7,7 @@ import Glibc
 /// processes as well as other values in this process, and ends with the process.
 package final class OpenFile: Sendable {
     package let path: String
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// Opens a file; child processes don't inherit it.
     ///
@@ -17,7 +18,62 @@ package final class OpenFile: Sendable {
         guard descriptor >= 0 else { throw .system(path) }
     }
 
+    /// Opens a regular file below a folder for reading; child processes don't inherit it.
+    ///
+    /// Whoever can write into the folder can put a link, a pipe or a device there: a link that leaves the folder isn't
+    /// followed, and the call doesn't wait for the other end of a pipe.
+    /// - Parameter file: the file's path within the folder. The path of the folder itself may contain links.
+    /// - Throws: `FileSystemError` if the system can't open it, or if it is no regular file of the folder.
+    package init(_ file: String, below folder: String) throws(FileSystemError) {
+        path = folder + "/" + file
+        descriptor = try Self.descriptor(of: file, below: folder, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .irregular(path) }
+    }
+
+    /// Opens a regular file, or a link to one, for reading; the call doesn't wait for the other end of a pipe.
+    ///
+    /// - Throws: `FileSystemError` if the system can't open it, or if it is not a regular file.
+    package convenience init(regular path: String) throws(FileSystemError) {
+        try self.init(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .irregular(path) }
+    }
+
     deinit { close(descriptor) }
+
+    /// Why a file below a folder can't be used; nil if it can. It need not be readable.
+    ///
+    /// - Throws: `FileSystemError` if the system finds no such file.
+    static func irregularity(of file: String, below folder: String) throws(FileSystemError) -> FileSystemError? {
+        let path = folder + "/" + file
+        let descriptor = try descriptor(of: file, below: folder, cfolders_path)
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(path) }
+        return status.st_mode & S_IFMT == S_IFREG ? nil : .irregular(path)
+    }
+
+    private static func descriptor(
+        of file: String, below folder: String, _ flags: Int32
+    ) throws(FileSystemError) -> Int32 {
+        let root = open(folder, cfolders_path | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { throw .system(folder) }
+        defer { close(root) }
+        let descriptor = cfolders_open_below(root, file, flags)
+        guard descriptor >= 0 else {
+            guard errno == EXDEV || errno == ELOOP else { throw .system(folder + "/" + file) }
+            throw FileSystemError(
+                path: folder + "/" + file,
+                reason: "is a symbolic link that leaves the folder; replace it by the file")
+        }
+        return descriptor
+    }
+
+    /// A path at which this process can open the file again, whatever happens to its name.
+    var openPath: String { "/proc/self/fd/\(descriptor)" }
 
     /// Acquires the exclusive lock; returns false if another user holds or shares it.
     package func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }

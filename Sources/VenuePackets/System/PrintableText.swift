@@ -1,6 +1,7 @@
 /// Escapes text for display: names come from packets and radio advertisements, which anyone can write.
 package enum PrintableText {
-    /// Returns the text with control characters and characters that change the writing direction as escapes.
+    /// Returns the text with escapes for control characters, and for characters that nobody sees: they change the
+    /// writing direction, or make two names look the same.
     ///
     /// - Parameter kept: characters that stay unescaped.
     package static func escaping(_ text: String, kept: Set<Unicode.Scalar> = []) -> String {
@@ -20,21 +21,27 @@ package enum PrintableText {
     package static func line(_ text: String) -> String { escaping(text) }
 
     /// Returns whether this byte may begin a character to escape; most texts contain no such byte.
-    private static func mayBegin(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xE2 }
+    private static func mayBegin(_ byte: UInt8) -> Bool { byte < 0x20 || byte >= 0x7F }
 
     private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // The control characters C0 and C1.
         case 0..<0x20, 0x7F..<0xA0: true
-        // Writing direction (Unicode Standard Annex 9), and line and paragraph separators.
-        case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
+        case ..<0x7F: false
+        // Line and paragraph separators.
+        case 0x2028, 0x2029: true
+        // Joiners and variation selectors, which the writing of Persian and Hindi and many symbols need.
+        case 0x200C, 0x200D, 0xFE00...0xFE0F, 0xE0100...0xE01EF: false
+        // Writing direction (Unicode Standard Annex 9), byte order mark, soft hyphen, fillers, tags.
+        default: scalar.properties.generalCategory == .format || scalar.properties.isDefaultIgnorableCodePoint
         }
     }
 
     /// Returns a character as a JSON escape.
     private static func escape(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        UTF16.encode(scalar).map(Array.init)?.map { unit in
+            let digits = String(unit, radix: 16, uppercase: true)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined() ?? ""
     }
 }

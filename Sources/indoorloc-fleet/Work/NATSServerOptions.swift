@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 import NATSLog
 import SecretFiles
 import TagTracking
@@ -31,7 +32,8 @@ struct NATSServerOptions: Sendable {
             guard url.wholeMatch(of: #/(nats|tls):\/\/[^\s\/@]+/#) != nil else {
                 let reason = url.contains("@") ? "; put user and password into --nats-user-file" : ""
                 throw UsageError(
-                    message: "--nats must be nats://HOST[:PORT] or tls://HOST[:PORT], not '\(Self.withoutUser(url))'"
+                    message:
+                        "--nats must be nats://HOST[:PORT] or tls://HOST[:PORT], not '\(AddressText.withoutSecrets(Self.withoutUser(url)))'"
                         + reason, command: command)
             }
         }

@@ -43,7 +43,7 @@ struct TrackCommand: Command {
                     + "(default \(MQTTOutputSettings().instance))"),
             CommandOption(
                 name: "home-assistant",
-                help: "also announce the tags of the register, or else all tags, to Home Assistant"),
+                help: "also announce the tags of the register to Home Assistant"),
         ] + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds] + CommandOption.log)
 
     private static var formats: String {
@@ -114,7 +114,7 @@ struct TrackCommand: Command {
     func run() async throws {
         let packet = try await fleet.packet()
         let register = try fleet.register()
-        let page = try page.map { try TrackPage($0, packet) }
+        let page = try page.map { try TrackPage($0, packet, register) }
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
             model: FleetModel(venue: packet.venue, settings: fleet.settings), register: register,
@@ -130,9 +130,13 @@ struct TrackCommand: Command {
         var sinks: [any FleetOutputSink] = []
         var published: MQTTOutputSink?
         if var publishing {
-            let known = fleet.tags.map { _ in Set(register.entries.keys) }
+            let known = Set(register.entries.keys)
+            if publishing.homeAssistantPrefix != nil, fleet.tags == nil {
+                StandardError.line(
+                    "--home-assistant announces the tags of a register, and no others: give --tags", .warning)
+            }
             // Those that left the register while no process ran are withdrawn below.
-            publishing.homeAssistantTags = known?.union(started.earlierRegister)
+            publishing.homeAssistantTags = known.union(started.earlierRegister)
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
@@ -144,11 +148,13 @@ struct TrackCommand: Command {
             published = sink
         }
         if let page {
+            await page.board.use(register: Set(register.entries.keys), removing: [])
             await page.board.write(started.places)
             sinks.append(page.board)
         }
         let run = TrackRun(
-            engine: started.engine, fleet: fleet, places: started.places, state: folder, sinks: sinks,
+            engine: started.engine, fleet: fleet, places: started.places,
+            registered: Set(register.entries.keys), state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page)
         try await run.follow(limit: limit)

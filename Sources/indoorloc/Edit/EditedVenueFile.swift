@@ -35,21 +35,23 @@ actor EditedVenueFile {
 
     /// The absolute path of the packet.
     nonisolated let folder: String
-    /// The absolute path of the document, without symbolic links: saving replaces the file, not a link to it.
-    private let path: String
-    private let read: @Sendable (String) throws(BoundedFileError) -> [UInt8]
+    /// The path of the document within the folder, without symbolic links: saving replaces the file, not a link to it.
+    private let document: String
+    private var path: String { folder + "/" + document }
+    private let read: @Sendable (_ file: String, _ folder: String) throws(BoundedFileError) -> [UInt8]
     private var checked: (revision: DocumentRevision, result: Checked)?
     /// The venue of the latest plan that was requested, and the state of the file from which it was read.
     private var shown: (stamp: FileStamp, venue: Venue?)?
 
     /// Opens a packet for editing.
     ///
-    /// - Parameter read: reads the document at a path.
+    /// - Parameter read: reads a file of the packet's folder.
     /// - Throws: `CommandError` if the path isn't a packet's folder, or the folder can't be written.
     init(
         packet: String,
-        read: @escaping @Sendable (String) throws(BoundedFileError) -> [UInt8] = { path throws(BoundedFileError) in
-            try BoundedFile.read(path, limit: EditedVenueFile.limit)
+        read: @escaping @Sendable (_ file: String, _ folder: String) throws(BoundedFileError) -> [UInt8] = {
+            file, folder throws(BoundedFileError) in
+            try BoundedFile.read(file, below: folder, limit: EditedVenueFile.limit)
         }
     ) throws(CommandError) {
         self.read = read
@@ -63,22 +65,26 @@ actor EditedVenueFile {
                 "is a file; 'venue edit' needs a packet's folder: unzip a zip into a folder, and edit that folder")
         }
         folder = URL(filePath: packet).standardizedFileURL.resolvingSymlinksInPath().path
-        path = URL(filePath: folder + "/" + Self.name).resolvingSymlinksInPath().path
+        let path = URL(filePath: folder + "/" + Self.name).resolvingSymlinksInPath().path
         guard FileManager.default.fileExists(atPath: path) else {
             throw failure("has no \(Self.name); a venue packet is a folder with that file")
         }
+        guard path.hasPrefix(folder + "/") else {
+            throw failure("\(Self.name) is a symbolic link that leaves the folder; replace it by the file")
+        }
+        document = String(path.dropFirst(folder.count + 1))
         let parent = URL(filePath: path).deletingLastPathComponent().path
         guard FileManager.default.isWritableFile(atPath: parent) else {
             throw failure("\(parent) can't be written; check its permissions, or edit a copy of the packet")
         }
-        do throws(BoundedFileError) { _ = try read(path) } catch {
+        do throws(BoundedFileError) { _ = try read(document, folder) } catch {
             throw failure("\(Self.name) \(error)")
         }
     }
 
     /// Returns the document as it is on disk now.
     func edition() throws(BoundedFileError) -> Edition {
-        let bytes = try read(path)
+        let bytes = try read(document, folder)
         return Edition(bytes: bytes, revision: DocumentRevision(bytes))
     }
 

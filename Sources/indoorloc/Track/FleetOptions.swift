@@ -21,7 +21,11 @@ package struct FleetOptions: Sendable {
                 name: "class", argument: "NAME",
                 help:
                     "class of tags without one in the register: standard, or light for less memory (default standard)",
-                proposals: .words(["standard", "light"]))
+                proposals: .words(["standard", "light"])),
+            CommandOption(
+                name: "unknown-memory", argument: "MB",
+                help: "memory for the positions of tags outside the register, in megabytes (default "
+                    + "\(FleetSettings().unknownTagMemory >> 20)); those not heard for the longest time are given up"),
         ]
 
     /// The settings of the fleet.
@@ -42,6 +46,15 @@ package struct FleetOptions: Sendable {
         server = try VenueServerOptions(arguments, isRequired: false)
         tags = try arguments.input("tags")
         var settings = FleetSettings()
+        settings.unknownTagMoments = FleetSettings.standardMoments
+        if let size = arguments.value("unknown-memory") {
+            guard let megabytes = Int(size), (1...1_000_000).contains(megabytes) else {
+                throw UsageError(
+                    message: "--unknown-memory must be a number of megabytes from 1 to 1000000, not '\(size)'",
+                    command: arguments.syntax.name)
+            }
+            settings.unknownTagMemory = megabytes << 20
+        }
         if let rule = arguments.value("unknown") { settings.unknownTags = try Self.rule(rule, arguments) }
         if let name = arguments.value("class") {
             guard settings.classes[name] != nil else {

@@ -29,6 +29,9 @@ struct TrackLog {
     private var invalidTopics: Set<String> = []
     private var nextHeartbeat = ContinuousClock.now + heartbeatInterval
     private var lastError: MQTTSharingError?
+    /// The number of evicted tags in the latest warning about them, and the time of the next warning.
+    private var evictedTags = 0
+    private var nextEviction = ContinuousClock.now
 
     init(broker: MQTTBroker, filters: [String]) {
         self.broker = broker
@@ -69,6 +72,15 @@ struct TrackLog {
         for problem in state.problems
         where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.topic).inserted {
             StandardError.line("\(problem.topic): \(problem.error)", .warning)
+        }
+        let evicted = state.statistics.evictedTags - evictedTags
+        if evicted > 0, ContinuousClock.now >= nextEviction {
+            evictedTags += evicted
+            nextEviction = .now + Self.heartbeatInterval
+            let megabytes = state.statistics.unknownTagBytes >> 20
+            StandardError.line(
+                "\(evicted.counting("unknown tag")) given up: the positions of unknown tags have reached their limit, "
+                    + "\(megabytes) MB (--unknown-memory); give a register (--tags), or --unknown none", .warning)
         }
         guard ContinuousClock.now >= nextHeartbeat else { return }
         nextHeartbeat = .now + Self.heartbeatInterval

@@ -15,10 +15,11 @@ struct TrackPage: Sendable {
     /// Listens at the address of the options.
     ///
     /// - Throws: the error of the token file or the address.
-    init(_ options: LiveMapOptions, _ packet: VenuePacket) throws {
+    init(_ options: LiveMapOptions, _ packet: VenuePacket, _ register: TagRegister) throws {
         listener = try options.listener()
         self.packet = packet
-        board = TagBoard(receivers: packet.venue.receivers)
+        board = TagBoard(
+            receivers: packet.venue.receivers, capacity: LatestOutputs.capacity(with: register.entries.count))
     }
 
     /// The rules by which the fleet selects the format of messages over HTTP, whose topic begins with `http/FORMAT`.

@@ -35,6 +35,8 @@ struct TrackRun: Sendable {
     let fleet: FleetOptions
     /// The latest outputs of earlier starts.
     let places: [FleetOutput]
+    /// The keys of the register at the start.
+    let registered: Set<TagKey>
     let state: StateFolder?
     let sinks: [any FleetOutputSink]
     /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
@@ -60,7 +62,8 @@ struct TrackRun: Sendable {
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
-                sinks: [Printing(give: give)] + sinks, places: places, newRegister: { register.take() },
+                sinks: [Printing(give: give)] + sinks, places: places, registered: registered,
+                newRegister: { register.take() },
                 now: { clock.now() }
             ) { give(.report($0)) }
             await withTaskGroup(of: Void.self) { group in

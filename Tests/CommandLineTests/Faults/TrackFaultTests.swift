@@ -29,6 +29,7 @@ final class TrackFaultTests: XCTestCase {
         let folder = try temporaryFolder()
         let words = [
             "--broker", "mqtt://127.0.0.1:\(broker.port)", "--venue", venue, "--class", "light", "--state", folder,
+            "--tags", try register(of: tag),
         ]
         let first = try ServiceProcess(words, command: "track")
         try first.waitForError("receiving from")

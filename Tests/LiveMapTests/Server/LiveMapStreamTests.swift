@@ -127,6 +127,40 @@ final class LiveMapStreamTests: XCTestCase {
         for client in clients { try client.receive { $0.contains("id: 4\n") } }
     }
 
+    /// Clients that never complete the head of a request, more than the server and the kernel hold.
+    func testSlowClientsDoNotKeepOthersFromAnAnswer() throws {
+        let server = try server { $0.connections = 20 }
+        let port = server.address.port
+        let reader = try RawClient.stream(port: port)
+        try reader.receive { $0.contains("id: 3\n") }
+        var slow: [RawClient] = []
+        for index in 0..<300 {
+            let client = try RawClient(port: port)
+            client.send("GET /api/v1/he")
+            slow.append(client)
+            if index % 50 == 49 { XCTAssertEqual(try RawClient.get("/api/v1/health", port: port).status, 200) }
+        }
+        for client in slow.suffix(20) { client.send("a") }
+        XCTAssertEqual(try RawClient.get("/api/v1/health", port: port).status, 200)
+        XCTAssertLessThanOrEqual(server.connectionCount, 60)
+        content.emit(.overview(id: 4))
+        try reader.receive { $0.contains("id: 4\n") }
+        slow = []
+        XCTAssertEqual(try RawClient.get("/api/v1/health", port: port).status, 200)
+    }
+
+    /// One byte a moment is traffic, but no head of a request.
+    func testAHeadHasADeadline() throws {
+        let server = try server { $0.head = .milliseconds(200) }
+        let client = try RawClient(port: server.address.port)
+        while !client.isClosed {
+            client.send("G")
+            client.receive(waiting: 10)
+        }
+        XCTAssertEqual(client.received.count, 0)
+        try RawClient.wait(for: "the end of the connection") { server.connectionCount == 0 }
+    }
+
     func testAThousandConnectionsLeaveNothingBehind() throws {
         // A connection that the client closes within its request line may be noticed only by its silence.
         let server = try server {

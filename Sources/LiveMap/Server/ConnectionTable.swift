@@ -1,0 +1,96 @@
+/// The connections of a server: which of them is closed when there are too many, and when one is too slow.
+///
+/// A client that has sent its whole request waits for the server; any other one lets the server wait. Those are closed
+/// first, so that no number of silent or slow connections keeps a client from an answer.
+struct ConnectionTable {
+    /// A connection, by the number that its owner gave it.
+    typealias ID = UInt
+
+    private struct Connection {
+        let address: ClientAddress
+        /// When the client must have sent its request; nil while it waits for the server.
+        var deadline: ContinuousClock.Instant?
+        /// When it became silent: the oldest is closed first.
+        var since: ContinuousClock.Instant
+    }
+
+    /// What becomes of a new connection.
+    enum Opening: Equatable {
+        case accepted
+        /// Another connection, which lets the server wait, is closed for it.
+        case replacing(ID)
+        /// All connections wait for the server: the request is refused.
+        case refused
+    }
+
+    private let limits: LiveMapServer.Limits
+    private var connections: [ID: Connection] = [:]
+    private var counts: [ClientAddress: Int] = [:]
+    /// Connections that were told to close and have not closed yet.
+    private var closing: Set<ID> = []
+
+    init(_ limits: LiveMapServer.Limits) { self.limits = limits }
+
+    var count: Int { connections.count + closing.count }
+
+    /// The earliest moment at which `overdue(at:)` returns a connection; nil if the server waits for none.
+    var nextDeadline: ContinuousClock.Instant? { connections.values.compactMap(\.deadline).min() }
+
+    /// Adds a connection.
+    mutating func open(_ id: ID, of address: ClientAddress, at now: ContinuousClock.Instant) -> Opening {
+        connections[id] = Connection(
+            address: address, deadline: now + min(limits.head, limits.silence), since: now)
+        counts[address, default: 0] += 1
+        let isCrowded = !address.isLoopback && counts[address, default: 0] > limits.connectionsPerAddress
+        guard isCrowded || connections.count > limits.connections else { return .accepted }
+        let waiting = connections.filter {
+            $0.key != id && $0.value.deadline != nil && (!isCrowded || $0.value.address == address)
+        }
+        // Of the client with the most connections, the one that has been silent for the longest time.
+        let victim = waiting.min {
+            let (one, other) = (counts[$0.value.address] ?? 0, counts[$1.value.address] ?? 0)
+            return (other, $0.value.since, $0.key) < (one, $1.value.since, $1.key)
+        }
+        guard let victim else { return .refused }
+        tellToClose(victim.key)
+        return .replacing(victim.key)
+    }
+
+    /// Notes that the head of a request has arrived; its body follows within the time of silence.
+    mutating func receiveHead(of id: ID, at now: ContinuousClock.Instant) {
+        connections[id]?.deadline = now + limits.silence
+    }
+
+    /// Notes that a request is complete, or gets its response without its body.
+    mutating func beginWork(for id: ID) { connections[id]?.deadline = nil }
+
+    /// Notes that a response was sent; the client may send another request.
+    mutating func endWork(for id: ID, at now: ContinuousClock.Instant) {
+        connections[id]?.deadline = now + limits.silence
+        connections[id]?.since = now
+    }
+
+    /// Removes a connection, which is closed.
+    mutating func close(_ id: ID) {
+        remove(id)
+        closing.remove(id)
+    }
+
+    /// Returns the connections whose request has not arrived in time; they are to be closed.
+    mutating func overdue(at now: ContinuousClock.Instant) -> [ID] {
+        let late = connections.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
+        for id in late { tellToClose(id) }
+        return late
+    }
+
+    private mutating func tellToClose(_ id: ID) {
+        remove(id)
+        closing.insert(id)
+    }
+
+    private mutating func remove(_ id: ID) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        let rest = (counts[connection.address] ?? 1) - 1
+        counts[connection.address] = rest > 0 ? rest : nil
+    }
+}
