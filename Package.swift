@@ -225,7 +225,7 @@ let targets: [Target] = [
     .testTarget(
         name: "FleetTests",
         dependencies: [
-            "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CPostgreSQL",
+            "indoorloc-fleet", "TagTracking", "TagTrackingService", "NATSLog", "TagHistory", "CNATS", "CPostgreSQL",
             "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
         ]),
     .testTarget(

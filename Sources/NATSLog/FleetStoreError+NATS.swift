@@ -8,6 +8,12 @@ struct NATSFailure: Error {
     var code: UInt32 = 0
     var text: String
 
+    /// Describes a failure that libnats doesn't detect.
+    init(_ status: natsStatus, text: String) {
+        self.status = status
+        self.text = text
+    }
+
     /// Describes the latest error of this thread.
     init(_ status: natsStatus, code: jsErrCode = jsErrCode(0)) {
         self.status = status

@@ -1,52 +1,73 @@
 import CNATS
-import Dispatch
-import Glibc
 import IndoorVocabulary
 import TagTracking
 
 extension NATSBucket {
-    /// The time without changes after which the server is asked again.
-    private static let silence = Duration.seconds(5)
-
-    /// The current values of the bucket, and each later write, until the caller ends the stream.
+    /// The current values of the bucket, and each later write.
     ///
-    /// If the connection breaks, the stream goes on with the values that are current then; it doesn't contain those that
-    /// were replaced in the meantime. It doesn't report values that expire.
+    /// The stream reads the next value when it is asked for. The server keeps the newest value of each key, so that a
+    /// slow reader gets fewer values, but always the newest ones. If the connection breaks, the stream goes on with the
+    /// values that are current then. It doesn't report values that expire.
     func changes() -> AsyncStream<Entry> {
-        let (changes, continuation) = AsyncStream.makeStream(of: Entry.self)
-        let isEnded = Flag()
-        continuation.onTermination = { _ in isEnded.raise() }
-        DispatchQueue(label: "IndoorLocalization.NATSBucket", qos: .userInitiated).async { [self] in
-            var last: UInt64 = 0
-            while !isEnded.isRaised {
-                follow(isEnded) { entry in
-                    guard entry.revision > last else { return }
-                    last = entry.revision
-                    continuation.yield(entry)
-                }
-            }
-        }
-        return changes
+        let reader = ChangeReader(self)
+        return AsyncStream { await reader.next() }
+    }
+}
+
+/// The reader of the changes of a bucket. One task reads at a time.
+private final class ChangeReader: Sendable {
+    private struct State: Sendable {
+        /// The consumer; nil if it must be made anew.
+        var subscription: OrderedSubscription?
+        /// The connection's generation of the consumer.
+        var generation = 0
+        /// The revision of the last value of each key. The server may deliver those of different keys in another order
+        /// than that of their writes.
+        var revisions: [String: UInt64] = [:]
     }
 
-    /// Reads changes until the connection breaks.
-    private func follow(_ isEnded: Flag, _ give: (Entry) -> Void) {
-        let generation = generation
-        var heardAt = ContinuousClock.now
-        guard let watcher = try? watcher(waitingFor: 200) else {
-            usleep(100_000)
-            return
-        }
-        // The server that had the consumer may be lost without a break of this connection.
-        while !isEnded.isRaised, generation == self.generation, heardAt.duration(to: .now) < Self.silence {
-            do throws(NATSFailure) {
-                // After the last current value comes nil.
-                guard let entry = try watcher.next() else { continue }
-                heardAt = .now
-                give(entry)
+    /// The time to wait for a value before a check whether the task is cancelled.
+    private static let patience = Duration.milliseconds(200)
+    /// The pause after a failure.
+    private static let pause = Duration.milliseconds(100)
+
+    private let bucket: NATSBucket
+    private let state = Guarded(State())
+
+    init(_ bucket: NATSBucket) { self.bucket = bucket }
+
+    /// Returns the next value; nil if the task is cancelled.
+    func next() async -> NATSBucket.Entry? {
+        while !Task.isCancelled {
+            let generation = bucket.connection.generation
+            let known = state.withLock { $0.generation == generation ? $0.subscription : nil }
+            do throws(FleetStoreError) {
+                if let entry = try await read(known, generation) { return entry }
             } catch {
-                if error.status != NATS_TIMEOUT { return }
+                state.withLock { $0.subscription = nil }
+                try? await Task.sleep(for: Self.pause)
             }
+        }
+        return nil
+    }
+
+    /// Returns the next value; nil for none so far.
+    private func read(
+        _ known: OrderedSubscription?, _ generation: Int
+    ) async throws(FleetStoreError) -> NATSBucket.Entry? {
+        let bucket = bucket
+        let (subscription, entry) = try await bucket.connection.blocking(key: "the bucket \(bucket.name)") {
+            () throws(NATSFailure) -> (OrderedSubscription, NATSBucket.Entry?) in
+            let subscription = if let known { known } else { try bucket.subscribe() }
+            guard let message = try subscription.next(within: Self.patience) else { return (subscription, nil) }
+            return (subscription, bucket.entry(message).entry)
+        }
+        return state.withLock { state in
+            (state.subscription, state.generation) = (subscription, generation)
+            // After an interruption, the values that are still current come again.
+            guard let entry, entry.revision > state.revisions[entry.key] ?? 0 else { return nil }
+            state.revisions[entry.key] = entry.revision
+            return entry
         }
     }
 }

@@ -13,7 +13,10 @@ final class NATSBucket: Sendable {
         var writtenAt: Int64
     }
 
-    private let connection: NATSConnection
+    /// The time without a value after which the missing ones are requested.
+    private static let patience = Duration.milliseconds(200)
+
+    let connection: NATSConnection
     private let store: NATSHandle
     let name: String
 
@@ -38,13 +41,17 @@ final class NATSBucket: Sendable {
     func value(of key: String) async throws(FleetStoreError) -> Entry? {
         let store = store
         return try await connection.blocking(key: "\(name)/\(key)") { () throws(NATSFailure) in
-            var entry: OpaquePointer?
-            let status = kvStore_Get(&entry, store.pointer, key)
-            if status == NATS_NOT_FOUND { return nil }
-            guard status == NATS_OK, let entry else { throw NATSFailure(status) }
-            defer { kvEntry_Destroy(entry) }
-            return Entry(entry)
+            try Self.value(of: key, in: store)
         }
+    }
+
+    private static func value(of key: String, in store: NATSHandle) throws(NATSFailure) -> Entry? {
+        var entry: OpaquePointer?
+        let status = kvStore_Get(&entry, store.pointer, key)
+        if status == NATS_NOT_FOUND { return nil }
+        guard status == NATS_OK, let entry else { throw NATSFailure(status) }
+        defer { kvEntry_Destroy(entry) }
+        return Entry(entry)
     }
 
     /// Writes a value.
@@ -78,23 +85,65 @@ final class NATSBucket: Sendable {
         case any
     }
 
-    /// The number of times that the connection was made again.
-    var generation: Int { connection.generation }
+    /// The name of the stream with the values.
+    private var stream: String { "KV_\(name)" }
+    /// The part of a subject before the key.
+    private var prefix: String { "$KV.\(name)." }
 
-    /// Returns a reader of the current values and the changes.
-    func watcher(waitingFor milliseconds: Int64) throws(NATSFailure) -> NATSWatcher {
-        try NATSWatcher(connection.context, bucket: name, until: milliseconds)
+    /// Returns a reader of the current values, and of the changes after them. This function blocks.
+    func subscribe() throws(NATSFailure) -> OrderedSubscription {
+        try OrderedSubscription(connection, stream: stream, subject: prefix + ">") {
+            $0.DeliverPolicy = js_DeliverLastPerSubject
+        }
     }
 
-    /// Returns all values that have not expired.
+    /// Returns the key and the entry of a message; no entry if it deletes the value.
+    func entry(_ message: borrowing OrderedMessage) -> (key: String, entry: Entry?) {
+        let key = String(message.subject.dropFirst(prefix.count))
+        guard message.header("KV-Operation") == nil else { return (key, nil) }
+        return (
+            key,
+            Entry(key: key, value: message.bytes, revision: message.sequence, writtenAt: message.storedAt)
+        )
+    }
+
+    /// Returns all values that have not expired, in the order of their writes.
     func all() async throws(FleetStoreError) -> [Entry] {
-        let (context, name) = (connection.context, name)
-        return try await connection.blocking(key: "the bucket \(name)") { () throws(NATSFailure) in
-            let watcher = try NATSWatcher(context, bucket: name, until: NATSConnection.requestTime)
-            var entries: [Entry] = []
-            while let entry = try watcher.next() { entries.append(entry) }
-            return entries
+        try await connection.blocking(key: "the bucket \(name)") { [self] () throws(NATSFailure) in
+            var missing = try keys()
+            guard !missing.isEmpty else { return [] }
+            var entries: [String: Entry] = [:]
+            let subscription = try subscribe()
+            // The server's count of the messages that follow isn't exact while values are replaced.
+            while !missing.isEmpty, let message = try subscription.next(within: Self.patience) {
+                let (key, entry) = entry(message)
+                entries[key] = entry
+                missing.remove(key)
+                if message.pending == 0 { break }
+            }
+            // These were replaced or have expired before the server delivered them.
+            for key in missing { entries[key] = try Self.value(of: key, in: store) }
+            return entries.values.sorted { $0.revision < $1.revision }
         }
+    }
+
+    /// Returns the keys, also those of deleted values. This function blocks.
+    private func keys() throws(NATSFailure) -> Set<String> {
+        try "\(prefix)>".withCString { filter in
+            Result { () throws(NATSFailure) in
+                var options = jsOptions()
+                try NATSFailure.check(jsOptions_Init(&options))
+                options.Stream.Info.SubjectsFilter = filter
+                var code = jsErrCode(0)
+                var info: UnsafeMutablePointer<jsStreamInfo>?
+                try NATSFailure.check(
+                    js_GetStreamInfo(&info, connection.context.pointer, stream, &options, &code), code: code)
+                defer { jsStreamInfo_Destroy(info) }
+                guard let list = info?.pointee.State.Subjects?.pointee else { return [] }
+                let subjects = UnsafeBufferPointer(start: list.List, count: Int(list.Count))
+                return Set(subjects.map { String(String(cString: $0.Subject).dropFirst(prefix.count)) })
+            }
+        }.get()
     }
 }
 

@@ -23,6 +23,7 @@ package final class NATSConnection: Sendable {
     let connection: NATSHandle
     let context: NATSHandle
     private let events: NATSEvents
+    private let retirement = NATSRetirement()
     private let queue = DispatchQueue(label: "IndoorLocalization.NATS", qos: .userInitiated, attributes: .concurrent)
     private let isClosed = Guarded(false)
 
@@ -141,6 +142,45 @@ package final class NATSConnection: Sendable {
         }
     }
 
+    /// Creates a consumer of a stream. Call this function before each new subscription: it frees those that have ended.
+    /// It blocks.
+    ///
+    /// - Parameter configure: sets the configuration. Its texts must exist until this function returns.
+    func addConsumer(
+        stream: String, configure: (inout jsConsumerConfig) -> Void
+    ) throws(NATSFailure) {
+        try retirement.afterReply { () throws(NATSFailure) in
+            var configuration = jsConsumerConfig()
+            try NATSFailure.check(jsConsumerConfig_Init(&configuration))
+            configure(&configuration)
+            var code = jsErrCode(0)
+            try NATSFailure.check(
+                js_AddConsumer(nil, context.pointer, stream, &configuration, nil, &code), code: code)
+        }
+    }
+
+    /// Sends a message without content. It doesn't block.
+    func sendEmpty(to subject: String) {
+        let (connection, events) = (connection, events)
+        queue.async { if !events.isClosing { natsConnection_Publish(connection.pointer, subject, nil, 0) } }
+    }
+
+    /// Ends a subscription. It doesn't block.
+    func retire(subscription: NATSHandle) {
+        let retirement = retirement
+        // libnats locks the connection, also while it connects.
+        queue.async {
+            natsSubscription_Unsubscribe(subscription.pointer)
+            retirement.add(subscription: subscription)
+        }
+    }
+
+    /// Ends a context. It is freed when the connection is closed.
+    func retire(context: NATSHandle) { retirement.add(context: context) }
+
+    /// The number of ended subscriptions that the next reply of the server frees.
+    var endedSubscriptions: Int { retirement.count }
+
     /// Closes the connection, and waits until libnats has ended all its threads, which would fail at the end of the
     /// process otherwise. Call this function when the process has no other connection and ends.
     package func end() async {
@@ -161,13 +201,15 @@ package final class NATSConnection: Sendable {
         }
         guard !wasClosed else { return }
         events.close()
-        let (connection, context) = (connection, context)
+        let (connection, context, retirement) = (connection, context, retirement)
         // After the calls that are in progress.
         queue.async(flags: .barrier) {
-            jsCtx_Destroy(context.pointer)
             // The last buffered messages are sent before.
             natsConnection_FlushTimeout(connection.pointer, Self.requestTime)
+            // This call waits for the reading thread.
             natsConnection_Destroy(connection.pointer)
+            jsCtx_Destroy(context.pointer)
+            retirement.closeConnection()
         }
     }
 }

@@ -1,4 +1,3 @@
-import CNATS
 import IndoorVocabulary
 import TagTracking
 
@@ -7,13 +6,13 @@ import TagTracking
 /// The server acknowledges each output when the stream has it. ``flush()`` waits for the acknowledgements.
 package final class NATSOutputPublisher: Sendable {
     /// The largest number of outputs that wait for their acknowledgement.
-    private static let mostPending: Int64 = 16_384
+    private static let mostPending = 16_384
 
     private let connection: NATSConnection
-    private let publisher: NATSHandle
+    private let publisher: NATSPublisher
     private let failures: Failures
 
-    /// The failures of outputs, which libnats reports on a thread of its own.
+    /// The failures of outputs.
     private final class Failures: Sendable {
         private let state = Guarded(0)
 
@@ -29,27 +28,11 @@ package final class NATSOutputPublisher: Sendable {
         self.connection = connection
         let failures = Failures()
         self.failures = failures
-        try await connection.checkStream(FleetNames.outputStream)
-        let nats = connection.connection
-        publisher = try await connection.blocking(key: FleetNames.outputStream) { () throws(NATSFailure) in
-            var options = jsOptions()
-            try NATSFailure.check(jsOptions_Init(&options))
-            options.Wait = NATSConnection.requestTime
-            options.PublishAsync.MaxPending = Self.mostPending
-            options.PublishAsync.StallWait = NATSConnection.requestTime
-            // The object lives as long as the context, which is destroyed in `deinit`.
-            options.PublishAsync.ErrHandlerClosure = Unmanaged.passUnretained(failures).toOpaque()
-            options.PublishAsync.ErrHandler = { _, _, closure in
-                closure.map { Unmanaged<Failures>.fromOpaque($0).takeUnretainedValue().record() }
-            }
-            var context: OpaquePointer?
-            let status = natsConnection_JetStream(&context, nats.pointer, &options)
-            guard status == NATS_OK, let context else { throw NATSFailure(status) }
-            return NATSHandle(pointer: context)
-        }
+        publisher = try await NATSPublisher(
+            connection, stream: FleetNames.outputStream, mostPending: Self.mostPending,
+            patience: NATSConnection.requestTime
+        ) { _ in failures.record() }
     }
-
-    deinit { jsCtx_Destroy(publisher.pointer) }
 
     /// The number of occasions so far on which outputs may have been lost.
     package var losses: Int { failures.count }
@@ -58,13 +41,13 @@ package final class NATSOutputPublisher: Sendable {
     package func publish(_ outputs: [FleetOutput]) async {
         let (publisher, failures) = (publisher, failures)
         _ = try? await connection.blocking(key: FleetNames.outputStream) { () throws(NATSFailure) in
-            for output in outputs {
-                let bytes = Array(output.json.utf8)
-                let subject = FleetNames.outputSubject(of: output.tag)
-                guard js_PublishAsync(publisher.pointer, subject, bytes, Int32(bytes.count), nil) == NATS_OK else {
-                    // The rest follows the lost output, so that the worker emits both again.
-                    return failures.record()
+            do throws(NATSFailure) {
+                for output in outputs {
+                    try publisher.send(Array(output.json.utf8), to: FleetNames.outputSubject(of: output.tag))
                 }
+            } catch {
+                // The rest follows the lost output, so that the worker emits both again.
+                failures.record()
             }
         }
     }
@@ -73,15 +56,15 @@ package final class NATSOutputPublisher: Sendable {
     package func flush() async -> Bool {
         let (publisher, failures) = (publisher, failures)
         let isComplete = try? await connection.blocking(key: FleetNames.outputStream) { () throws(NATSFailure) in
-            var wait = jsPubOptions()
-            try NATSFailure.check(jsPubOptions_Init(&wait))
-            wait.MaxWait = NATSConnection.requestTime
-            if js_PublishAsyncComplete(publisher.pointer, &wait) == NATS_OK { return true }
-            // The pending outputs may be those of several partitions: each of them reads the count after the flush.
-            failures.record()
-            var pending = natsMsgList()
-            if js_PublishAsyncGetPendingList(&pending, publisher.pointer) == NATS_OK { natsMsgList_Destroy(&pending) }
-            return false
+            do throws(NATSFailure) {
+                try publisher.flush(within: NATSConnection.requestTime)
+                return true
+            } catch {
+                // The pending outputs may be those of several partitions: each of them reads the count after the flush.
+                failures.record()
+                publisher.forget()
+                return false
+            }
         }
         return isComplete ?? false
     }

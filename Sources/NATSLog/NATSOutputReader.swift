@@ -11,17 +11,16 @@ package final class NATSOutputReader: Sendable {
     package final class Batch: Sendable {
         /// The payloads, each the JSON of an output.
         package let payloads: [[UInt8]]
-        fileprivate let messages: [NATSHandle]
+        /// The subjects of the acknowledgements. The message of libnats refers to its subscription, which may end before.
+        fileprivate let acknowledgements: [String]
 
-        fileprivate init(_ messages: [NATSHandle]) {
-            self.messages = messages
+        fileprivate init(_ messages: [OpaquePointer] = []) {
             payloads = messages.map { message in
-                let count = Int(natsMsg_GetDataLength(message.pointer))
-                return [UInt8](UnsafeRawBufferPointer(start: natsMsg_GetData(message.pointer), count: count))
+                let count = Int(natsMsg_GetDataLength(message))
+                return [UInt8](UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count))
             }
+            acknowledgements = messages.compactMap { natsMsg_GetReply($0).map { String(cString: $0) } }
         }
-
-        deinit { for message in messages { natsMsg_Destroy(message.pointer) } }
     }
 
     /// The time after which the server delivers an output again that isn't acknowledged.
@@ -31,7 +30,7 @@ package final class NATSOutputReader: Sendable {
 
     private let connection: NATSConnection
     private let consumer: String
-    private let subscription = Guarded<NATSHandle?>(nil)
+    private let subscription = Guarded<NATSSubscription?>(nil)
 
     /// Creates a reader.
     ///
@@ -40,8 +39,6 @@ package final class NATSOutputReader: Sendable {
         self.connection = connection
         self.consumer = consumer
     }
-
-    deinit { close() }
 
     /// Returns the next outputs; none if the time passes without one.
     ///
@@ -56,15 +53,10 @@ package final class NATSOutputReader: Sendable {
                 var code = jsErrCode(0)
                 let status = natsSubscription_Fetch(
                     &list, subscription.pointer, Int32(clamping: count), milliseconds, &code)
-                if status == NATS_TIMEOUT { return Batch([]) }
+                if status == NATS_TIMEOUT { return Batch() }
                 guard status == NATS_OK else { throw NATSFailure(status, code: code) }
                 defer { natsMsgList_Destroy(&list) }
-                return Batch(
-                    (0..<Int(list.Count)).compactMap { index in
-                        // The list destroys the messages that remain in it.
-                        defer { list.Msgs[index] = nil }
-                        return list.Msgs[index].map { NATSHandle(pointer: $0) }
-                    })
+                return Batch(UnsafeBufferPointer(start: list.Msgs, count: Int(list.Count)).compactMap(\.self))
             }
         } catch {
             close()
@@ -74,52 +66,50 @@ package final class NATSOutputReader: Sendable {
 
     /// Acknowledges outputs. The server delivers them again if it doesn't receive this.
     package func acknowledge(_ batch: Batch) async {
+        let nats = connection.connection
         _ = try? await connection.blocking(key: FleetNames.outputStream) { () throws(NATSFailure) in
-            for message in batch.messages { natsMsg_Ack(message.pointer, nil) }
+            for subject in batch.acknowledgements { natsConnection_PublishString(nats.pointer, subject, "+ACK") }
         }
     }
 
     /// Ends the subscription. The consumer remains.
-    package func close() {
-        let subscription = subscription.withLock { subscription in
-            defer { subscription = nil }
-            return subscription
-        }
-        if let subscription { natsSubscription_Destroy(subscription.pointer) }
-    }
+    package func close() { subscription.withLock { $0 = nil } }
 
     /// Returns the subscription of the consumer, which is created unless it exists.
-    private func subscribed() async throws(FleetStoreError) -> NATSHandle {
+    private func subscribed() async throws(FleetStoreError) -> NATSSubscription {
         if let subscription = subscription.withLock(\.self) { return subscription }
-        let (context, consumer) = (connection.context, consumer)
+        let (connection, consumer) = (connection, consumer)
         let made = try await connection.blocking(key: FleetNames.outputStream) { () throws(NATSFailure) in
-            var code = jsErrCode(0)
-            var configuration = jsConsumerConfig()
-            try NATSFailure.check(jsConsumerConfig_Init(&configuration))
-            var options = jsSubOptions()
-            try NATSFailure.check(jsSubOptions_Init(&options))
-            var subscription: OpaquePointer?
-            var status = NATS_OK
-            FleetNames.outputStream.withCString { stream in
-                consumer.withCString { name in
-                    configuration.Durable = name
-                    configuration.DeliverPolicy = js_DeliverAll
-                    configuration.AckPolicy = js_AckExplicit
-                    configuration.AckWait = Self.acknowledgementTime.nanoseconds
-                    configuration.MaxAckPending = Self.mostPending
-                    status = js_AddConsumer(nil, context.pointer, stream, &configuration, nil, &code)
-                    guard status == NATS_OK else { return }
-                    // A subscription that binds to an existing consumer doesn't delete it at its end.
-                    options.Stream = stream
-                    options.Consumer = name
-                    status = js_PullSubscribe(
-                        &subscription, context.pointer, FleetNames.outputSubjects, name, nil, &options, &code)
-                }
-            }
-            guard status == NATS_OK, let subscription else { throw NATSFailure(status, code: code) }
-            return NATSHandle(pointer: subscription)
+            try consumer.withCString { name in
+                Result { () throws(NATSFailure) in try Self.subscribe(connection, consumer: name) }
+            }.get()
         }
         subscription.withLock { $0 = made }
         return made
+    }
+
+    private static func subscribe(
+        _ connection: NATSConnection, consumer name: UnsafePointer<CChar>
+    ) throws(NATSFailure) -> NATSSubscription {
+        try connection.addConsumer(stream: FleetNames.outputStream) { configuration in
+            configuration.Durable = name
+            configuration.DeliverPolicy = js_DeliverAll
+            configuration.AckPolicy = js_AckExplicit
+            configuration.AckWait = acknowledgementTime.nanoseconds
+            configuration.MaxAckPending = mostPending
+        }
+        var options = jsSubOptions()
+        try NATSFailure.check(jsSubOptions_Init(&options))
+        var code = jsErrCode(0)
+        var subscription: OpaquePointer?
+        let status = FleetNames.outputStream.withCString { stream in
+            // A subscription that binds to an existing consumer doesn't delete it at its end.
+            options.Stream = stream
+            options.Consumer = name
+            return js_PullSubscribe(
+                &subscription, connection.context.pointer, FleetNames.outputSubjects, name, nil, &options, &code)
+        }
+        guard status == NATS_OK, let subscription else { throw NATSFailure(status, code: code) }
+        return NATSSubscription(subscription, of: connection)
     }
 }

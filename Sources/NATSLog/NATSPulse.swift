@@ -1,4 +1,3 @@
-import CNATS
 import Dispatch
 import IndoorVocabulary
 
@@ -8,7 +7,7 @@ import IndoorVocabulary
 /// timer asks all waiting subscriptions, which takes less than a microsecond for each.
 final class NATSPulse: Sendable {
     private struct Waiter: Sendable {
-        var subscription: NATSHandle
+        var subscription: OrderedSubscription
         var deadline: ContinuousClock.Instant
         var continuation: CheckedContinuation<Void, Never>
     }
@@ -31,9 +30,8 @@ final class NATSPulse: Sendable {
 
     deinit { timer.source.cancel() }
 
-    /// Waits until the subscription has a message, or the time has passed.
-    func wait(for subscription: NATSHandle, within patience: Duration) async {
-        let deadline = ContinuousClock.now + patience
+    /// Waits until the subscription has a message, or until the deadline.
+    func wait(for subscription: OrderedSubscription, until deadline: ContinuousClock.Instant) async {
         await withCheckedContinuation { continuation in
             waiters.withLock {
                 $0.append(Waiter(subscription: subscription, deadline: deadline, continuation: continuation))
@@ -47,9 +45,7 @@ final class NATSPulse: Sendable {
             let now = ContinuousClock.now
             var ready: [Waiter] = []
             waiters.removeAll { waiter in
-                var count: Int32 = 0
-                let status = natsSubscription_GetPending(waiter.subscription.pointer, &count, nil)
-                guard count > 0 || status != NATS_OK || waiter.deadline <= now else { return false }
+                guard waiter.subscription.isReady || waiter.deadline <= now else { return false }
                 ready.append(waiter)
                 return true
             }

@@ -1,4 +1,3 @@
-import CNATS
 import Dispatch
 import Glibc
 import IndoorVocabulary
@@ -18,14 +17,14 @@ package final class NATSReadingLog: ReadingLog {
 
     private let connection: NATSConnection
     private let partitioning: Partitioning
-    private let publisher: NATSHandle
+    private let publisher: NATSPublisher
     private let failures: Failures
     private let pulse: NATSPulse
     /// The queue of all appends, in their order. It blocks while acknowledgements are missing.
     private let queue = DispatchQueue(label: "IndoorLocalization.NATSPublisher", qos: .userInitiated)
     private let resent = Guarded(0)
 
-    /// The failures that the server or libnats reports for a message, on a thread of libnats.
+    /// The failures of messages.
     private final class Failures: Sendable {
         private let latest = Guarded<(count: Int, failure: NATSFailure?)>((0, nil))
 
@@ -47,32 +46,11 @@ package final class NATSReadingLog: ReadingLog {
         self.partitioning = partitioning
         let failures = Failures()
         self.failures = failures
-        try await connection.checkStream(FleetNames.stream)
-        let nats = connection.connection
-        publisher = try await connection.blocking(key: FleetNames.stream) { () throws(NATSFailure) in
-            var options = jsOptions()
-            try NATSFailure.check(jsOptions_Init(&options))
-            options.Wait = NATSConnection.requestTime
-            options.PublishAsync.MaxPending = Int64(Self.mostPending)
-            options.PublishAsync.StallWait = Self.acknowledgementTime
-            // libnats doesn't report its last call, which may be in progress while the context is destroyed. The small
-            // object therefore stays in memory; a process opens one log.
-            options.PublishAsync.ErrHandlerClosure = Unmanaged.passRetained(failures).toOpaque()
-            options.PublishAsync.ErrHandler = { _, error, closure in
-                guard let error = error?.pointee, let closure else { return }
-                var failure = NATSFailure(error.Err, code: error.ErrCode)
-                if let text = error.ErrText { failure.text = String(cString: text) }
-                Unmanaged<Failures>.fromOpaque(closure).takeUnretainedValue().record(failure)
-            }
-            var context: OpaquePointer?
-            let status = natsConnection_JetStream(&context, nats.pointer, &options)
-            guard status == NATS_OK, let context else { throw NATSFailure(status) }
-            return NATSHandle(pointer: context)
-        }
+        publisher = try await NATSPublisher(
+            connection, stream: FleetNames.stream, mostPending: Self.mostPending, patience: Self.acknowledgementTime
+        ) { failures.record($0) }
         pulse = NATSPulse()
     }
-
-    deinit { jsCtx_Destroy(publisher.pointer) }
 
     /// The number of times that a batch was sent again.
     package var resentBatches: Int { resent.withLock(\.self) }
@@ -114,30 +92,18 @@ package final class NATSReadingLog: ReadingLog {
     private func send(_ readings: ArraySlice<TagReading>) -> NATSFailure? {
         _ = failures.take()
         var failure: NATSFailure?
-        for reading in readings {
-            let bytes = reading.encoded()
-            let subject = FleetNames.subject(of: reading.tag, in: partitioning)
-            let status = reading.logID.withCString { id in
-                var options = jsPubOptions()
-                jsPubOptions_Init(&options)
-                options.MsgId = id
-                return js_PublishAsync(publisher.pointer, subject, bytes, Int32(bytes.count), &options)
+        do throws(NATSFailure) {
+            for reading in readings {
+                try publisher.send(
+                    reading.encoded(), to: FleetNames.subject(of: reading.tag, in: partitioning), id: reading.logID)
             }
-            guard status == NATS_OK else {
-                failure = NATSFailure(status)
-                break
-            }
-        }
-        var wait = jsPubOptions()
-        jsPubOptions_Init(&wait)
-        wait.MaxWait = failure == nil ? Self.acknowledgementTime : 1
-        let status = js_PublishAsyncComplete(publisher.pointer, &wait)
-        if status != NATS_OK, failure == nil { failure = NATSFailure(status) }
+        } catch { failure = error }
+        do throws(NATSFailure) {
+            try publisher.flush(within: failure == nil ? Self.acknowledgementTime : 1)
+        } catch { failure = failure ?? error }
         if let reported = failures.take() { failure = reported }
-        guard failure != nil else { return nil }
         // Later acknowledgements of this attempt are ignored.
-        var pending = natsMsgList()
-        if js_PublishAsyncGetPendingList(&pending, publisher.pointer) == NATS_OK { natsMsgList_Destroy(&pending) }
+        if failure != nil { publisher.forget() }
         return failure
     }
 

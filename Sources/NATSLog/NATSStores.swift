@@ -37,20 +37,14 @@ package struct NATSSnapshotStore: SnapshotStore {
         return Partitioning(partitions: numbers[0], gatewayGroups: numbers[1])
     }
 
-    /// The current states of the partitions, and each later write, until the caller ends the stream.
-    package func states() -> AsyncStream<(partition: Int, state: PartitionState)> {
-        let (states, continuation) = AsyncStream.makeStream(of: (partition: Int, state: PartitionState).self)
-        let task = Task { [bucket] in
-            for await entry in bucket.changes() {
-                guard let partition = FleetNames.partition(ofKey: entry.key),
-                    let state = try? PartitionState(entry.value, key: entry.key)
-                else { continue }
-                continuation.yield((partition, state))
-            }
-            continuation.finish()
+    /// The current states of the partitions, and each later write. A slow reader gets the newest states.
+    package func states() -> some AsyncSequence<(partition: Int, state: PartitionState), Never> & Sendable {
+        bucket.changes().compactMap { entry in
+            guard let partition = FleetNames.partition(ofKey: entry.key),
+                let state = try? PartitionState(entry.value, key: entry.key)
+            else { return nil }
+            return (partition, state)
         }
-        continuation.onTermination = { _ in task.cancel() }
-        return states
     }
 
     /// Stores the numbers; returns false if the fleet has them already.
@@ -125,17 +119,9 @@ package struct NATSLeaseStore: LeaseStore {
         try await bucket.all().compactMap { Entry($0, of: group) }
     }
 
-    /// The current leases and members of a group, and each later write, until the caller ends the stream.
-    package func changes(of group: LeaseGroup) -> AsyncStream<Entry> {
-        let (changes, continuation) = AsyncStream.makeStream(of: Entry.self)
-        let task = Task { [bucket] in
-            for await entry in bucket.changes() {
-                if let entry = Entry(entry, of: group) { continuation.yield(entry) }
-            }
-            continuation.finish()
-        }
-        continuation.onTermination = { _ in task.cancel() }
-        return changes
+    /// The current leases and members of a group, and each later write. A slow reader gets the newest ones.
+    package func changes(of group: LeaseGroup) -> some AsyncSequence<Entry, Never> & Sendable {
+        bucket.changes().compactMap { Entry($0, of: group) }
     }
 
     package func write(

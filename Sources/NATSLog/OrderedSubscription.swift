@@ -1,32 +1,132 @@
 import CNATS
+import IndoorVocabulary
 
-/// The parts of reading a stream in order that the log and the buckets share.
-enum OrderedSubscription {
-    /// Makes an ordered consumer, which libnats makes anew if its order is interrupted.
-    ///
-    /// - Parameter configure: chooses the first message.
-    static func make(
-        _ context: NATSHandle, stream: String, subject: String, configure: (inout jsConsumerConfig) -> Void
-    ) throws(NATSFailure) -> OpaquePointer {
-        var options = jsSubOptions()
-        try NATSFailure.check(jsSubOptions_Init(&options))
-        options.Ordered = true
-        configure(&options.Config)
-        var code = jsErrCode(0)
-        var subscription: OpaquePointer?
-        let status = stream.withCString { stream in
-            options.Stream = stream
-            return js_SubscribeSync(&subscription, context.pointer, subject, nil, &options, &code)
-        }
-        guard status == NATS_OK, let subscription else { throw NATSFailure(status, code: code) }
-        // The flow control of the consumer limits the number of messages that wait.
-        natsSubscription_SetPendingLimits(subscription, -1, -1)
-        return subscription
+/// A consumer that delivers messages of a stream in order, each once.
+///
+/// libnats has ordered consumers, which it makes anew by itself when their order is interrupted. In version 3.4, the
+/// thread for this uses and frees the consumer's name without a lock. This consumer fails instead, and its owner makes
+/// another one after the last message that it has read.
+///
+/// The server deletes the consumer five seconds after the end of the subscription or of the connection.
+final class OrderedSubscription: Sendable {
+    /// The interval at which the server reports that it has no message.
+    private static let heartbeat = Duration.milliseconds(500)
+    /// The time without any message after which the server has lost the consumer. The connection itself may have
+    /// remained, for example if another server of a cluster had the consumer.
+    private static let silence = Duration.seconds(5)
+    /// The time without a subscription after which the server deletes the consumer.
+    private static let inactivity = Duration.seconds(5)
+    /// The largest size of the messages that wait. The server stops after at most 32 MiB and one message of at most
+    /// 64 MiB, until a flow control message is answered. Only heartbeats that nobody reads for days reach this limit,
+    /// which interrupts the order.
+    private static let mostBytes: Int32 = 128 << 20
+
+    private struct Position: Sendable {
+        /// The number of the messages so far.
+        var count: UInt64 = 0
+        var heardAt = ContinuousClock.now
     }
 
-    /// Copies the data of a message.
-    static func bytes(of message: OpaquePointer) -> [UInt8] {
-        let count = Int(natsMsg_GetDataLength(message))
-        return [UInt8](UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count))
+    private let connection: NATSConnection
+    let subscription: NATSSubscription
+    private let position = Guarded(Position())
+    private let silence: Duration
+
+    /// Creates a consumer. This function blocks.
+    ///
+    /// - Parameters:
+    ///   - subject: the subjects of the messages.
+    ///   - silence: the time without any message after which ``next(within:)`` fails.
+    ///   - configure: chooses the first message.
+    init(
+        _ connection: NATSConnection, stream: String, subject: String, silence: Duration = OrderedSubscription.silence,
+        configure: (inout jsConsumerConfig) -> Void
+    ) throws(NATSFailure) {
+        var inbox: UnsafeMutablePointer<CChar>?
+        try NATSFailure.check(natsInbox_Create(&inbox))
+        defer { natsInbox_Destroy(inbox) }
+        let address = UnsafePointer(inbox)
+        // The server begins to deliver when the subscription exists.
+        try subject.withCString { subject in
+            Result { () throws(NATSFailure) in
+                try connection.addConsumer(stream: stream) { configuration in
+                    configuration.DeliverSubject = address
+                    configuration.FilterSubject = subject
+                    configuration.AckPolicy = js_AckNone
+                    configuration.MaxDeliver = 1
+                    configuration.FlowControl = true
+                    configuration.Heartbeat = Self.heartbeat.nanoseconds
+                    configuration.InactiveThreshold = Self.inactivity.nanoseconds
+                    configuration.MemoryStorage = true
+                    configuration.Replicas = 1
+                    configure(&configuration)
+                }
+            }
+        }.get()
+        var pointer: OpaquePointer?
+        let status = natsConnection_SubscribeSync(&pointer, connection.connection.pointer, inbox)
+        guard status == NATS_OK, let pointer else { throw NATSFailure(status) }
+        natsSubscription_SetPendingLimits(pointer, -1, Self.mostBytes)
+        subscription = NATSSubscription(pointer, of: connection)
+        self.connection = connection
+        self.silence = silence
+    }
+
+    /// Whether ``next(within:)`` has something to do, with or without a message for the caller.
+    var isReady: Bool {
+        var count: Int32 = 0
+        let status = natsSubscription_GetPending(subscription.pointer, &count, nil)
+        return count > 0 || status != NATS_OK
+    }
+
+    /// Returns the next message; nil if none arrives in time. One task reads at a time.
+    ///
+    /// - Parameter patience: the longest time that the call blocks; by default, it doesn't.
+    /// - Throws: if the order is interrupted. No message follows then. All messages so far were in order.
+    func next(within patience: Duration = .zero) throws(NATSFailure) -> OrderedMessage? {
+        let deadline = patience > .zero ? ContinuousClock.now + patience : nil
+        while true {
+            let rest = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) } ?? .zero
+            var pointer: OpaquePointer?
+            let status = natsSubscription_NextMsg(
+                &pointer, subscription.pointer, (rest.nanoseconds + 999_999) / 1_000_000)
+            guard status == NATS_OK, let pointer else {
+                guard status == NATS_TIMEOUT else { throw NATSFailure(status) }
+                if position.withLock(\.heardAt).duration(to: .now) > silence {
+                    throw NATSFailure(NATS_MISSED_HEARTBEAT, text: "the server has sent nothing for \(silence)")
+                }
+                if let deadline, .now < deadline { continue }
+                return nil
+            }
+            let message = OrderedMessage(pointer)
+            let last = position.withLock { position in
+                position.heardAt = .now
+                if message.order != nil { position.count += 1 }
+                return position.count
+            }
+            guard let order = message.order else {
+                try answer(message, after: last)
+                continue
+            }
+            guard order == last else { throw Self.gap(after: last) }
+            return message
+        }
+    }
+
+    /// Answers a control message of the server, when all messages before it are read.
+    ///
+    /// - Parameter last: the number of the messages so far.
+    private func answer(_ control: borrowing OrderedMessage, after last: UInt64) throws(NATSFailure) {
+        // Anyone may send to an inbox. What isn't from the consumer is no part of the order.
+        guard control.header("Status") == "100" else { return }
+        if let delivered = control.header("Nats-Last-Consumer").flatMap({ UInt64($0) }), delivered != last {
+            throw Self.gap(after: last)
+        }
+        // A heartbeat repeats the subject if an answer was lost.
+        if let subject = control.reply ?? control.header("Nats-Consumer-Stalled") { connection.sendEmpty(to: subject) }
+    }
+
+    private static func gap(after count: UInt64) -> NATSFailure {
+        NATSFailure(NATS_MISMATCH, text: "the server's messages are not in order after message \(count)")
     }
 }
