@@ -23,7 +23,8 @@ static int manufacturer(const uint8_t *payload, size_t length, struct cbench_sig
         return 0;
     }
     sighting->measured_power = (int8_t)payload[24];
-    if (sighting->measured_power >= 0 || sighting->measured_power < -127) return -1;
+    if (sighting->measured_power == -128) sighting->measured_power = 0;
+    if (sighting->measured_power > 0) sighting->measured_power = 0;
     take_identity(payload + 4, 1, sighting);
     return 1;
 }
@@ -33,32 +34,29 @@ static int service(const uint8_t *payload, size_t length, struct cbench_sighting
     if (length < 3 || payload[0] != 0xAA || payload[1] != 0xFE || payload[2] != 0x00) return 0;
     if (length != 22 && length != 20) return -1;
     int power = (int8_t)payload[3];
-    if (power < -100 || power > 20) return -1;
-    sighting->measured_power = (int8_t)(power - 41 < -128 ? -128 : power - 41);
+    int is_valid = power >= -100 && power <= 20;
+    sighting->measured_power = (int16_t)(is_valid ? power - 41 : 0);
     take_identity(payload + 4, 0, sighting);
     return 1;
 }
 
-/// Decodes the first beacon in AD structures. Returns 1 if there is one, 0 if not, and -1 if a structure is malformed.
+/// Decodes the first beacon in AD structures. Returns 1 if there is one, 0 if not, and -1 if a structure before it is
+/// malformed.
 static int beacon(const uint8_t *data, size_t length, struct cbench_sighting *sighting) {
     size_t offset = 0;
-    int found = 0;
-    struct cbench_sighting other;
     while (offset < length && data[offset] != 0) {
         size_t count = data[offset];
         if (count > length - offset - 1) return -1;
-        struct cbench_sighting *place = found ? &other : sighting;
         int result = 0;
         if (data[offset + 1] == 0xFF) {
-            result = manufacturer(data + offset + 2, count - 1, place);
+            result = manufacturer(data + offset + 2, count - 1, sighting);
         } else if (data[offset + 1] == 0x16) {
-            result = service(data + offset + 2, count - 1, place);
+            result = service(data + offset + 2, count - 1, sighting);
         }
-        if (result < 0) return -1;
-        if (result > 0) found = 1;
+        if (result != 0) return result;
         offset += count + 1;
     }
-    return found;
+    return 0;
 }
 
 static uint64_t address(const uint8_t *bytes) {

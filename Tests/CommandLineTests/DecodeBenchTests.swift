@@ -55,7 +55,7 @@ final class DecodeBenchTests: XCTestCase {
             XCTAssertEqual(sighting.beacon.uuid, BeaconUUID(high: first.uuid_high, low: first.uuid_low))
             XCTAssertEqual([sighting.beacon.major, sighting.beacon.minor], [first.major, first.minor])
             XCTAssertEqual(sighting.rssi, Double(first.rssi))
-            XCTAssertEqual(sighting.measuredPower, Double(first.measured_power))
+            XCTAssertEqual(sighting.measuredPower ?? 0, Double(first.measured_power))
         }
         XCTAssertGreaterThan(found, 5_000)
     }

@@ -139,7 +139,7 @@ final class DisturbanceOptionTests: XCTestCase {
         }
         try assertUsageError(
             ["--motion", "--disturb", "replay"],
-            "--motion can't be combined with --shift, --without, --survey-share or --disturb\n")
+            "--motion can't be combined with --shift, --deaf, --survey-deaf, --without, --survey-share or --disturb\n")
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder), [])
     }
 }

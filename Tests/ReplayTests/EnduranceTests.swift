@@ -58,7 +58,9 @@ final class EnduranceTests: XCTestCase {
 
     func testFiveHundredHostsOfPluginsLeaveNothingBehind() throws { try assertNothingRemains(of: "plugins", 500) }
 
-    func testFiveHundredLiveMapsLeaveNothingBehind() throws { try assertNothingRemains(of: "liveMap", 500) }
+    func testFiveHundredLiveMapsLeaveNothingBehind() throws {
+        try assertNothingRemains(of: "liveMap", 500, sleeps: 4096)
+    }
 
     func testThirtyConnectionsToABrokerLeaveNothingBehind() throws {
         try assertNothingRemains(of: "sharing", 30, sleeps: 4096)

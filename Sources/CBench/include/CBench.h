@@ -12,7 +12,8 @@ struct cbench_sighting {
     uint64_t address;
     uint16_t major;
     uint16_t minor;
-    int8_t measured_power;
+    /// In dBm; 0 if the beacon sends no valid one.
+    int16_t measured_power;
     int8_t rssi;
 };
 

@@ -98,7 +98,10 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
 
     /// Locks the floor to a map; nil, or a map of another venue, removes the lock.
     mutating func lock(to map: MapID?) {
+        let before = lockedMap
         lockedMap = map.flatMap { venue.map($0)?.id }
+        // The readings so far decide anew.
+        if lockedMap != before { hasNewEvidence = (true, true) }
         belief.lock(to: lockedMap)
     }
 
@@ -128,6 +131,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         guard monitored.revision != geofenceRevision else { return }
         let (before, first) = (geofences, venue.fences.count)
         geofences = monitored.list
+        // The latest position may be in one of them.
+        hasNewEvidence.areas = true
         geofenceRevision = monitored.revision
         let places = Dictionary(
             geofences.enumerated().map { ($1.id, first + $0) }, uniquingKeysWith: { first, _ in first })
