@@ -1,4 +1,5 @@
 import CNATS
+import IndoorVocabulary
 import TagTracking
 
 /// A publisher in JetStream that doesn't wait for the acknowledgement of each message.
@@ -12,6 +13,9 @@ final class NATSPublisher: Sendable {
 
     private let connection: NATSConnection
     private let context: NATSHandle
+    /// Whether a message was sent. It is locked while a message is sent, because libnats gives the message to ``forget()``
+    /// before it has copied it into its buffer.
+    private let hasSent = Guarded(false)
 
     /// Opens the publisher.
     ///
@@ -55,15 +59,17 @@ final class NATSPublisher: Sendable {
     ///
     /// - Parameter id: the identifier by which the server drops a message that it has; nil for none.
     func send(_ bytes: [UInt8], to subject: String, id: String? = nil) throws(NATSFailure) {
-        let status =
-            if let id {
-                id.withCString { id in
-                    var options = jsPubOptions()
-                    jsPubOptions_Init(&options)
-                    options.MsgId = id
-                    return js_PublishAsync(context.pointer, subject, bytes, Int32(bytes.count), &options)
-                }
-            } else { js_PublishAsync(context.pointer, subject, bytes, Int32(bytes.count), nil) }
+        let status = hasSent.withLock { hasSent in
+            var options = jsPubOptions()
+            jsPubOptions_Init(&options)
+            let status = (id ?? "").withCString { id in
+                // An empty identifier is none.
+                options.MsgId = id
+                return js_PublishAsync(context.pointer, subject, bytes, Int32(bytes.count), &options)
+            }
+            if status == NATS_OK { hasSent = true }
+            return status
+        }
         try NATSFailure.check(status)
     }
 
@@ -79,7 +85,11 @@ final class NATSPublisher: Sendable {
 
     /// Gives up the messages that are not acknowledged. Later acknowledgements are ignored.
     func forget() {
-        var pending = natsMsgList()
-        if js_PublishAsyncGetPendingList(&pending, context.pointer) == NATS_OK { natsMsgList_Destroy(&pending) }
+        hasSent.withLock { hasSent in
+            // libnats has no list before the first message, and would read it nevertheless.
+            guard hasSent else { return }
+            var pending = natsMsgList()
+            if js_PublishAsyncGetPendingList(&pending, context.pointer) == NATS_OK { natsMsgList_Destroy(&pending) }
+        }
     }
 }
