@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalizationTesting
 import IndoorVocabulary
 import LoopbackServers
@@ -62,7 +63,11 @@ final class FleetIngestTests: XCTestCase {
     func testTwoIngestsAppendEachReadingOnceAndTheOtherOneContinuesForOneThatEnds() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 1)
         let broker = try broker()
-        let words = ["ingest", "--broker", "mqtt://127.0.0.1:\(broker.port)"] + stage.options
+        // Tags outside of a register must be heard several times.
+        let register = try temporaryFolder() + "/tags.csv"
+        let keys = (1...1000).map { "e5ca1ade-f007-ba11-0000-000000000000/1/\($0)\n" }
+        try Data(("key\n" + keys.joined()).utf8).write(to: URL(filePath: register))
+        let words = ["ingest", "--broker", "mqtt://127.0.0.1:\(broker.port)", "--tags", register] + stage.options
         let history = LeaseHistory(stage.leases, of: .ingest)
         let first = try FleetProcess(words + ["--name", "first"])
         let second = try FleetProcess(words + ["--name", "second", "--http", "127.0.0.1:0"])
