@@ -5,6 +5,8 @@ package struct SessionAlarm: ~Copyable, Sendable {
     private var task = CurrentTask()
     /// The instant of the pending wake-up; nil if there is none.
     private var wake: Instant?
+    /// The clock's time of the pending wake-up; nil if there is none.
+    package private(set) var due: Duration?
 
     package init() {}
 
@@ -19,8 +21,8 @@ package struct SessionAlarm: ~Copyable, Sendable {
     ) {
         guard let clock = timeline.clock, wake != self.wake else { return }
         self.wake = wake
-        guard let wake else { return task.cancel() }
-        let due = timeline.elapsed(at: wake)
+        due = wake.map { timeline.elapsed(at: $0) }
+        guard let due else { return task.cancel() }
         task.begin { number in
             Task { [weak shell] in
                 do { try await clock.sleep(until: due) } catch { return }
@@ -32,7 +34,7 @@ package struct SessionAlarm: ~Copyable, Sendable {
     /// Ends the pending wake-up and returns its instant; nil if another one has replaced it meanwhile.
     package mutating func ring(_ number: Int) -> Instant? {
         guard task.finish(number) else { return nil }
-        defer { wake = nil }
+        defer { (wake, due) = (nil, nil) }
         return wake
     }
 }

@@ -145,6 +145,12 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         preparation.cancel()
     }
 
+    /// Whether a wake-up is due by the clock of a live source, and not handled yet.
+    package var isTickDue: Bool {
+        guard let due = alarm.due, let elapsed = timeline.elapsed else { return false }
+        return due <= elapsed
+    }
+
     mutating func setAlarm(for shell: some SessionShell) {
         alarm.set(to: driver.machine.nextWake, on: timeline, for: shell) { await $0.wakeUp($1) }
     }

@@ -108,6 +108,7 @@ final class FaultStage: Sendable {
             }
             try await settle()
             clock.advance(by: .seconds(step))
+            try await tick()
         }
         progress.withLock { $0 = (time, round, index) }
     }
@@ -124,6 +125,13 @@ final class FaultStage: Sendable {
             while case .getPacket = await localizer.state { await Task.yield() }
             // After a scan that has failed, the session waits for the next attempt.
             if radio.runningScanCount == 0 { try await clock.waitForSleeper() }
+        }
+    }
+
+    /// Waits until the session has handled the ticks that are due, so that they come before the next readings.
+    private func tick() async throws {
+        try await Bounded.wait(for: "the session has handled its ticks") { [self] in
+            while await localizer.runtime.isTickDue { await Task.yield() }
         }
     }
 
