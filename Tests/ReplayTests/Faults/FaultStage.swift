@@ -159,6 +159,14 @@ struct FaultStory {
     var positions: [Position] { outputs.compactMap { if case .position(let it) = $0.content { it } else { nil } } }
     var errors: [LocalizationError] { outputs.compactMap { if case .error(let it) = $0.content { it } else { nil } } }
     var states: [String] { outputs.compactMap { if case .state(let it) = $0.content { it.name } else { nil } } }
+    /// The states without corrections of the floor: a session that finds a venue may take its first readings for
+    /// another floor. The accuracy says whether the floor is right later.
+    var statesWithoutFloorChanges: [String] {
+        states.reduce(into: []) { states, next in
+            states.append(next)
+            if states.suffix(3) == ["localizationRunning", "findFloor", "localizationRunning"] { states.removeLast(2) }
+        }
+    }
     var reasons: [SessionDiagnosis.Reason] {
         outputs.compactMap { if case .diagnosis(let it) = $0.content { it.reason } else { nil } }
     }

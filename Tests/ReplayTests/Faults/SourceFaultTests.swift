@@ -51,7 +51,7 @@ final class SourceFaultTests: XCTestCase {
 
     func testTheSessionFindsTheVenueAgainAfterInstantsJumpForward() async throws {
         let story = try await Self.story([ScanFault(.instantJump(by: .seconds(3600)), at: .seconds(15))])
-        XCTAssertEqual(story.states, Self.whole + Self.whole.dropFirst() + ["idle"])
+        XCTAssertEqual(story.statesWithoutFloorChanges, Self.whole + Self.whole.dropFirst() + ["idle"])
         XCTAssertEqual(story.reasons, [.silentBeacons, .noReadings, .located])
         try await assertLocates(story, from: 20, shift: 3600)
     }
@@ -67,7 +67,7 @@ final class SourceFaultTests: XCTestCase {
         let story = try await Self.story([
             ScanFault(.instantJump(by: .seconds(3600)), at: .seconds(15), for: .seconds(0.3))
         ])
-        XCTAssertEqual(story.states, Self.whole + Self.whole.dropFirst() + ["idle"])
+        XCTAssertEqual(story.statesWithoutFloorChanges, Self.whole + Self.whole.dropFirst() + ["idle"])
         try await assertLocates(story, from: 30, shift: 3600)
     }
 
@@ -78,7 +78,7 @@ final class SourceFaultTests: XCTestCase {
         stage.clock.advance(by: night)
         try await stage.play(until: 120)
         let story = await stage.end()
-        XCTAssertEqual(story.states, Self.whole + Self.whole.dropFirst() + ["idle"])
+        XCTAssertEqual(story.statesWithoutFloorChanges, Self.whole + Self.whole.dropFirst() + ["idle"])
         XCTAssertEqual(story.errors, [])
         try await assertLocates(story, from: 20, shift: night.seconds)
     }
@@ -118,7 +118,7 @@ final class SourceFaultTests: XCTestCase {
         XCTAssertEqual(reason, .noReadings)
         try await stage.play(until: pause + 120)
         let story = await stage.end()
-        XCTAssertEqual(story.states, Self.whole + Self.whole.dropFirst() + ["idle"])
+        XCTAssertEqual(story.statesWithoutFloorChanges, Self.whole + Self.whole.dropFirst() + ["idle"])
         XCTAssertEqual(story.reasons, [.silentBeacons, .noReadings, .located])
         let silent = story.outputs.filter { (61..<pause).contains($0.instant.seconds - FaultStage.beginning) }
         XCTAssertEqual(silent, [], "nothing is repeated during the silence")
