@@ -15,6 +15,8 @@ public struct RoomRecording: Hashable, Sendable {
     public let device: String?
     /// The stays in chronological order, without those that received no beacon.
     public private(set) var stays: [Stay]
+    /// The counts of lines read, lines skipped and sightings dropped.
+    package let tally: RecordingReader.Tally
 
     /// Reads a recording: its ground truth with a room, and all sightings, including those in advertisements.
     ///
@@ -35,6 +37,7 @@ public struct RoomRecording: Hashable, Sendable {
             }
         }
         self.device = device
+        tally = reader.tally
         stays = rooms.map { Stay(room: $0.room, scans: RoomScan.scans(of: $0.sightings)) }.filter { !$0.scans.isEmpty }
     }
 

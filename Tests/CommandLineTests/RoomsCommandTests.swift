@@ -127,6 +127,29 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
+    func testLinesOfUnknownTypesAreReported() throws {
+        let set = try dataSet()
+        let survey = set + "/survey/one.jsonl"
+        let file = try FileHandle(forWritingTo: URL(filePath: survey))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("{\"t\":500,\"type\":\"smell\"}\n".utf8))
+        try file.close()
+        let (_, result) = try train(set, survey)
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "indoorloc: \(survey): 1 line of an unknown type ignored\n")
+    }
+
+    func testARecordingWithoutReadingsIsNotBlamedOnTheRoom() throws {
+        let path = try temporaryFolder() + "/quiet.jsonl"
+        try Data("{\"type\":\"header\",\"format\":\"indoor-localization-recording\",\"version\":1}\n".utf8)
+            .write(to: URL(filePath: path))
+        let unnamed = try Tool.run(["rooms", "train", "--output", path + ".json", path])
+        XCTAssertTrue(unnamed.errors.hasSuffix("no room in which a beacon was received; name the room with --room\n"))
+        let named = try Tool.run(["rooms", "train", "--output", path + ".json", "--room", "attic", path])
+        XCTAssertEqual(named.status, 1)
+        XCTAssertEqual(named.errors, "indoorloc: \(path) has no reading of a beacon\n")
+    }
+
     func testClassifyingWithTheTrainingOfAnotherBuildingIsReported() throws {
         let set = try dataSet()
         let path = set + "/other.json"

@@ -115,6 +115,24 @@ final class FigureRenderingTests: XCTestCase {
         try RenderedFigure.png(figure.svg)
     }
 
+    func testTheDistributionOfErrorsEndsAtItsAxis() throws {
+        let errors = (1...99).map(Double.init) + [5000]
+        let samples = errors.map { ErrorSample(instant: .zero, error: $0, radius: 1) }
+        let figure = Figure.errorDistribution(
+            title: "Errors", of: [ErrorSeries(name: "particle", tracks: [.init(name: "walk", samples: samples)])])
+        guard case .chart(let chart) = figure.panels.first else { return XCTFail("no chart") }
+        let range = try XCTUnwrap(chart.x.range)
+        XCTAssertEqual(range.upperBound, 99 * 1.02, accuracy: 1e-9)
+        let steps = chart.series.compactMap { series -> [ChartPoint]? in
+            if case .steps(let points) = series.form { points } else { nil }
+        }
+        XCTAssertEqual(steps.count, 1)
+        let points = try XCTUnwrap(steps.first)
+        XCTAssertTrue(points.allSatisfy { range.contains($0.x) })
+        // The largest error is beyond the axis: the line ends at the share of the others.
+        XCTAssertEqual(points.last, ChartPoint(x: range.upperBound, y: 99))
+    }
+
     func testValuesThatAreNotFiniteOrHugeAreDrawnWithoutFailure() throws {
         let strange = [0, .nan, .infinity, -.infinity, 1e300, -1e300, 1e-300, 3]
         let points = strange.flatMap { x in strange.map { ChartPoint(x: x, y: $0) } }

@@ -62,20 +62,22 @@ extension Figure {
     public static func errorDistribution(
         title: String, of series: [ErrorSeries], caption: [String] = []
     ) -> Figure {
+        let sorted = series.map(\.sorted)
+        let ends = sorted.compactMap { $0.isEmpty ? nil : $0[Int((0.98 * Double($0.count - 1)).rounded(.up))] }
+        let range = 0...max(0.1, (ends.max() ?? 0) * 1.02)
         var lines: [ChartSeries] = []
-        var end = 0.0
-        for (number, method) in series.enumerated() {
-            let errors = method.sorted
-            guard !errors.isEmpty else { continue }
-            let count = Double(errors.count)
-            let points = errors.enumerated().map { ChartPoint(x: $1, y: Double($0 + 1) / count * 100) }
-            end = max(end, errors[Int((0.98 * (count - 1)).rounded(.up))])
+        for (number, errors) in sorted.enumerated() where !errors.isEmpty {
+            // Some programs draw what is far outside the axes at a wrong place.
+            let inside = errors.prefix { $0 <= range.upperBound }
+            let points = inside.enumerated().map {
+                ChartPoint(x: $1, y: Double($0 + 1) / Double(errors.count) * 100)
+            }
+            let last = ChartPoint(x: range.upperBound, y: Double(inside.count) / Double(errors.count) * 100)
             lines.append(
                 ChartSeries(
-                    method.name, .steps([ChartPoint(x: 0, y: 0)] + points + [ChartPoint(x: 1e6, y: 100)]),
-                    color: methodColor(number)))
+                    series[number].name, .steps([ChartPoint(x: 0, y: 0)] + points + [last]), color: methodColor(number))
+            )
         }
-        let range = 0...max(0.1, end * 1.02)
         let references =
             lines.isEmpty
             ? []

@@ -104,6 +104,9 @@ extension VenueRepository {
         return content
     }
 
+    /// The venues whose entries in the server's catalogue have errors.
+    package var venuesWithBrokenEntries: Set<VenueID> { Set((catalogueContent?.broken ?? [:]).keys) }
+
     /// Downloads the server's version of a venue if it is newer than the stored one.
     ///
     /// - Returns: the version that was downloaded and stored; nil to continue with the stored one.

@@ -90,7 +90,9 @@ struct ConvertCommand: Command {
         let first = try reader.next()
         let start = reader.startMicroseconds.map { $0 - $0 % 1000 }
         let header = RecordingHeader(startedAt: start.map(RecordingStart.text), device: reader.device)
-        let notes = try write(first, header, start ?? BTSnoopWriter.unknownStart, of: "file", progress) {
+        let notes = try write(
+            first, header, start ?? BTSnoopWriter.unknownStart, of: "file", needsReadings: true, progress
+        ) {
             try reader.next()
         }
         report([reader.tally.warning(for: input)] + notes)
@@ -118,19 +120,32 @@ struct ConvertCommand: Command {
     /// Writes all entries of an input, and returns the notes of the output.
     ///
     /// The first entry has been read before the output is created, so that an unreadable input creates none.
+    ///
+    /// - Parameter needsReadings: whether ground truth alone is an error, as the readings were not understood.
     private func write(
         _ first: RecordingEntry?, _ header: RecordingHeader, _ startMicroseconds: Int64, of kind: String,
-        _ progress: ProgressLine, next: () throws -> RecordingEntry?
+        needsReadings: Bool = false, _ progress: ProgressLine, next: () throws -> RecordingEntry?
     ) throws -> [String] {
         var converted = try ConvertedOutput(
             output, format: format, header: header, startMicroseconds: startMicroseconds, adapter: adapter ?? 0,
             strictness: strictness)
         var entry = first
+        var (truths, readings) = (0, 0)
         while let present = entry {
+            switch present {
+            case .header: break
+            case .truth: truths += 1
+            case .measurement: readings += 1
+            }
             progress.show("convert: \(Int(present.instant?.seconds ?? 0)) s of the \(kind)")
             try converted.write(present)
             if isStream { try converted.flush() }
             entry = try next()
+        }
+        if needsReadings, readings == 0, truths > 0 {
+            throw CommandError(
+                description: "\(input) has ground truth, but no reading; name the columns of the readings with "
+                    + "--columns, such as --columns rssi=Level")
         }
         try converted.close()
         progress.clear()

@@ -42,7 +42,7 @@ struct PlotCoverageCommand: Command {
         path = try arguments.requiredInput("venue")
         radioMap = try arguments.input("radio-map")
         isJSON = arguments.has("json")
-        output = arguments.outputFile("output")
+        output = try PlotOutput.file(arguments, isPrivate: false)
         mapID = try arguments.mapOption()
         count = try arguments.number("beacons", in: 0...100, else: 1)
         var settings = CoverageSettings()

@@ -56,7 +56,7 @@ struct PlotErrorCommand: Command {
         methods = try Self.methods(arguments, settings, axis)
         seed = try arguments.seed()
         jobs = try arguments.number("jobs", in: 1...1024, else: ProcessInfo.processInfo.activeProcessorCount)
-        output = PlotOutput(arguments, isPrivate: true)
+        output = try PlotOutput(arguments, isPrivate: true)
     }
 
     private static func methods(

@@ -40,7 +40,7 @@ struct PlotRadioMapCommand: Command {
         map = try arguments.mapOption()
         settings = try arguments.settings()
         strictness = arguments.strictness
-        output = PlotOutput(arguments, isPrivate: false)
+        output = try PlotOutput(arguments, isPrivate: false)
         guard !isEach || beacons.isEmpty else {
             throw UsageError(message: "--each and --beacon can't be combined", command: Self.syntax.name)
         }

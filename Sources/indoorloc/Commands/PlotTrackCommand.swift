@@ -42,7 +42,7 @@ struct PlotTrackCommand: Command {
         seed = try arguments.seed()
         settings = try arguments.settings()
         strictness = arguments.strictness
-        output = PlotOutput(arguments, isPrivate: true)
+        output = try PlotOutput(arguments, isPrivate: true)
     }
 
     func run() async throws {

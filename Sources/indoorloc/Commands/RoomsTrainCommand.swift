@@ -125,11 +125,14 @@ struct RoomsTrainCommand: Command {
             return try RoomTrainingImport.read(bytes, named: path, room: room, uuid: uuid)
         }
         var recording = try RoomRecording(path: path, strictness: strictness)
+        if let warning = recording.tally.warning(for: path) { StandardError.write(warning) }
         if !recording.stays.isEmpty, recording.stays.allSatisfy({ $0.room != nil }) { warnOfUnusedRoom(path) }
         if let room { recording.name(room) }
         guard !recording.training.rooms.isEmpty else {
             throw CommandError(
-                description: "\(path) has no room in which a beacon was received; name the room with --room")
+                description: room == nil
+                    ? "\(path) has no room in which a beacon was received; name the room with --room"
+                    : "\(path) has no reading of a beacon")
         }
         return recording.training
     }

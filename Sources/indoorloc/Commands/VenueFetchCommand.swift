@@ -13,7 +13,8 @@ struct VenueFetchCommand: Command {
             see a command line.
 
             If the server or a newer version can't be used, uses the stored list or the stored version instead. Standard
-            error then has the reason and "going on with", and the exit status is 0.
+            error then has the reason and "going on with", and the exit status is 0. With --all, a venue with errors is
+            left out and reported, and the exit status is 1.
 
             example: indoorloc venue fetch --server https://venues.example.org --cache venues --all
             """,
@@ -44,10 +45,30 @@ struct VenueFetchCommand: Command {
                 return try StandardOutput.write(
                     venues.map { "\($0.id)\t\($0.version)\t\(PrintableText.line($0.name))\n" }.joined())
             }
-            for id in wantsAll ? venues.map(\.id) : ids {
-                let path = try await server.fetch(id, from: repository)
-                try StandardOutput.write(path + "\n")
+            guard wantsAll else {
+                for id in ids { try StandardOutput.write(try await server.fetch(id, from: repository) + "\n") }
+                return
+            }
+            try await fetchAll(venues.map(\.id), from: repository)
+        }
+    }
+
+    /// Fetches all venues that can be used, and reports the others.
+    private func fetchAll(_ listed: [VenueID], from repository: VenueRepository) async throws {
+        var refused = await repository.venuesWithBrokenEntries.subtracting(listed).count
+        for id in listed {
+            do {
+                try StandardOutput.write(try await server.fetch(id, from: repository) + "\n")
+            } catch let error as VenueRepositoryError {
+                guard case .brokenPacket = error else { throw error }
+                StandardError.line("\(server.reportable(error))")
+                refused += 1
             }
         }
+        guard refused > 0 else { return }
+        throw CommandError(
+            description: refused == 1
+                ? "1 venue of the server was not fetched, as it has errors"
+                : "\(refused) venues of the server were not fetched, as they have errors")
     }
 }

@@ -134,7 +134,7 @@ struct VenueServerOptions: Sendable {
     }
 
     /// The error as a command reports it.
-    private func reportable(_ error: any Error) -> any Error {
+    func reportable(_ error: any Error) -> any Error {
         let error = (error as? VenueRepositoryError).map { LocalizationError($0) } ?? error
         guard let error = error as? LocalizationError else { return error }
         var failure = CommandFailure(error)

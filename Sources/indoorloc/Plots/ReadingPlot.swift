@@ -28,7 +28,7 @@ struct ReadingPlot: Sendable {
         beacons = arguments.values["beacon"] ?? []
         seed = try arguments.seed()
         settings = try arguments.settings()
-        output = PlotOutput(arguments, isPrivate: false)
+        output = try PlotOutput(arguments, isPrivate: false)
         command = arguments.syntax.name
     }
 
