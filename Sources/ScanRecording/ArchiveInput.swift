@@ -101,6 +101,9 @@ package struct ArchiveFailure: Error, Hashable, Sendable {
     /// The error text of libarchive or of the system.
     package var reason: String
 
+    /// Whether the end of a compressed file is missing.
+    var isCutOff: Bool { reason.contains("truncated") }
+
     init(reason: String) { self.reason = reason }
 
     /// Creates a failure from the last error of an archive.

@@ -7,7 +7,11 @@ final class ArchiveOutput {
     /// The number of bytes that are buffered before they are written.
     private static let bufferSize = 1 << 16
 
-    private let archive: OpaquePointer
+    private var archive: OpaquePointer
+    private let descriptor: Int32
+    private let isCompressed: Bool
+    /// Whether bytes were passed to libarchive that the file may not have yet.
+    private var isBehind = false
     /// The file descriptor, if this output opened it and therefore closes it.
     private let ownDescriptor: Int32?
     private var pending: [UInt8] = []
@@ -36,11 +40,19 @@ final class ArchiveOutput {
     /// - Parameter isOwn: whether `close()` closes the file descriptor too.
     init(descriptor: Int32, isOwn: Bool, isCompressed: Bool) throws(ArchiveFailure) {
         ownDescriptor = isOwn ? descriptor : nil
+        self.descriptor = descriptor
+        self.isCompressed = isCompressed
         guard let archive = archive_write_new() else {
             if isOwn { _ = clibarchive_close(descriptor) }
             throw ArchiveFailure(reason: "out of memory")
         }
         self.archive = archive
+        try Self.open(archive, descriptor, isCompressed: isCompressed)
+    }
+
+    private static func open(
+        _ archive: OpaquePointer, _ descriptor: Int32, isCompressed: Bool
+    ) throws(ArchiveFailure) {
         archive_write_set_format_raw(archive)
         if isCompressed {
             archive_write_add_filter_gzip(archive)
@@ -82,7 +94,23 @@ final class ArchiveOutput {
             }
             guard count > 0 else { throw ArchiveFailure(of: archive) }
             written += count
+            isBehind = isCompressed
         }
+    }
+
+    /// Writes the buffered bytes so that a reader can read all of them, also if the program is killed later.
+    ///
+    /// A compressed file continues with a new member, as gzip allows. That costs some 20 bytes.
+    func checkpoint() throws(ArchiveFailure) {
+        guard !isClosed else { return }
+        try flush()
+        guard isBehind else { return }
+        guard archive_write_close(archive) == ARCHIVE_OK else { throw ArchiveFailure(of: archive) }
+        guard let next = archive_write_new() else { throw ArchiveFailure(reason: "out of memory") }
+        archive_write_free(archive)
+        archive = next
+        isBehind = false
+        try Self.open(archive, descriptor, isCompressed: isCompressed)
     }
 
     /// Writes the remaining bytes and closes the file; a second call does nothing.

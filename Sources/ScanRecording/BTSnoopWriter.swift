@@ -112,6 +112,15 @@ public struct BTSnoopWriter: ~Copyable {
         }
     }
 
+    /// Makes all written records readable in the file, also if the program is killed later.
+    ///
+    /// The bytes of a compressed file then depend on when this is called.
+    package mutating func checkpoint() throws(BTSnoopError) {
+        do throws(ArchiveFailure) { try output.checkpoint() } catch {
+            throw BTSnoopError(file: path, problem: .unwritable(error.reason))
+        }
+    }
+
     /// Completes the file. The data is only guaranteed to be in the file once this returns; a second call does nothing.
     public mutating func close() throws(BTSnoopError) {
         isClosed = true

@@ -49,6 +49,8 @@ public struct RecordingReader: ~Copyable {
     private var decoder = RecordDecoder()
     private var latest: Instant?
     private var isFinished = false
+    /// Whether the end of a compressed file is missing. The part before it is read when lenient.
+    private var isCutOff = false
 
     /// Opens a recording. The reader reads nothing before the first call of `next()`.
     ///
@@ -127,10 +129,19 @@ public struct RecordingReader: ~Copyable {
 
     private mutating func fill() throws(RecordingError) {
         do throws(ArchiveFailure) {
+            guard !isCutOff else { return try buffer.fill { _ in } }
             try buffer.fill { (bytes) throws(ArchiveFailure) in try input.read(into: &bytes) }
         } catch {
-            throw self.error(.unreadable(error.reason), line: tally.lines + 1)
+            let located = self.error(.unreadable(error.reason), line: tally.lines + 1)
+            guard strictness == .lenient, header != nil, error.isCutOff else { throw located }
+            isCutOff = true
+            skip(located)
         }
+    }
+
+    private mutating func skip(_ error: RecordingError) {
+        tally.skippedLines += 1
+        if tally.errors.count < Tally.maximumErrors { tally.errors.append(error) }
     }
 
     /// Returns the entry in the line; nil if the line is skipped.
@@ -154,8 +165,7 @@ public struct RecordingReader: ~Copyable {
         } catch {
             let located = self.error(error.problem, line: tally.lines, field: error.field)
             guard strictness == .lenient, header != nil else { throw located }
-            tally.skippedLines += 1
-            if tally.errors.count < Tally.maximumErrors { tally.errors.append(located) }
+            skip(located)
             return nil
         }
     }

@@ -84,6 +84,13 @@ public struct RecordingWriter: ~Copyable {
         do throws(ArchiveFailure) { try output.flush() } catch { throw unwritable(error) }
     }
 
+    /// Makes all written lines readable in the file, also if the program is killed later.
+    ///
+    /// The bytes of a compressed file then depend on when this is called.
+    package mutating func checkpoint() throws(RecordingError) {
+        do throws(ArchiveFailure) { try output.checkpoint() } catch { throw unwritable(error) }
+    }
+
     /// Completes the file. The data is only guaranteed to be in the file once this returns; a second call does nothing.
     public mutating func close() throws(RecordingError) {
         isClosed = true

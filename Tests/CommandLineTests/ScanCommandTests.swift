@@ -48,6 +48,29 @@ final class ScanCommandTests: XCTestCase {
         }
     }
 
+    func testAKilledScanLosesAtMostTwoSecondsOfItsRecording() throws {
+        let folder = try temporaryFolder()
+        let walk = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
+        let names = ["a.jsonl", "b.jsonl.gz", "c.btsnoop"]
+        let scans = try names.map { name in
+            try ServiceProcess(["--replay", walk, "--record", folder + "/" + name], command: "scan")
+        }
+        for (name, scan) in zip(names, scans) {
+            try scan.wait(for: "\"t\":5.")
+            scan.send(SIGKILL)
+            XCTAssertEqual(try scan.end(), 128 + SIGKILL)
+            var last = 0.0
+            if name.hasSuffix("btsnoop") {
+                var reader = try BTSnoopReader(path: folder + "/" + name)
+                while let reading = try reader.next() { last = reading.instant.seconds }
+            } else {
+                var reader = try RecordingReader(path: folder + "/" + name, strictness: .lenient)
+                while let entry = try reader.next() { last = entry.instant?.seconds ?? last }
+            }
+            XCTAssertGreaterThan(last, 3, name)
+        }
+    }
+
     func testARecordingBeginsByTheSourcesWallClockAtItsFirstReading() async throws {
         let source = ScriptedSource(try readings(), pace: .live)
         source.wallClock = WallClock(timeOfZero: .milliseconds(1_741_064_767_250) - .seconds(5000))

@@ -32,6 +32,25 @@ final class BTSnoopWriterTests: XCTestCase {
         }
     }
 
+    func testRecordsBeforeACheckpointCanBeReadWhileTheFileIsOpen() throws {
+        let folder = try TemporaryFolder()
+        let readings = advertisements(count: 20, seed: 402)
+        for name in ["c.btsnoop", "c.btsnoop.gz"] {
+            let path = folder.path + "/" + name
+            var writer = try BTSnoopWriter(path: path)
+            for (number, reading) in readings.enumerated() {
+                try writer.write(reading)
+                guard number % 10 == 9 else { continue }
+                try writer.checkpoint()
+                var reader = try BTSnoopReader(path: path)
+                var count = 0
+                while try reader.next() != nil { count += 1 }
+                XCTAssertEqual(count, number + 1, name)
+            }
+            try writer.close()
+        }
+    }
+
     func testAWrittenCaptureReadsBackEqual() throws {
         let folder = try TemporaryFolder()
         let seed: UInt64 = 401

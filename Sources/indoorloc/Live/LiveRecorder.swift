@@ -15,6 +15,10 @@ struct LiveRecorder: ~Copyable {
     private var prologue: [SensorReading] = []
     /// The most radio events kept; the latest ones matter.
     private static let longestPrologue = 100
+    /// The time of the file's last checkpoint.
+    private var checkpoint = ContinuousClock.now
+    /// The time between checkpoints: what is lost at most if the program is killed.
+    private static let checkpointInterval = Duration.seconds(1)
     /// Whether a sensor reading was received, for which the file may not have been created.
     private var hasReceived = false
     /// The ground truth from the first reading on; nil without one.
@@ -49,11 +53,15 @@ struct LiveRecorder: ~Copyable {
         let rebased = timeline.rebase(reading)
         guard file != nil else { return try begin(with: rebased) }
         let late = late(rebased)
-        guard let entries = marks?.add(late) else {
-            try file?.write(.measurement(late))
-            return
-        }
-        for entry in entries { try file?.write(entry) }
+        for entry in marks?.add(late) ?? [.measurement(late)] { try file?.write(entry) }
+        try save()
+    }
+
+    /// Makes the entries of the last second readable in the file, also if the program is killed later.
+    private mutating func save() throws {
+        guard checkpoint.duration(to: .now) >= Self.checkpointInterval else { return }
+        try file?.checkpoint()
+        checkpoint = .now
     }
 
     /// Stores that the device is at a place; returns the reason if that isn't possible.
@@ -92,6 +100,7 @@ struct LiveRecorder: ~Copyable {
         for reading in prologue { try file.write(.measurement(late(reading))) }
         prologue = []
         try file.appear()
+        checkpoint = .now
         self.file = consume file
     }
 

@@ -63,8 +63,14 @@ struct ConvertedOutput: ~Copyable {
 
     /// Makes the file appear at its path, with its content so far. More may be written afterwards.
     mutating func appear() throws {
-        try recording?.flush()
+        try checkpoint()
         try draft.commit()
+    }
+
+    /// Makes all written entries readable in the file, also if the program is killed later.
+    mutating func checkpoint() throws {
+        try recording?.checkpoint()
+        try capture?.checkpoint()
     }
 
     /// Writes an entry, or counts it if the file can't store it. The header is written when the file is created.
