@@ -128,7 +128,12 @@ final class PlanDrawingTests: ShownMapCase {
         try map.page.setPreferences(.init(isDark: true))
         try map.wait(until: "state.theme === 'dark'")
         try map.waitForDrawing()
-        let dark = try map.page.pixels(decoder: decoder)
+        // A loaded browser may still show a frame from before the change.
+        var dark = try map.page.pixels(decoder: decoder)
+        for _ in 0..<50 where try light[700, 20] == dark[700, 20] {
+            try map.waitForDrawing()
+            dark = try map.page.pixels(decoder: decoder)
+        }
         try checkDisc(of: map, at: 118, decoder: decoder, "dark")
         // A corner of the header, and one of the stage.
         for (x, y) in [(700, 20), (30, 400)] {
