@@ -52,6 +52,28 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertFalse(heartbeat.contains("positions 0"), heartbeat)
     }
 
+    func testADamagedQueueIsSetAsideAndTheServiceBegins() async throws {
+        let folder = try temporaryFolder()
+        let queue = folder + "/uploads.db"
+        let damaged = Data(repeating: 0x2A, count: 9000)
+        try damaged.write(to: URL(filePath: queue))
+        let server = try server()
+        let options = ["--upload-url", server.url, "--upload-beacons"]
+        let service = try ServiceProcess(walk(folder) + options)
+        try await server.wait { !$0.isEmpty }
+        try service.waitForError("\(queue): the upload queue is damaged; moved to \(queue).unusable; an empty one")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: queue + ".unusable")), damaged)
+        // A file that the user names may be something else.
+        let other = folder + "/photo"
+        try damaged.write(to: URL(filePath: other))
+        let refused = try ServiceProcess(walk(folder) + options + ["--upload-queue", other])
+        XCTAssertEqual(try refused.end(), 1)
+        XCTAssertTrue(refused.errors.contains { $0.contains("not an upload queue") }, "\(refused.errors)")
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: other)), damaged)
+    }
+
     func testTheNextRunSendsReadingsFromAnOutageEvenAfterAKill() async throws {
         let folder = try temporaryFolder()
         let server = try server("503 Service Unavailable")

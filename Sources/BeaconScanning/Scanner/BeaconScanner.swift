@@ -197,7 +197,7 @@ extension BeaconScanner {
     /// Stops tracking the region with a name, without an exit event.
     ///
     /// - Returns: whether it was tracked.
-    @discardableResult public func stopTracking(_ id: String) -> Bool {
+    public func stopTracking(_ id: String) -> Bool {
         defer { settleTracking() }
         machine.rooms.forget(id)
         return machine.regions.stopTracking { $1 == id }
@@ -206,7 +206,7 @@ extension BeaconScanner {
     /// Stops tracking a region, without an exit event.
     ///
     /// - Returns: whether it was tracked.
-    @discardableResult public func stopTracking(_ region: BeaconRegion) -> Bool {
+    public func stopTracking(_ region: BeaconRegion) -> Bool {
         defer { settleTracking() }
         machine.regions.id(of: region).map { machine.rooms.forget($0) }
         return machine.regions.stopTracking { other, _ in other == region }

@@ -4,6 +4,8 @@ package struct JSONString: Hashable, Sendable {
     package var range: Range<Int>
     /// Whether they contain a backslash.
     package var hasEscapes: Bool
+    /// Whether they contain a control character, which JSON forbids but some gateways write in names.
+    package var hasControls = false
 }
 
 extension JSONReader {
@@ -20,15 +22,15 @@ extension JSONReader {
             throw Failure(offset: start, expected: "a string")
         }
         var index = start + 1
-        var hasEscapes = false
+        var (hasEscapes, hasControls) = (false, false)
         while true {
             index = endOfPlainBytes(in: span, from: index)
             guard index < span.count else { break }
             let byte = span[index]
-            if byte == UInt8(ascii: "\"") { return JSONString(range: (start + 1)..<index, hasEscapes: hasEscapes) }
-            guard byte >= 0x20 else {
-                throw Failure(offset: index, expected: "no control character in a string")
+            if byte == UInt8(ascii: "\"") {
+                return JSONString(range: (start + 1)..<index, hasEscapes: hasEscapes, hasControls: hasControls)
             }
+            if byte < 0x20 { hasControls = true }
             index += 1
             guard byte == UInt8(ascii: "\\") else { continue }
             hasEscapes = true
@@ -68,8 +70,11 @@ extension JSONReader {
 
     /// Returns the text of a string.
     ///
-    /// - Throws: ``Failure`` if it isn't UTF-8.
+    /// - Throws: ``Failure`` if it has a control character or isn't UTF-8.
     package func text(of string: JSONString) throws(Failure) -> String {
+        guard !string.hasControls else {
+            throw Failure(offset: string.range.lowerBound, expected: "no control character in a string")
+        }
         let text: String? = withBytes(of: string) { bytes in
             guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }
             return String(copying: utf8)

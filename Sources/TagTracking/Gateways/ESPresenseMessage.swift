@@ -28,7 +28,7 @@ enum ESPresenseMessage {
                 hasID = true
             } else if fields.matches(key, "name") {
                 let name = try fields.string("name")
-                if report.name == nil, report.beacon == nil { report.name = try fields.text(of: name, "name") }
+                if report.name == nil, report.beacon == nil { report.name = fields.tagName(of: name) }
             } else if fields.matches(key, "rssi@1m") {
                 power = try fields.signalStrength("rssi@1m")
             } else if fields.matches(key, "rssi") {

@@ -53,7 +53,7 @@ enum MinewLongMessage {
                 let type = try fields.string("type")
                 isGateway = fields.matches(type, "Gateway")
             } else if fields.matches(key, "bleName") {
-                report.name = try fields.text("bleName")
+                report.name = try fields.tagName("bleName")
             } else if fields.matches(key, "ibeaconUuid") {
                 uuid = try fields.uuid("ibeaconUuid")
             } else if fields.matches(key, "ibeaconMajor") {

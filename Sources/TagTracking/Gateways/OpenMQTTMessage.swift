@@ -45,7 +45,7 @@ enum OpenMQTTMessage {
             } else if fields.matches(key, "rssi") {
                 report.rssi = try fields.signalStrength("rssi")
             } else if fields.matches(key, "name") {
-                report.name = try fields.text("name")
+                report.name = try fields.tagName("name")
             } else if fields.matches(key, "txpower") {
                 report.power = try fields.signalStrength("txpower")
             } else if fields.matches(key, "mac_type") {

@@ -53,7 +53,7 @@ enum RoomAssistantMessage {
             } else if fields.matches(key, "id") {
                 try identify(&fields)
             } else if fields.matches(key, "name") {
-                let name = try fields.text("name")
+                let name = try fields.tagName("name")
                 tag.name = tag.name ?? name
             } else if fields.matches(key, "rssi") {
                 tag.rssi = try fields.signalStrength("rssi")

@@ -37,6 +37,8 @@ struct UploadOptions: Sendable {
     let device: DeviceID
     /// The path of the queue.
     let queue: String
+    /// Whether the queue is in the state directory, where no other program has files.
+    private let isDefaultQueue: Bool
 
     /// Reads the options of a command; returns nil without `--upload-url`.
     init?(_ arguments: ParsedArguments) throws {
@@ -57,7 +59,9 @@ struct UploadOptions: Sendable {
                 throw UsageError(message: "--upload-queue must be the path of a file, not ''", command: command)
             }
             queue = path
+            isDefaultQueue = false
         } else {
+            isDefaultQueue = true
             queue = try arguments.stateDirectory() + "/uploads.db"
         }
     }
@@ -92,6 +96,32 @@ struct UploadOptions: Sendable {
         return .broker(address.broker, topic: address.room)
     }
 
+    /// Opens the queue. A damaged one is renamed, as the session's memory is, and an empty one replaces it.
+    private func openQueue(limit: Int) throws(UploadQueueError) -> UploadQueue {
+        do throws(UploadQueueError) { return try UploadQueue(path: queue, limit: limit) } catch {
+            // A file that the user names may be another kind of file.
+            guard error.reason == .damaged || isDefaultQueue && error.reason == .notAQueue else { throw error }
+            let aside = queue + ".unusable"
+            do { try setQueueAside(at: aside) } catch let failure {
+                StandardError.line("\(queue) can't be renamed: \(failure.localizedDescription)", .warning)
+                throw error
+            }
+            StandardError.line(
+                "\(queue): the upload queue is damaged; moved to \(aside); an empty one replaces it", .warning)
+            return try UploadQueue(path: queue, limit: limit)
+        }
+    }
+
+    /// Renames the database with the files that SQLite keeps beside it, and replaces an earlier one.
+    private func setQueueAside(at aside: String) throws {
+        for ending in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: queue + ending) {
+            if FileManager.default.fileExists(atPath: aside + ending) {
+                try FileManager.default.removeItem(atPath: aside + ending)
+            }
+            try FileManager.default.moveItem(atPath: queue + ending, toPath: aside + ending)
+        }
+    }
+
     /// Returns the upload, not yet started.
     ///
     /// - Throws: `UploadQueueError` if the queue can't be opened.
@@ -100,7 +130,7 @@ struct UploadOptions: Sendable {
         if !folder.isEmpty {
             try DiskFolder.create(folder)
         }
-        let queue = try UploadQueue(path: queue, limit: settings.queueSize)
+        let queue = try openQueue(limit: settings.queueSize)
         // Each device has its own topic, so that a broker's access lists can distinguish devices.
         let destination: UploadDestination =
             switch destination {

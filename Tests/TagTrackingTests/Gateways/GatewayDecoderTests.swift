@@ -43,6 +43,32 @@ final class GatewayDecoderTests: XCTestCase {
         }
     }
 
+    func testANameThatIsNoTextCostsNoReading() throws {
+        let names: [(bytes: [UInt8], name: String?)] = [
+            (Array("Zoé".utf8), "Zoé"), ([0x5A, 0xFF, 0x41], nil), ([0x5A, 0x01], nil), ([0x5A, 0x0A], nil),
+            (Array("Z\\u0007".utf8), nil), ([], nil),
+        ]
+        let messages: [(topic: String, before: String, after: String, format: GatewayFormat)] = [
+            (
+                "espresense/devices/a/hall", #"{"mac":"aabbccddeeff","id":"aabbccddeeff","rssi":-60,"name":""#, "\"}",
+                .espresense
+            ),
+            ("home/gw/BTtoMQTT/a", #"{"id":"AA:BB:CC:DD:EE:FF","rssi":-60,"name":""#, "\"}", .openMQTTGateway),
+            ("", #"[{"type":"Gateway","mac":"gw"},{"mac":"AABBCCDDEEFF","rssi":-60,"bleName":""#, "\"}]", .minewLong),
+            ("room_presence/gw", #"{"id":"aabbccddeeff","rssi":-60,"name":""#, "\"}", .roomAssistant),
+        ]
+        for message in messages {
+            for (bytes, name) in names {
+                let payload = Array(message.before.utf8) + bytes + Array(message.after.utf8)
+                let readings = try decoder.readings(topic: message.topic, payload: payload, format: message.format)
+                XCTAssertEqual(readings.map(\.rssi), [-60], "\(message.format) \(bytes)")
+                if message.format != .roomAssistant || name != nil {
+                    XCTAssertEqual(readings.first?.name, name, "\(message.format) \(bytes)")
+                }
+            }
+        }
+    }
+
     func testTheStrongestAndTheWeakestRSSIAreReadings() throws {
         for (rssi, value) in [("-1", -1.0), ("-127", -127.0), ("-0.5", -0.5)] {
             for (topic, payload, format) in messages(rssi: rssi) {
