@@ -129,7 +129,7 @@ public struct RecordingReader: ~Copyable {
 
     private mutating func fill() throws(RecordingError) {
         do throws(ArchiveFailure) {
-            guard !isCutOff else { return try buffer.fill { _ in } }
+            guard !isCutOff else { return buffer.fill { _ in } }
             try buffer.fill { (bytes) throws(ArchiveFailure) in try input.read(into: &bytes) }
         } catch {
             let located = self.error(.unreadable(error.reason), line: tally.lines + 1)

@@ -127,7 +127,7 @@ final class PlotCommandTests: XCTestCase {
             (["error", "--method", "guess", set], "must be one of particle, fingerprint, trilateration, not 'guess'"),
             (["error", "--output", "x.PNG", set], "--output: the figure is an SVG document; name it .svg, not '.PNG'"),
             (["residuals", "--output", "x.pdf", set], "name it .svg, not '.pdf'"),
-            (["coverage", "--output", "x.png", "Fixtures/office"], "name it .svg, not '.png'"),
+            (["coverage", "--output", "x.png", "--venue", "Fixtures/office"], "name it .svg, not '.png'"),
             (["track", Self.walk], "--venue is missing"),
             (["track", "--venue", "Fixtures/office", "--map", "9", Self.walk], "has no map 9, only 1, 2"),
             (["radiomap", "--each", "--beacon", "1/3", set], "--each and --beacon can't be combined"),

@@ -120,17 +120,11 @@ final class FigureRenderingTests: XCTestCase {
         let samples = errors.map { ErrorSample(instant: .zero, error: $0, radius: 1) }
         let figure = Figure.errorDistribution(
             title: "Errors", of: [ErrorSeries(name: "particle", tracks: [.init(name: "walk", samples: samples)])])
-        guard case .chart(let chart) = figure.panels.first else { return XCTFail("no chart") }
-        let range = try XCTUnwrap(chart.x.range)
-        XCTAssertEqual(range.upperBound, 99 * 1.02, accuracy: 1e-9)
-        let steps = chart.series.compactMap { series -> [ChartPoint]? in
-            if case .steps(let points) = series.form { points } else { nil }
-        }
-        XCTAssertEqual(steps.count, 1)
-        let points = try XCTUnwrap(steps.first)
-        XCTAssertTrue(points.allSatisfy { range.contains($0.x) })
-        // The largest error is beyond the axis: the line ends at the share of the others.
-        XCTAssertEqual(points.last, ChartPoint(x: range.upperBound, y: 99))
+        // Programs that don't clip draw what is far outside the axes at a wrong place.
+        let paths = figure.svg.matches(of: /(?:d|points)="([^"]*)"/).map(\.output.1)
+        let numbers = paths.flatMap { $0.matches(of: /[0-9.]+/).compactMap { Double($0.output) } }
+        XCTAssertGreaterThan(numbers.count, 100)
+        XCTAssertLessThanOrEqual(try XCTUnwrap(numbers.max()), 800)
     }
 
     func testValuesThatAreNotFiniteOrHugeAreDrawnWithoutFailure() throws {

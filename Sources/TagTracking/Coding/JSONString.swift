@@ -4,8 +4,8 @@ package struct JSONString: Hashable, Sendable {
     package var range: Range<Int>
     /// Whether they contain a backslash.
     package var hasEscapes: Bool
-    /// Whether they contain a control character, which JSON forbids but some gateways write in names.
-    package var hasControls = false
+    /// The offset of the first control character, which JSON forbids but some gateways write in names; nil for none.
+    package var control: Int?
 }
 
 extension JSONReader {
@@ -22,15 +22,16 @@ extension JSONReader {
             throw Failure(offset: start, expected: "a string")
         }
         var index = start + 1
-        var (hasEscapes, hasControls) = (false, false)
+        var hasEscapes = false
+        var control: Int?
         while true {
             index = endOfPlainBytes(in: span, from: index)
             guard index < span.count else { break }
             let byte = span[index]
             if byte == UInt8(ascii: "\"") {
-                return JSONString(range: (start + 1)..<index, hasEscapes: hasEscapes, hasControls: hasControls)
+                return JSONString(range: (start + 1)..<index, hasEscapes: hasEscapes, control: control)
             }
-            if byte < 0x20 { hasControls = true }
+            if byte < 0x20 { control = control ?? index }
             index += 1
             guard byte == UInt8(ascii: "\\") else { continue }
             hasEscapes = true
@@ -72,8 +73,8 @@ extension JSONReader {
     ///
     /// - Throws: ``Failure`` if it has a control character or isn't UTF-8.
     package func text(of string: JSONString) throws(Failure) -> String {
-        guard !string.hasControls else {
-            throw Failure(offset: string.range.lowerBound, expected: "no control character in a string")
+        if let control = string.control {
+            throw Failure(offset: control, expected: "no control character in a string")
         }
         let text: String? = withBytes(of: string) { bytes in
             guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }

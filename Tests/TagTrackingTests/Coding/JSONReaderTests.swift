@@ -123,7 +123,12 @@ final class JSONReaderTests: XCTestCase {
                 XCTAssertEqual(
                     try text("\"\(plain)\(end)\(plain)\""), plain + (end == "\\n" ? "\n" : end) + plain, "\(count)")
             }
-            XCTAssertEqual(failure("\"\(plain)\u{1F}\(plain)\"")?.offset, count + 1)
+            // A string with a control character can be skipped, but is no text.
+            let broken = "\"\(plain)\u{1F}\(plain)\""
+            XCTAssertNil(failure(broken))
+            XCTAssertThrowsError(try text(broken)) {
+                XCTAssertEqual(($0 as? JSONReader.Failure)?.offset, count + 1)
+            }
         }
     }
 
