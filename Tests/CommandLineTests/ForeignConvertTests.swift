@@ -110,7 +110,8 @@ final class ForeignConvertTests: XCTestCase {
         try Data("time,x,y,b1,b2\n0,1,2,-70,-80\n1,2,3,-60,-75\n".utf8).write(to: URL(filePath: folder + "/wide.csv"))
         let result = try Tool.run(["convert", "--map", "1", folder + "/wide.csv", folder + "/wide.jsonl"])
         XCTAssertEqual(result.status, 1, result.errors)
-        XCTAssertTrue(result.errors.contains("wide.csv has ground truth, but no reading; name the columns"), result.errors)
+        XCTAssertTrue(
+            result.errors.contains("wide.csv has ground truth, but no reading; name the columns"), result.errors)
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder), ["wide.csv"])
     }
 
