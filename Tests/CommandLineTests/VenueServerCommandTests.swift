@@ -87,6 +87,27 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertTrue(one.errors.contains("indoorloc: venue 1 cannot be fetched, because its entry in "), one.errors)
     }
 
+    func testAVenueWithErrorsDoesNotKeepTheOthersFromBeingFetched() throws {
+        let root = try temporaryFolder()
+        let museum = "Fixtures/packets/accepted/every-field"
+        XCTAssertEqual(try Tool.run(["venue", "publish", root, "Fixtures/office", museum]).status, 0)
+        // Other bytes of the same length, so that the digest of the office is wrong.
+        let files = try FileManager.default.subpathsOfDirectory(atPath: root)
+        let office = URL(filePath: root + "/" + (try XCTUnwrap(files.first { $0.hasPrefix("venues/1/1-") })))
+        try Data(repeating: 7, count: try Data(contentsOf: office).count).write(to: office)
+        let server = try NginxServer(root: root, folder: try temporaryFolder())
+        addTeardownBlock { server.stop() }
+        let cache = try temporaryFolder()
+        let result = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "--all"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(result.lines.count, 1, result.output)
+        XCTAssertEqual(try Tool.run(["venue", "check", String(try XCTUnwrap(result.lines.first))]).status, 0)
+        XCTAssertTrue(
+            result.errors.hasSuffix("\nindoorloc: 1 venue of the server was not fetched, as it has errors\n"),
+            result.errors)
+        XCTAssertTrue(result.errors.contains(office.lastPathComponent), result.errors)
+    }
+
     func testAWithdrawnVenueIsNoLongerListed() throws {
         let root = try temporaryFolder()
         XCTAssertEqual(try Tool.run(["venue", "publish", root, "Fixtures/office"]).status, 0)
