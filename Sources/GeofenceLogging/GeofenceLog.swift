@@ -22,9 +22,12 @@ public actor GeofenceLog {
 
     /// The path of the file.
     public nonisolated let path: String
+    private nonisolated let executor = BlockingExecutor(label: "GeofenceLog")
     private let settings: GeofenceLogSettings
     private let now: @Sendable () -> DeviceMoment
     private var database: SQLiteDatabase?
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Opens a log, and creates the file if it does not exist.
     ///

@@ -39,6 +39,7 @@ public actor UploadQueue {
 
     /// The path of the file.
     public nonisolated let path: String
+    private nonisolated let executor = BlockingExecutor(label: "UploadQueue")
     private var limit: Int
     private var database: SQLiteFile<UploadQueueError>?
 
@@ -58,6 +59,8 @@ public actor UploadQueue {
         self.limit = max(1, limit)
         self.database = database
     }
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Writes either all or none of the records, and drops the oldest ones beyond the limit.
     ///

@@ -6,6 +6,34 @@ import XCTest
 
 /// The records that a queue keeps and drops, and the order in which it returns them.
 final class UploadQueueTests: XCTestCase {
+    func testQueuesThatWaitForALockLeaveTheThreadsOfOtherTasksFree() async throws {
+        let folder = try temporaryFolder()
+        // More than processors: the threads that tasks share would all wait.
+        let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+        let queues = try (0..<count).map { try UploadQueue(path: folder + "/\($0).db", busyTimeout: .seconds(20)) }
+        var locks: [OpaquePointer?] = []
+        for number in 0..<count {
+            var lock: OpaquePointer?
+            XCTAssertEqual(sqlite3_open(folder + "/\(number).db", &lock), SQLITE_OK)
+            XCTAssertEqual(sqlite3_exec(lock, "BEGIN IMMEDIATE", nil, nil, nil), SQLITE_OK)
+            locks.append(lock)
+        }
+        let begun = ContinuousClock.now
+        let appends = queues.map { queue in Task { try await queue.append(UploadRecord.numbered(1...1)) } }
+        // These tasks run although every queue waits for its lock.
+        for _ in 0..<100 { await Task.detached { await Task.yield() }.value }
+        for lock in locks {
+            XCTAssertEqual(sqlite3_exec(lock, "COMMIT", nil, nil, nil), SQLITE_OK)
+            sqlite3_close(lock)
+        }
+        let released = begun.duration(to: .now)
+        for append in appends {
+            let numbers = try await append.value
+            XCTAssertEqual(numbers, [1])
+        }
+        XCTAssertLessThan(released, .seconds(15), "the tasks waited for the locks")
+    }
+
     func testABatchHasTheOldestRecordsAndStaysTheSameUntilItIsConfirmed() async throws {
         let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db")
         let numbers = try await queue.append(UploadRecord.numbered(1...5))

@@ -61,8 +61,8 @@ final class PacedRecording: ScanSource {
 
 /// The position in a recording up to which it has been played.
 ///
-/// The file is opened once. A pipe may block for a long time, so it is read on separate threads, not on those that tasks or
-/// queues share.
+/// The file is opened once. A pipe may block for a long time, so it is read on the thread of a queue of its own, not on
+/// those that tasks share.
 private final class RecordingCursor: Sendable {
     private struct State {
         var readings: RecordedReadings?
@@ -74,8 +74,7 @@ private final class RecordingCursor: Sendable {
     private let path: String
     private let strictness: RecordingReader.Strictness
     private let state = Mutex(State())
-    /// Held while reading, so that reads are serial.
-    private let turn = NSLock()
+    private let queue = DispatchQueue(label: "PacedRecording")
 
     init(path: String, strictness: RecordingReader.Strictness) {
         self.path = path
@@ -88,9 +87,7 @@ private final class RecordingCursor: Sendable {
     /// Returns the first reading at or after `earliest`, without advancing beyond it; nil at the end.
     func next(from earliest: Instant) async throws -> SensorReading? {
         try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try self.turn.withLock { try self.read(from: earliest) } })
-            }
+            queue.async { continuation.resume(with: Result { try self.read(from: earliest) }) }
         }
     }
 

@@ -1,0 +1,17 @@
+import Dispatch
+
+/// Runs an actor that waits for a disk or for a lock of another program.
+///
+/// The tasks of a program share a few threads, one for each processor, which must not wait. Each actor that owns a
+/// database file has an executor of its own, so that a slow disk delays that actor alone.
+package final class BlockingExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    /// Creates an executor whose thread has a name in debuggers.
+    package init(label: String) { queue = DispatchQueue(label: label) }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
