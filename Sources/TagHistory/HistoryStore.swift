@@ -61,6 +61,8 @@ package final class HistoryStore: Sendable {
         /// The time at which the store gives up; nil until it is stopped.
         var deadline: ContinuousClock.Instant?
         var isEnded = false
+        /// Whether the thread waits for outputs, so that the next ones must wake it.
+        var awaitsOutputs = false
         var waiters: [Waiter] = []
         var nextWaiter = 0
     }
@@ -106,11 +108,13 @@ package final class HistoryStore: Sendable {
     /// Adds outputs, and returns without waiting. An output that is added after the end is lost.
     package func add(_ outputs: [FleetOutput]) {
         let rows = outputs.compactMap { HistoryRow($0) }
-        state.withLock { state in
+        let isAwaited = state.withLock { state in
             state.counts.refused += outputs.count - rows.count
             if state.isEnded { state.counts.lost += rows.count } else { state.queue.add(rows) }
+            defer { state.awaitsOutputs = false }
+            return state.awaitsOutputs
         }
-        signal.signal()
+        if isAwaited { signal.signal() }
     }
 
     /// Waits until all outputs that were added before are in the database, or are lost or refused, or until the task is
@@ -172,6 +176,17 @@ extension HistoryStore {
     func report(_ event: Event) { continuation.yield(event) }
 
     /// Waits until outputs were added or the store was stopped, at most a duration.
+    func waitForOutputs(atMost duration: Duration) {
+        let isIdle = state.withLock { state in
+            state.awaitsOutputs = state.queue.count == 0 && state.deadline == nil
+            return state.awaitsOutputs
+        }
+        guard isIdle else { return }
+        pause(atMost: duration)
+        state.withLock { $0.awaitsOutputs = false }
+    }
+
+    /// Waits until the store was stopped, at most a duration.
     func pause(atMost duration: Duration) {
         _ = signal.wait(timeout: .now() + .nanoseconds(Int(clamping: duration.nanoseconds)))
     }

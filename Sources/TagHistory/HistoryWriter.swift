@@ -32,7 +32,6 @@ struct HistoryWriter {
                 store.report(.disconnected(error))
             }
             let end = ContinuousClock.now + backoff.next()
-            // Added outputs end a pause, but not the time until the next attempt.
             while ContinuousClock.now < end, !store.isAbandoned {
                 let rest = ContinuousClock.now.duration(to: end)
                 store.pause(atMost: store.isStopping ? min(rest, .milliseconds(100)) : rest)
@@ -59,7 +58,7 @@ struct HistoryWriter {
             } else if store.isStopping {
                 return
             } else {
-                store.pause(atMost: min(.seconds(30), ContinuousClock.now.duration(to: nextRetention)))
+                store.waitForOutputs(atMost: min(.seconds(30), ContinuousClock.now.duration(to: nextRetention)))
             }
             try deleteOld(in: connection)
         }
