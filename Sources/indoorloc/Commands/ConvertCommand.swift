@@ -92,9 +92,7 @@ struct ConvertCommand: Command {
         let header = RecordingHeader(startedAt: start.map(RecordingStart.text), device: reader.device)
         let notes = try write(
             first, header, start ?? BTSnoopWriter.unknownStart, of: "file", needsReadings: true, progress
-        ) {
-            try reader.next()
-        }
+        ) { try reader.next() }
         report([reader.tally.warning(for: input)] + notes)
     }
 
@@ -130,19 +128,13 @@ struct ConvertCommand: Command {
             output, format: format, header: header, startMicroseconds: startMicroseconds, adapter: adapter ?? 0,
             strictness: strictness)
         var entry = first
-        var (truths, readings) = (0, 0)
         while let present = entry {
-            switch present {
-            case .header: break
-            case .truth: truths += 1
-            case .measurement: readings += 1
-            }
             progress.show("convert: \(Int(present.instant?.seconds ?? 0)) s of the \(kind)")
             try converted.write(present)
             if isStream { try converted.flush() }
             entry = try next()
         }
-        if needsReadings, readings == 0, truths > 0 {
+        if needsReadings, converted.hasTruthOnly {
             throw CommandError(
                 description: "\(input) has ground truth, but no reading; name the columns of the readings with "
                     + "--columns, such as --columns rssi=Level")

@@ -102,8 +102,8 @@ struct UploadOptions: Sendable {
             // A file that the user names may be another kind of file.
             guard error.reason == .damaged || isDefaultQueue && error.reason == .notAQueue else { throw error }
             let aside = queue + ".unusable"
-            do { try setQueueAside(at: aside) } catch let failure {
-                StandardError.line("\(queue) can't be renamed: \(failure.localizedDescription)", .warning)
+            do throws(FileSystemError) { try setQueueAside(at: aside) } catch let failure {
+                StandardError.line("\(queue) can't be renamed: \(failure)", .warning)
                 throw error
             }
             StandardError.line(
@@ -113,12 +113,9 @@ struct UploadOptions: Sendable {
     }
 
     /// Renames the database with the files that SQLite keeps beside it, and replaces an earlier one.
-    private func setQueueAside(at aside: String) throws {
+    private func setQueueAside(at aside: String) throws(FileSystemError) {
         for ending in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: queue + ending) {
-            if FileManager.default.fileExists(atPath: aside + ending) {
-                try FileManager.default.removeItem(atPath: aside + ending)
-            }
-            try FileManager.default.moveItem(atPath: queue + ending, toPath: aside + ending)
+            try DiskFolder.place(queue + ending, at: aside + ending)
         }
     }
 

@@ -11,6 +11,7 @@ struct ConvertedOutput: ~Copyable {
     /// The capture's tally after it is closed.
     private var tally: BTSnoopWriter.Tally?
     private var truths = 0
+    private var readings = 0
     private var lostFields: [String] = []
     private var refused = 0
     private var firstRefusal: BTSnoopError?
@@ -76,11 +77,11 @@ struct ConvertedOutput: ~Copyable {
     /// Writes an entry, or counts it if the file can't store it. The header is written when the file is created.
     mutating func write(_ entry: RecordingEntry) throws {
         if case .header = entry { return }
+        if case .truth = entry { truths += 1 } else { readings += 1 }
         try recording?.write(entry)
         guard capture != nil else { return }
         switch entry {
-        case .header: return
-        case .truth: truths += 1
+        case .header, .truth: return
         case .measurement(let reading):
             do throws(BTSnoopError) { try capture?.write(reading) } catch {
                 if strictness == .strict { throw error }
@@ -101,6 +102,9 @@ struct ConvertedOutput: ~Copyable {
         try draft.commit()
         tally = capture?.tally
     }
+
+    /// Whether ground truth was written, but no reading.
+    var hasTruthOnly: Bool { truths > 0 && readings == 0 }
 
     /// Notes about data that was left out or changed, one per line.
     var notes: [String] {
