@@ -54,6 +54,18 @@ struct GatewayStage: Sendable {
             try await client.deliver(topic, Array(payload.utf8))
         }
     }
+
+    /// Publishes readings of a tag again and again, as gateways do, until the program has printed a position of the tag
+    /// in a line from `index` on.
+    func publish(tag: String, at point: MapPoint, until service: ServiceProcess, from index: Int = 0) async throws {
+        let start = ContinuousClock.now
+        repeat {
+            guard start.duration(to: .now) < Bounded.longest else {
+                throw Bounded.Expired(awaited: "a position of \(tag) after \(service.told.suffix(10)), \(service.errors)")
+            }
+            try await publish(tag: tag, at: point)
+        } while !service.prints(tag, "\"position\"", from: index, within: 0.2)
+    }
 }
 
 extension XCTestCase {

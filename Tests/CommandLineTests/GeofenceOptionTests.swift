@@ -106,23 +106,39 @@ final class GeofenceOptionTests: XCTestCase {
             "indoorloc: \(file): geofence \"shelf\" can't be entered: no map has its mapId and level\n")
     }
 
+    /// A recording of a person who stands at the demo stand for longer than any test waits.
+    private func visit(to folder: String) throws -> String {
+        let path = folder + "/path.json"
+        let walk =
+            #"{"format":"indoor-localization-walk","version":1,"name":"At the demo stand","#
+            + #""points":[{"mapId":1,"x":21,"y":10,"pause":300},{"mapId":1,"x":21.5,"y":10}]}"#
+        try Data(walk.utf8).write(to: URL(filePath: path))
+        let recording = folder + "/visit.jsonl"
+        let result = try Tool.run([
+            "simulate", "--venue", "Fixtures/office", "--path", path, "--set", "radio.shadowing=0", "--output", recording,
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        return recording
+    }
+
     func testAServiceMonitorsGeofencesAndReloadsThem() throws {
         let folder = try temporaryFolder()
         let file = URL(filePath: folder + "/fences.geojson")
-        let text = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8)
-        try Data(text.utf8).write(to: file)
-        let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 15) + ["--state-directory", folder, "--geofences", file.path])
+        // The stand with a margin of 3 m, which contains every estimate.
+        let stand = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8).replacing(
+            "[8.6820789,50.1108911],[8.6821561,50.11087],[8.6821725,50.1108948],[8.6820953,50.1109159],[8.6820789,50.1108911]",
+            with: "[8.68204,50.11084],[8.68222,50.11084],[8.68222,50.11095],[8.68204,50.11095],[8.68204,50.11084]")
+        try Data(stand.utf8).write(to: file)
+        let service = try ServiceProcess([
+            "--venue", "Fixtures/office", "--replay", try visit(to: folder), "--state-directory", folder,
+            "--geofences", file.path,
+        ])
         try service.wait(for: #""type":"position""#)
         try Data("{".utf8).write(to: file)
         service.send(SIGHUP)
         try service.waitForError("the earlier settings and geofences stay in effect")
         try service.wait(for: #""event":"enterGeofence""#, #""id":"demo-stand""#)
-        // The area has another name, and a margin of 3 m that contains every estimate of the walk's next seconds.
-        let stall = text.replacing("demo-stand", with: "stall").replacing(
-            "[8.6820789,50.1108911],[8.6821561,50.11087],[8.6821725,50.1108948],[8.6820953,50.1109159],[8.6820789,50.1108911]",
-            with: "[8.68204,50.11084],[8.68222,50.11084],[8.68222,50.11095],[8.68204,50.11095],[8.68204,50.11084]")
-        try Data(stall.utf8).write(to: file)
+        try Data(stand.replacing("demo-stand", with: "stall").utf8).write(to: file)
         service.send(SIGHUP)
         try service.wait(for: #""event":"enterGeofence""#, #""id":"stall""#)
         XCTAssertFalse(service.told.contains { $0.contains("exitGeofence") }, "\(service.told)")

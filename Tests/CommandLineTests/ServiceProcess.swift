@@ -79,6 +79,11 @@ final class ServiceProcess {
         return line
     }
 
+    /// Returns whether a line from `index` on contains all of these texts, now or within some seconds.
+    func prints(_ texts: String..., from index: Int = 0, within seconds: Double) -> Bool {
+        lines.first(from: index, within: seconds, where: { line in texts.allSatisfy(line.contains) }) != nil
+    }
+
     /// Waits for a line on standard error, from `index` on.
     func waitForError(_ text: String, from index: Int = 0) throws {
         guard errorLines.first(from: index, within: Tool.bound, where: { $0.contains(text) }) != nil else {

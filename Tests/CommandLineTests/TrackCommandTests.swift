@@ -28,9 +28,8 @@ final class TrackCommandTests: XCTestCase {
     /// Publishes the readings of both tags, and waits for the next position of each.
     private func advance(_ step: Int, _ stage: GatewayStage, _ service: ServiceProcess) async throws {
         let before = service.told.count
-        try await stage.publish(tag: standing, at: MapPoint(x: 30, y: 6))
-        try await stage.publish(tag: walking, at: point(step))
-        for tag in [standing, walking] { try service.wait(for: tag, "\"position\"", from: before) }
+        try await stage.publish(tag: standing, at: MapPoint(x: 30, y: 6), until: service, from: before)
+        try await stage.publish(tag: walking, at: point(step), until: service, from: before)
     }
 
     private func last(_ tag: String, of lines: [TrackLine]) throws -> MapPoint {

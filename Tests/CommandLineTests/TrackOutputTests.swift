@@ -79,8 +79,7 @@ final class TrackOutputTests: XCTestCase {
             client: client, venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
         for _ in 0..<4 {
             let before = service.told.count
-            try await stage.publish(tag: Self.tag, at: MapPoint(x: 13, y: 5))
-            try service.wait(for: "\"position\"", from: before)
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 13, y: 5), until: service, from: before)
         }
         client.close()
     }
@@ -138,10 +137,7 @@ final class TrackOutputTests: XCTestCase {
             client: try await GatewayClient(port: port),
             venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
         let start = ContinuousClock.now
-        while !service.told.contains(where: { $0.contains(stranger) && $0.contains("\"position\"") }) {
-            guard start.duration(to: .now) < Bounded.longest else { return XCTFail("the stranger isn't located") }
-            try await stage.publish(tag: stranger, at: MapPoint(x: 13, y: 5))
-        }
+        try await stage.publish(tag: stranger, at: MapPoint(x: 13, y: 5), until: service)
         XCTAssertGreaterThan(start.duration(to: .now), .seconds(1.9), "it is heard in three moments")
         try await track(port: port, service)
         let topics = try await reader.messages([

@@ -122,9 +122,7 @@ final class UnitRestrictionTests: XCTestCase {
         try service.waitForError("http://")
         let stage = GatewayStage(
             client: try await GatewayClient(port: broker.port), venue: try VenuePacketReader().read(folder).venue)
-        let tag = "C3:00:00:12:AB:34"
-        try await stage.publish(tag: tag, at: MapPoint(x: 30, y: 6))
-        try service.wait(for: tag, "\"position\"")
+        try await stage.publish(tag: "C3:00:00:12:AB:34", at: MapPoint(x: 30, y: 6), until: service)
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
     }

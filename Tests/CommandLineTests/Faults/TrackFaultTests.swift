@@ -10,9 +10,7 @@ final class TrackFaultTests: XCTestCase {
 
     /// Publishes readings of the tag until another line with a position arrives.
     private func advance(_ stage: GatewayStage, _ service: ServiceProcess) async throws {
-        let before = service.told.count
-        try await stage.publish(tag: tag, at: MapPoint(x: 30, y: 6))
-        try service.wait(for: tag, "\"position\"", from: before)
+        try await stage.publish(tag: tag, at: MapPoint(x: 30, y: 6), until: service, from: service.told.count)
     }
 
     /// The content of each file of a folder.
