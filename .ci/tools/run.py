@@ -37,6 +37,8 @@ class Run:
         self.limit = limit
         self.deadline = deadline
         self.results = {}
+        # The first errors of the checks that failed, which a long output would hide.
+        self.errors = []
         self.processor = 0.0
         self.groups = set()
         # Lanes print in whole blocks.
@@ -65,7 +67,11 @@ class Run:
         if status in (0, SKIPPED):
             # Lines that begin with "| " are printed even if the check passed.
             lines = [line[2:] for line in lines if line.startswith("| ")]
+            errors = []
+        else:
+            errors = [line for line in lines if "error: " in line] or lines[-1:]
         with self.lock:
+            self.errors += [f"{name}: {line[:400]}" for line in errors[:10]]
             self.results[name] = status
             self.processor += processor
             print(f"{name:<12} {seconds:5.0f} s {processor:6.0f} s  {word}", *lines[-200:], sep="\n    ", flush=True)
@@ -127,6 +133,7 @@ def main():
         if late:
             print("Checks of .ci/run --all whose inputs have changed since they last passed:")
             print("\n".join(f"    {name:<10} {date or 'no record'}" for name, date in late.items()))
+    print(*run.errors, sep="\n", end="\n" if run.errors else "")
     failed = sum(status not in (0, SKIPPED) for status in run.results.values())
     skipped = [name for name, status in run.results.items() if status == SKIPPED]
     print(f"{time.monotonic() - start:.0f} s, {run.processor:.0f} s of processors"
