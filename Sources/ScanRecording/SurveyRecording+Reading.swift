@@ -13,12 +13,13 @@ extension SurveyRecording {
     public init(
         path: String, in venue: Venue? = nil, strictness: RecordingReader.Strictness = .strict
     ) throws(RecordingError) {
-        try self.init(path: path, in: venue, strictness: strictness, limits: .standard)
+        self = try Self.read(path, in: venue, strictness: strictness).recording
     }
 
-    package init(
-        path: String, in venue: Venue? = nil, strictness: RecordingReader.Strictness, limits: InputLimits
-    ) throws(RecordingError) {
+    /// Reads a survey; returns it with the counts of lines read, lines skipped and sightings dropped.
+    package static func read(
+        _ path: String, in venue: Venue? = nil, strictness: RecordingReader.Strictness, limits: InputLimits = .standard
+    ) throws(RecordingError) -> (recording: SurveyRecording, tally: RecordingReader.Tally) {
         let addresses = venue.map(KnownAddresses.init(of:)) ?? KnownAddresses()
         var reader = try RecordingReader(path: path, strictness: strictness)
         var decoder = ReadingDecoder()
@@ -45,7 +46,9 @@ extension SurveyRecording {
                     file: path, line: reader.tally.lines, problem: .tooManyReadings(limit: limits.surveyReadings))
             }
         }
-        self.init(waypoints: waypoints, sightings: sightings, end: end, device: reader.header?.device)
+        let recording = SurveyRecording(
+            waypoints: waypoints, sightings: sightings, end: end, device: reader.header?.device)
+        return (recording, reader.tally)
     }
 }
 

@@ -75,7 +75,7 @@ final class EvaluationReportTests: XCTestCase {
         let reports = folder + "/reports"
         let result = try Tool.run(["evaluate", set, "--report", reports, "--method", "fingerprint"])
         XCTAssertEqual(result.status, 1)
-        let message = "set: no ground truth with a position to score; the report was not written"
+        let message = "positions are compared with lines of type truth; the report was not written"
         XCTAssertTrue(result.errors.contains(message), result.errors)
         XCTAssertFalse(FileManager.default.fileExists(atPath: reports + "/report-set.html"))
     }

@@ -151,8 +151,8 @@ final class PlotCommandTests: XCTestCase {
         recording.lines.removeAll { $0.contains("\"beacon\"") }
         let silent = try recording.write(to: folder, as: "silent.jsonl")
         for (arguments, message) in [
-            (["error", "--venue", "Fixtures/office", blind], "no ground truth with a position to compare with"),
-            (["error", "--venue", "Fixtures/office", unheard], "no method estimated a position on the right floor"),
+            (["error", "--venue", "Fixtures/office", blind], "the recordings have no ground truth"),
+            (["error", "--venue", "Fixtures/office", unheard], "no position at any of the "),
             (["residuals", "--venue", "Fixtures/office", blind], "no reading of a beacon of the venue at a place"),
             (["range", "--venue", "Fixtures/office", blind], "no reading of a beacon of the venue at a place"),
             (["residuals", "--venue", "Fixtures/office"], "'Office' has no radio map; give recordings"),

@@ -127,18 +127,6 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
-    func testLinesOfUnknownTypesAreReported() throws {
-        let set = try dataSet()
-        let survey = set + "/survey/one.jsonl"
-        let file = try FileHandle(forWritingTo: URL(filePath: survey))
-        try file.seekToEnd()
-        try file.write(contentsOf: Data("{\"t\":500,\"type\":\"smell\"}\n".utf8))
-        try file.close()
-        let (_, result) = try train(set, survey)
-        XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(survey): 1 line of an unknown type ignored\n")
-    }
-
     func testARecordingWithoutReadingsIsNotBlamedOnTheRoom() throws {
         let path = try temporaryFolder() + "/quiet.jsonl"
         try Data("{\"type\":\"header\",\"format\":\"indoor-localization-recording\",\"version\":1}\n".utf8)
@@ -264,6 +252,42 @@ final class RoomsCommandTests: XCTestCase {
         let result = try Tool.run(["rooms", "evaluate", "Fixtures/office"])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.contains("the recordings in survey of office have no room"), result.errors)
+    }
+
+    func testEvaluatingTracksWithoutATrainedBeaconIsAnErrorThatSaysWhy() throws {
+        let set = try dataSet()
+        for track in ["one", "two"] {
+            let file = URL(filePath: set + "/tracks/\(track).jsonl")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            try Data(text.replacingOccurrences(of: "\"major\":1", with: "\"major\":9").utf8).write(to: file)
+        }
+        for arguments in [[], ["--json"]] {
+            let result = try Tool.run(["rooms", "evaluate", set] + arguments)
+            XCTAssertEqual(result.status, 1)
+            XCTAssertEqual(result.output, "")
+            XCTAssertTrue(
+                result.errors.contains(
+                    "house: no answer to score, as none of the 6 received beacons is in the survey"), result.errors)
+        }
+    }
+
+    func testLinesOfUnknownTypesAreReported() throws {
+        let set = try dataSet()
+        let (path, _) = try train(set, set + "/survey/one.jsonl")
+        let files = ["survey/two.jsonl", "tracks/one.jsonl"].map { set + "/" + $0 }
+        for file in files {
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try Data((text + "{\"t\":900,\"type\":\"weather\"}\n").utf8).write(to: URL(filePath: file))
+        }
+        for (arguments, reported) in [
+            (["evaluate", set], files), (["classify", "--training", path, files[1]], [files[1]]),
+            (["train", "-o", set + "/new.json", files[0]], [files[0]]),
+        ] {
+            let result = try Tool.run(["rooms"] + arguments)
+            XCTAssertEqual(result.status, 0, result.errors)
+            let expected = reported.map { "indoorloc: \($0): 1 line of an unknown type ignored\n" }.joined()
+            XCTAssertEqual(result.errors, expected, "\(arguments)")
+        }
     }
 
     func testInvalidRoomsOptionsAreUsageErrors() throws {

@@ -41,9 +41,9 @@ final class RecordingReaderTests: XCTestCase {
         let path = try folder.write("survey.jsonl", lines.joined(separator: "\n"))
         var limits = InputLimits()
         limits.surveyReadings = 4
-        XCTAssertEqual(try SurveyRecording(path: path, strictness: .strict, limits: limits).sightings.count, 4)
+        XCTAssertEqual(try SurveyRecording.read(path, strictness: .strict, limits: limits).recording.sightings.count, 4)
         limits.surveyReadings = 3
-        XCTAssertThrowsError(try SurveyRecording(path: path, strictness: .strict, limits: limits)) { error in
+        XCTAssertThrowsError(try SurveyRecording.read(path, strictness: .strict, limits: limits)) { error in
             XCTAssertEqual(
                 "\(error)",
                 "\(path):5: exceeds the limit of 3 sightings and places for a survey. "

@@ -195,6 +195,7 @@ struct EvaluateCommand: Command {
             throw UsageError(message: "--offline requires the method particle", command: Self.syntax.name)
         }
         var learned: (deafness: Double, venue: Venue, field: SignalField)?
+        var missing: [CommandError] = []
         for var conditions in conditions {
             if learned?.deafness != conditions.surveyDeafness {
                 let venue = try dataSet.surveyed(
@@ -211,12 +212,13 @@ struct EvaluateCommand: Command {
                 disturbed: conditions.disturbed(dataSet.venue))
             let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
             let scores = evaluation.scores(of: outcomes)
+            if let reason = outcomes.reasonForNoScore(in: venue) {
+                let words = self.conditions.count > 1 ? conditions.words.map { ", \($0)" }.joined() : ""
+                let rest = page == nil ? "" : "; the report was not written"
+                missing.append(CommandError(description: "\(dataSet.name)\(words): \(reason)\(rest)"))
+                continue
+            }
             if let page {
-                guard scores.causal.count > 0 else {
-                    throw CommandError(
-                        description: "\(dataSet.name): no ground truth with a position to score; the report was not "
-                            + "written")
-                }
                 let result = MethodComparison.Result(
                     method: positioning.method, outcomes: outcomes, score: scores.causal)
                 try await write(
@@ -226,6 +228,12 @@ struct EvaluateCommand: Command {
             try write(
                 (scores.causal, scores.offline), scores.faults, of: dataSet.name, under: conditions,
                 method: positioning.method)
+        }
+        // The other values of a list such as '--shift=-60,0' are scored all the same.
+        if let last = missing.popLast() {
+            progress.clear()
+            missing.forEach { StandardError.line($0.description) }
+            throw last
         }
         try report?.writeIndex()
     }
@@ -241,7 +249,8 @@ struct EvaluateCommand: Command {
         let others = try await comparison.results(
             of: otherMethods.filter { $0 != result.method }, dataSet.tracks, jobs: jobs, progress)
         let placed = try PlacedReadings(
-            dataSet.tracks, in: evaluation.venue, strictness: strictness, under: evaluation.conditions, progress)
+            dataSet.tracks, in: evaluation.venue, strictness: strictness, under: evaluation.conditions,
+            warns: false, progress)
         let names = BeaconNames(evaluation.venue)
         let report = EvaluationReport(
             name: dataSet.name, venue: evaluation.venue, results: [result] + others, offline: offline,
@@ -321,8 +330,10 @@ extension EvaluateCommand {
             score = sum
         }
         progress.clear()
-        try StandardOutput.write(
-            score?.text(of: dataSet.name)
-                ?? "\(dataSet.name): no track has both motion and a ground truth with a position\n")
+        guard let score else {
+            throw CommandError(
+                description: "\(dataSet.name): no track has both motion and a ground truth with a position")
+        }
+        try StandardOutput.write(score.text(of: dataSet.name))
     }
 }

@@ -87,8 +87,9 @@ struct PlotErrorCommand: Command {
             conditions: EvaluationConditions(), isIdeal: false)
         let results = try await comparison.results(of: methods, input.recordings, jobs: jobs, progress)
         progress.clear()
-        guard results.contains(where: { $0.score.count > 0 }) else {
-            throw CommandError(description: "\(input.name): no ground truth with a position to compare with")
+        let reasons = results.map { $0.outcomes.reasonForNoScore(in: input.venue) }
+        if let reason = reasons.first ?? nil, reasons.allSatisfy({ $0 != nil }) {
+            throw CommandError(description: "\(input.name): \(reason)")
         }
         guard results.contains(where: { $0.score.median != nil }) else {
             throw CommandError(

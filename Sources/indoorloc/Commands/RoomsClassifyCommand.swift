@@ -47,7 +47,7 @@ struct RoomsClassifyCommand: Command {
         machine.insert(classifier, for: "")
         machine.start()
         var output = LineOutput()
-        let scans = try RoomRecording(path: recording, strictness: strictness).stays.flatMap(\.scans)
+        let scans = try RoomRecording.reportingWarnings(recording, strictness: strictness).stays.flatMap(\.scans)
         var hasEvents = false
         for scan in scans {
             if printsScans, let estimate = classifier.classify(scan) { try output.line(estimate.json) }
@@ -58,13 +58,17 @@ struct RoomsClassifyCommand: Command {
         }
         try output.flush()
         if !hasEvents {
-            StandardError.line("\(recording): no room, as \(reasonForNoRoom(in: scans, rooms))")
+            StandardError.line("\(recording): no room, as \(rooms.reasonForNoRoom(in: scans, training: training))")
         }
     }
+}
 
-    /// The reason why no room was found.
-    private func reasonForNoRoom(in scans: [RoomScan], _ rooms: RoomTrainingSet) -> String {
-        let trained = rooms.beacons
+extension RoomTrainingSet {
+    /// Returns the reason why no room was found.
+    ///
+    /// - Parameter training: what the training is called, such as its file.
+    func reasonForNoRoom(in scans: [RoomScan], training: String) -> String {
+        let trained = beacons
         let heard = scans.reduce(into: Set<BeaconIdentity>()) { $0.formUnion($1.rssi.keys) }
         let most = scans.map { $0.rssi.keys.count { trained.contains($0) } }.max() ?? 0
         if heard.isEmpty { return "no beacon was received" }

@@ -57,6 +57,9 @@ struct RoomsEvaluateCommand: Command {
             results.append((kind, pairs))
         }
         progress.clear()
+        guard results.contains(where: { $0.pairs.contains { $0.tracks.answeredCount > 0 } }) else {
+            throw CommandError(description: "\(dataSet.name): no answer to score, as \(evaluation.reasonForNoAnswer)")
+        }
         let extent = evaluation.extent
         if isJSON {
             var json = JSONText()

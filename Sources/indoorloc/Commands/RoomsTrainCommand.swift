@@ -124,8 +124,7 @@ struct RoomsTrainCommand: Command {
             if tellsRooms { warnOfUnusedRoom(path) }
             return try RoomTrainingImport.read(bytes, named: path, room: room, uuid: uuid)
         }
-        var recording = try RoomRecording(path: path, strictness: strictness)
-        if let warning = recording.tally.warning(for: path) { StandardError.write(warning) }
+        var recording = try RoomRecording.reportingWarnings(path, strictness: strictness)
         if !recording.stays.isEmpty, recording.stays.allSatisfy({ $0.room != nil }) { warnOfUnusedRoom(path) }
         if let room { recording.name(room) }
         guard !recording.training.rooms.isEmpty else {

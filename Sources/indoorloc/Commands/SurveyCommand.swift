@@ -141,7 +141,7 @@ struct SurveyCommand: Command {
         var walks: [UnlabelledLearning.Walk] = []
         for path in unlabelled {
             for path in DataSet.recordings(at: path) {
-                var recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
+                var recording = try SurveyRecording.reportingWarnings(path, in: venue, strictness: strictness)
                 recording.waypoints = []
                 walks.append(UnlabelledLearning.Walk(path: path, recording: recording))
             }

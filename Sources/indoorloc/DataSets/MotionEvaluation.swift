@@ -50,6 +50,7 @@ struct MotionEvaluation: Sendable {
             case .header: break
             }
         }
+        if let warning = reader.tally.warning(for: track) { StandardError.write(warning) }
         guard let start = places.first, hasMotion else { return nil }
         var score = MotionScore()
         score.walked = places.last?.way ?? 0

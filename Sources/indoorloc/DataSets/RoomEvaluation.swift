@@ -41,13 +41,13 @@ struct RoomEvaluation: Sendable {
         self.settings = settings
         for path in dataSet.surveys {
             progress.show("survey: \(path)")
-            let recording = try RoomRecording(path: path, strictness: strictness)
+            let recording = try RoomRecording.reportingWarnings(path, strictness: strictness)
             let training = recording.training
             if !training.rooms.isEmpty { trainings[recording.device ?? "unknown", default: .init()].add(training) }
         }
         for path in dataSet.tracks {
             progress.show("tracks: \(path)")
-            let recording = try RoomRecording(path: path, strictness: strictness)
+            let recording = try RoomRecording.reportingWarnings(path, strictness: strictness)
             let stays = recording.stays.filter { $0.room != nil }
             if !stays.isEmpty { tracks[recording.device ?? "unknown", default: []].append(stays) }
         }
@@ -63,6 +63,13 @@ struct RoomEvaluation: Sendable {
     var extent: (rooms: Int, devices: Int, scans: Int) {
         let rooms = trainings.values.reduce(into: Set()) { $0.formUnion($1.rooms.keys) }
         return (rooms.count, tracks.count, tracks.values.joined().joined().reduce(0) { $0 + $1.scans.count })
+    }
+
+    /// The reason why no classifier gives an answer.
+    var reasonForNoAnswer: String {
+        var all = RoomTrainingSet()
+        for training in trainings.values { all.add(training) }
+        return all.reasonForNoRoom(in: tracks.values.joined().joined().flatMap(\.scans), training: "the survey")
     }
 
     /// The pairs of training and test devices: each device with its own training, and with those of other devices.

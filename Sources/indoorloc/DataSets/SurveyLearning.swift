@@ -35,7 +35,7 @@ struct SurveyLearning {
     ) throws {
         for (index, path) in paths.enumerated() {
             progress.show("survey: recording \(index + 1) of \(paths.count)")
-            var recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
+            var recording = try SurveyRecording.reportingWarnings(path, in: venue, strictness: strictness)
             recording.sightings.removeAll { $0.rssi < weakestKept }
             note(Set(recording.waypoints.map(\.mapID)), of: path)
             try count(recording, path)

@@ -36,6 +36,8 @@ struct TrackEvaluation: Sendable {
         var offline: TrackScorer
         /// The scorer of reported beacon faults.
         var faults = FaultScorer()
+        /// The diagnosis of the whole track; nil if no session followed it.
+        var conclusion: SessionDiagnosis?
     }
 
     /// Scores all tracks; the offline score is empty unless `isOffline`.
@@ -81,6 +83,7 @@ struct TrackEvaluation: Sendable {
         let disturbedTrack = try disturbedReadings(of: track)
         var tape = ReadingTape(disturbedTrack?.readings)
         var received: [SensorReading] = []
+        var conclusion: SessionDiagnosis?
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field],
             expectsDevice: conditions.namesDevice)
@@ -91,6 +94,7 @@ struct TrackEvaluation: Sendable {
                 guard let position = session.position(at: truth.instant) else { return }
                 outputs.append(SessionReplay.Output(instant: truth.instant, content: .position(position)))
             },
+            concluding: { conclusion = $0 },
             passing: { reading in
                 let readings = tape.readings(at: ideal?.replacing(reading) ?? reading).compactMap(conditions.adapted)
                 received += readings
@@ -112,6 +116,7 @@ struct TrackEvaluation: Sendable {
         var outcome = Outcome(
             path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
             offline: TrackScorer(venue: venue))
+        outcome.conclusion = conclusion
         outcome.causal.add(truths: truths, end: end, positions: positions)
         outcome.faults.add(
             received, faults: faults, disturbedBeacons: disturbedTrack?.disturbedBeacons ?? [],
@@ -126,7 +131,7 @@ struct TrackEvaluation: Sendable {
 
     /// The result of a track whose device is a tag that gateways receive.
     private func outcome(of track: String, through messages: GatewayReplay.Messages) throws -> Outcome {
-        let (truths, end, _) = try truths(of: track)
+        let (truths, end, _) = try truths(of: track, warns: true)
         let particles = settings.resolved(in: venue).localization.positioning.particleCount
         let replay = GatewayReplay(venue: venue, messages: messages, particleCount: particles, seed: seed)
         var tape = ReadingTape(try disturbedReadings(of: track)?.readings)
@@ -144,7 +149,11 @@ struct TrackEvaluation: Sendable {
     }
 
     /// The ground truth of a recording, its last instant, and the model of its device.
-    private func truths(of path: String) throws(RecordingError) -> (truths: [Truth], end: Instant, device: String?) {
+    ///
+    /// - Parameter warns: whether skipped and dropped lines are reported.
+    private func truths(
+        of path: String, warns: Bool = false
+    ) throws(RecordingError) -> (truths: [Truth], end: Instant, device: String?) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var truths: [Truth] = []
         var end = Instant.zero
@@ -152,6 +161,7 @@ struct TrackEvaluation: Sendable {
             end = max(end, entry.instant ?? end)
             if case .truth(let truth) = entry { truths.append(truth) }
         }
+        if warns, let warning = reader.tally.warning(for: path) { StandardError.write(warning) }
         return (truths, end, reader.header?.device)
     }
 
@@ -210,9 +220,8 @@ extension TrackScore {
         }
     }
 
-    /// All figures in one line.
+    /// All figures in one line; a figure without data is a dash.
     func figureLine(of name: String) -> String {
-        guard count > 0 else { return "\(name): no ground truth with a position to score" }
         func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + "%" } ?? "-" }
         func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) } ?? "-" }
         return """

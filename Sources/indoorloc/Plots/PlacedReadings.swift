@@ -30,14 +30,18 @@ struct PlacedReadings: Sendable {
     ///
     /// A reading before the first ground truth, after the last waypoint, or between waypoints on different maps has no
     /// place and is left out.
+    /// - Parameter warns: whether skipped and dropped lines are reported; false if they have been.
     /// - Throws: `RecordingError` of the first invalid recording.
     init(
         _ recordings: [String], in venue: Venue, strictness: RecordingReader.Strictness,
-        under conditions: EvaluationConditions = EvaluationConditions(), _ progress: ProgressLine
+        under conditions: EvaluationConditions = EvaluationConditions(), warns: Bool = true, _ progress: ProgressLine
     ) throws {
         for (number, path) in recordings.enumerated() {
             progress.show("recording \(number + 1) of \(recordings.count)")
-            let recording = try SurveyRecording(path: path, in: venue, strictness: strictness)
+            let recording =
+                warns
+                ? try SurveyRecording.reportingWarnings(path, in: venue, strictness: strictness)
+                : try SurveyRecording(path: path, in: venue, strictness: strictness)
             let waypoints = recording.waypoints
             var next = 0
             for sighting in recording.sightings where Sighting.isMeasurement(rssi: sighting.rssi) {
