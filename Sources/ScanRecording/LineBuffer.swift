@@ -1,4 +1,8 @@
+import IndoorVocabulary
+
 /// A buffer that splits a stream of bytes into lines, and holds at most one chunk and one line in memory.
+///
+/// It skips a byte order mark at the beginning of the stream.
 package struct LineBuffer {
     /// The maximum number of bytes in a line. Longer lines are skipped and not stored.
     package static let maximumLineLength = 1 << 20
@@ -21,6 +25,8 @@ package struct LineBuffer {
     /// The offset up to which there is no newline.
     private var searched = 0
     private var isSkipping = false
+    /// Whether the first line, and with it a byte order mark, has not been found yet.
+    private var isAtStart = true
     private var isComplete = false
 
     /// Creates a buffer for an empty stream.
@@ -39,7 +45,7 @@ package struct LineBuffer {
     /// Returns the next line, or `.needsMore` if it is incomplete. The last line needs no newline.
     package mutating func next() -> Piece {
         if let newline = findNewline() {
-            let line = start..<newline
+            let line = lineStart(before: newline)..<newline
             start = newline + 1
             searched = start
             if isSkipping {
@@ -50,7 +56,7 @@ package struct LineBuffer {
         }
         if isComplete {
             guard start < bytes.count, !isSkipping else { return .end }
-            let line = start..<bytes.count
+            let line = lineStart(before: bytes.count)..<bytes.count
             start = bytes.count
             searched = start
             return line.count > Self.maximumLineLength ? .tooLong : .line(line)
@@ -68,6 +74,13 @@ package struct LineBuffer {
     /// Returns whether a line contains only white space.
     package func isBlank(_ line: Range<Int>) -> Bool {
         line.allSatisfy { bytes[$0] == 0x20 || bytes[$0] == 0x09 || bytes[$0] == 0x0D }
+    }
+
+    /// Returns the offset at which a complete line begins.
+    private mutating func lineStart(before end: Int) -> Int {
+        guard isAtStart else { return start }
+        isAtStart = false
+        return start + ByteOrderMark.length(in: bytes[start..<end])
     }
 
     private mutating func findNewline() -> Int? {

@@ -37,7 +37,7 @@ package struct SecretFile: Hashable, Sendable {
     package func line() throws(SecretFileError) -> String {
         let limit = InputLimits.standard.secret
         let bytes = try read(atMost: limit + 1) { $0.contains(where: Self.isLineEnd) }
-        let line = bytes.prefix { !Self.isLineEnd($0) }
+        let line = bytes.dropFirst(ByteOrderMark.length(in: bytes)).prefix { !Self.isLineEnd($0) }
         guard line.count <= limit else { throw error(.longLine(limit: limit)) }
         guard !line.isEmpty else { throw error(.empty) }
         return String(decoding: line, as: UTF8.self)

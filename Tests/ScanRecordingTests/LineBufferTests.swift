@@ -35,6 +35,18 @@ final class LineBufferTests: XCTestCase {
         }
     }
 
+    func testAByteOrderMarkIsSkippedOnceAtTheBeginning() {
+        for text in ["first\nsecond", "first\n", "first", "", "\nsecond"] {
+            let marked = Array("\u{FEFF}\(text)".utf8)
+            let expected = text.isEmpty ? [""] : lines([Array(text.utf8)])
+            XCTAssertEqual(lines([marked]), expected, text)
+            XCTAssertEqual(lines(marked.map { [$0] }), expected, text)
+        }
+        XCTAssertEqual(lines([Array("a\n\u{FEFF}b".utf8)]), ["a", "\u{FEFF}b"])
+        let longest = String(repeating: "a", count: LineBuffer.maximumLineLength)
+        XCTAssertEqual(lines([Array("\u{FEFF}\(longest)\nb".utf8)]), [longest, "b"])
+    }
+
     func testAFinalNewlineDoesNotBeginALine() {
         XCTAssertEqual(lines([Array("a\n".utf8)]), ["a"])
         XCTAssertEqual(lines([]), [])

@@ -129,8 +129,6 @@ package struct ForeignDecoder: Sendable {
             guard !buffer.isBlank(range) else { return true }
             begin(line: line)
             var bytes = Array(buffer.bytes[range])
-            // A byte order mark.
-            if line == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
             if bytes.last == 0x0D { bytes.removeLast() }
             try content.decode(bytes, into: &output)
         }

@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// The detection of a format by the first bytes of a file.
 enum ForeignFormatDetector {
     /// The number of bytes that suffice for any format.
@@ -19,7 +21,7 @@ enum ForeignFormatDetector {
 
     /// Returns the format; nil for a recording, a capture of btsnoop, and anything unknown.
     static func format(_ start: [UInt8], settings: ForeignRecordingSettings) -> ForeignFormat? {
-        let start = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
+        let start = start.dropFirst(ByteOrderMark.length(in: start))
         for magic: [UInt8] in [
             [0x0A, 0x0D, 0x0D, 0x0A], [0xA1, 0xB2, 0xC3, 0xD4], [0xA1, 0xB2, 0x3C, 0x4D], [0xD4, 0xC3, 0xB2, 0xA1],
             [0x4D, 0x3C, 0xB2, 0xA1],

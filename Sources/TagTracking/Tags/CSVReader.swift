@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// A reader of the records of a CSV file.
 ///
 /// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005. Lines may
@@ -16,7 +18,7 @@ struct CSVReader {
     /// Creates a reader. A byte order mark at the beginning is skipped.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        offset = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        offset = ByteOrderMark.length(in: bytes)
     }
 
     /// Returns the next record; nil at the end.

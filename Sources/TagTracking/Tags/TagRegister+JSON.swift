@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 extension TagRegister {
     /// Creates a register from an array of objects in JSON and UTF-8.
     ///
@@ -8,7 +10,7 @@ extension TagRegister {
     /// - Throws: ``TagRegisterError`` for an invalid document, for an invalid or unknown value, and for a key or an alias of
     ///   two tags.
     public init(json: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
-        let content = json.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(json.dropFirst(3)) : json
+        let content = Array(json.dropFirst(ByteOrderMark.length(in: json)))
         var builder = TagRegisterBuilder(classes: classes)
         for (row, line) in try Self.rows(of: content) { try builder.add(row, line: line) }
         self = builder.register

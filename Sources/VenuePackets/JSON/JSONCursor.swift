@@ -24,7 +24,7 @@ struct JSONCursor {
     init(_ bytes: [UInt8], limits: InputLimits = .standard) {
         self.bytes = bytes
         self.limits = limits
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+        index = ByteOrderMark.length(in: bytes)
         skipBlanks()
     }
 

@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// Finds the line of each value in a JSON document, which `JSONTree` doesn't store.
 ///
 /// The bytes must be valid JSON within the limits; in other bytes, some or all lines are not found.
@@ -22,7 +24,7 @@ struct JSONKeyLines {
     init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
         self.limit = limit
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }  // a byte order mark
+        index = ByteOrderMark.length(in: bytes)
         skipBlanks()
         if consume("{") { readObject([]) }
     }

@@ -94,9 +94,9 @@ struct VenueImportCommand: Command {
 
     /// Returns whether the file, perhaps the copy of a pipe without a name, begins as XML.
     private func isXML() -> Bool {
-        let beginning = try? FileHandle(forReadingAtPath: archive)?.read(upToCount: 64)
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        return beginning?.first { !mark.contains($0) && !"\r\n\t ".utf8.contains($0) } == UInt8(ascii: "<")
+        let beginning = (try? FileHandle(forReadingAtPath: archive)?.read(upToCount: 64)) ?? Data()
+        let text = beginning.dropFirst(ByteOrderMark.length(in: beginning))
+        return text.first { !"\r\n\t ".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
     private func lines(_ imported: IMDFImport, beacons: Int, _ overrides: IMDFOverrides?) -> [String] {
