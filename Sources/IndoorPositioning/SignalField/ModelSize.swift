@@ -34,7 +34,7 @@ package struct ModelSize {
         let model = SignalModel()
         let areas = Dictionary(
             venue.maps.map { ($0.id, max(1, $0.width) * max(1, $0.height)) }, uniquingKeysWith: { first, _ in first })
-        let exponent = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
+        let exponent = model.usualExponent(with: venue.radioMap)
         func area(_ map: MapID, _ power: Double) -> Double {
             let edge = 2 * range(power: power, exponent: exponent)
             return min(edge * edge, areas[map] ?? 0)
@@ -136,7 +136,7 @@ package struct ModelSize {
             var block = blocks[index]
             if block == nil || isHome {
                 let loss = model.floorLoss * Double(floorDistance.floors(from: beacon.mapID, to: map.id))
-                let exponent = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
+                let exponent = model.usualExponent(with: venue.radioMap)
                 let range = Self.range(power: beacon.power - loss, exponent: exponent)
                 block = Self.hull(block, grid.block(around: beacon.point, radius: range))
             }

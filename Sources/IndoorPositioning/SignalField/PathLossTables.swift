@@ -154,7 +154,7 @@ final class PathLossTables: Sendable {
         let (beacon, grid) = (transmitters[index], sheet.grid)
         let isHome = beacon.mapID == sheet.map.id
         if readings.isEmpty {
-            let exponent = radioMap?.pathLossExponent ?? model.pathLossExponent
+            let exponent = model.usualExponent(with: radioMap)
             let range = cmath_pow(
                 10, (beacon.power - floorLoss(beacon, sheet.map) - Double(SignalField.inaudible)) / (10 * exponent))
             // The floors attenuate the signal so much that it cannot be detected even directly below the beacon.

@@ -114,7 +114,7 @@ package struct SignalField: Sendable {
         transmitters = zip(list.beacons, list.exponents).map { beacon, exponent in
             Transmitter(mapID: beacon.mapID, point: beacon.point, power: beacon.power, exponent: exponent)
         }
-        let surveyed = venue.radioMap?.readingDeviation ?? model.readingDeviation
+        let surveyed = model.readingDeviation(with: venue.radioMap)
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         let shadowing = venue.radioMap == nil ? model.unsurveyedDeviation : model.shadowing
         pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()

@@ -28,7 +28,7 @@ struct TransmitterList: Sendable {
                     identity: $0.identity, mapID: $0.mapID, point: $0.point, z: $0.z,
                     power: ($0.measuredPower ?? model.defaultPower) + shift)
             }
-        let common = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
+        let common = model.usualExponent(with: venue.radioMap)
         exponents = beacons.map { beacon in
             heard.contains(beacon.identity) ? common : known[beacon.identity]?.pathLossExponent ?? common
         }

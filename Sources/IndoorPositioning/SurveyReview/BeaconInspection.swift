@@ -24,7 +24,7 @@ struct BeaconInspection {
         self.settings = settings
         var model = settings.signal.fitted(to: radioMap)
         // Bodies and orientations change readings independently of shadowing. Many readings average this noise out.
-        model.surveyNoise = max(model.surveyNoise, radioMap.readingDeviation ?? model.readingDeviation)
+        model.surveyNoise = max(model.surveyNoise, model.readingDeviation(with: radioMap))
         self.model = model
     }
 

@@ -59,13 +59,17 @@ public struct VenuePublisher: Sendable {
                 prepared.append(new)
             }
             // The served files change only after all packets have been checked.
-            for packet in prepared where entries[packet.entry.summary.id] == packet.entry {
-                try VenueRepositoryError.storing { () throws(FileSystemError) in try place(packet) }
-            }
-            if changes.contains(where: { $0.change != .unchanged }) || access(cataloguePath, F_OK) != 0 {
-                try VenueRepositoryError.storing { () throws(FileSystemError) in
+            var placed = PlacedFiles()
+            do throws(FileSystemError) {
+                for packet in prepared where entries[packet.entry.summary.id] == packet.entry {
+                    try place(packet, noting: &placed)
+                }
+                if changes.contains(where: { $0.change != .unchanged }) || access(cataloguePath, F_OK) != 0 {
                     try writeCatalogue(Array(entries.values))
                 }
+            } catch {
+                placed.remove()
+                throw VenueRepositoryError(error)
             }
             return changes
         }
@@ -96,6 +100,10 @@ public struct VenuePublisher: Sendable {
     private func withExclusiveAccess<Success>(
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
+        let missing = DiskFolder.missing(folder)
+        // Removes the folder after an error, if it was created here and is empty.
+        var isDone = false
+        defer { if !isDone { DiskFolder.removeEmpty(missing) } }
         let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
             try DiskFolder.create(folder, mode: DiskFolder.openMode)
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
@@ -103,7 +111,7 @@ public struct VenuePublisher: Sendable {
         guard lock.lock() else {
             throw .storage(path: folder, reason: "another process is publishing there; try again later")
         }
-        return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
+        let result = try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
             // Removes the leftovers of a killed process.
             DiskFolder.remove(work.path)
             try VenueRepositoryError.storing { () throws(FileSystemError) in
@@ -112,6 +120,8 @@ public struct VenuePublisher: Sendable {
             defer { DiskFolder.remove(work.path) }
             return try body()
         }
+        isDone = true
+        return result
     }
 
     /// Removes packets that were never in a catalogue: a published version has one content, and no published version is
@@ -176,6 +186,24 @@ public struct VenuePublisher: Sendable {
         try file.setModified(max(try file.modified(), (old ?? 0) + 1))
         try file.synchronize()
         try DiskFolder.place(file.path, at: cataloguePath)
+    }
+}
+
+/// The files that a publication has placed before its catalogue names them.
+private struct PlacedFiles {
+    private var files: [String] = []
+    private var folders: [String] = []
+
+    /// Notes a file that is about to be placed, and the folders that are missing for it.
+    mutating func note(_ file: String) {
+        files.append(file)
+        folders = DiskFolder.missing(DiskFolder.parent(of: file)) + folders
+    }
+
+    /// Removes the files, and the folders that were created for them.
+    func remove() {
+        files.forEach(DiskFolder.remove)
+        DiskFolder.removeEmpty(folders)
     }
 }
 
@@ -267,10 +295,13 @@ extension VenuePublisher {
     }
 
     /// Copies a packet's files to their places; existing files are kept.
-    private func place(_ packet: PreparedPacket) throws(FileSystemError) {
+    private func place(
+        _ packet: PreparedPacket, noting placed: inout PlacedFiles
+    ) throws(FileSystemError) {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
+            if access(target, F_OK) != 0 { placed.note(target) }
             try DiskFolder.create(DiskFolder.parent(of: target), mode: DiskFolder.openMode)
             let file = try source.open()
             let copy = try work.makeFile(mode: DiskFile.openMode)

@@ -25,6 +25,35 @@ package enum DiskFolder {
         }
     }
 
+    /// Returns a folder and those above it that don't exist yet, the deepest first; empty if the folder exists.
+    package static func missing(_ path: String) -> [String] {
+        var missing: [String] = []
+        var path = path
+        while path.hasSuffix("/"), path.count > 1 { path.removeLast() }
+        while !path.isEmpty, path != ".", access(path, F_OK) != 0, errno == ENOENT {
+            missing.append(path)
+            path = parent(of: path)
+        }
+        return missing
+    }
+
+    /// Removes empty folders, such as those that a failed operation had created; others stay.
+    package static func removeEmpty(_ folders: [String]) {
+        for folder in folders { rmdir(folder) }
+    }
+
+    /// Writes files into a folder, which may be missing. After an error, neither a new file or folder in it nor a new
+    /// folder above it remains.
+    package static func fill<Success>(_ path: String, _ body: () throws -> Success) throws -> Success {
+        let missing = missing(path)
+        let earlier = Set(names(in: path))
+        do { return try body() } catch {
+            for name in names(in: path) where !earlier.contains(name) { remove(path + "/" + name) }
+            removeEmpty(missing)
+            throw error
+        }
+    }
+
     /// Returns the names in a folder in alphabetical order; empty if the folder doesn't exist.
     package static func names(in path: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()

@@ -184,6 +184,15 @@ struct EvaluateCommand: Command {
     }
 
     func run() async throws {
+        let missing = [report?.folder, replays].compactMap(\.self).flatMap(DiskFolder.missing)
+        do { try await evaluate() } catch {
+            // Complete files stay.
+            DiskFolder.removeEmpty(missing)
+            throw error
+        }
+    }
+
+    private func evaluate() async throws {
         let progress = ProgressLine()
         defer { progress.clear() }
         let dataSet = try DataSet(path: path, radioMap: radioMap)
@@ -201,6 +210,7 @@ struct EvaluateCommand: Command {
                 let venue = try dataSet.surveyed(
                     model: positioning.signal, under: conditions, radioMap: radioMap, seed: seed,
                     strictness: strictness, progress)
+                if learned == nil { settings.warnOfUselessSettings(in: [venue]) }
                 progress.show("tables of \(dataSet.name)")
                 learned = (conditions.surveyDeafness, venue, SignalField(venue: venue, model: positioning.signal))
             }

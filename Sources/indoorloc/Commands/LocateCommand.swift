@@ -75,6 +75,7 @@ struct LocateCommand: Command {
         let listener = try liveMap?.listener()
         let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
+        settings.warnOfUselessSettings(in: [packet.venue])
         try nmea?.check([packet.venue], gnss)
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,

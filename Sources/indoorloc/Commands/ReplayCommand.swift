@@ -86,6 +86,7 @@ struct ReplayCommand: Command {
             throw UsageError(message: "--fix: \(problem)", command: Self.syntax.name)
         }
         geofences?.warn(of: [venue])
+        settings.warnOfUselessSettings(in: [venue])
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, start: start,
             geofences: geofences?.fences ?? [], layouts: layouts, tellsMotion: tellsMotion)

@@ -128,6 +128,7 @@ struct ServeCommand: Command {
             }
             let packets = read.map(\.venue)
             geofences?.warn(of: packets)
+            settings.warnOfUselessSettings(in: packets)
             try nmea?.check(packets, gnss)
             let map = listener.map { LiveMapCompanion(listener: $0, venues: packets, plans: VenuePlans(read)) }
             return try await run(in: VenueLibrary(packets), content: .enough(for: packets), map)

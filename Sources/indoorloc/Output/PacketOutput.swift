@@ -71,9 +71,9 @@ struct PacketOutput {
         }
     }
 
-    /// Writes a packet whose files a closure writes into a folder.
+    /// Writes a packet whose files a closure writes into a folder. After an error, no part of the packet remains.
     func write(_ files: (String) throws -> Void) throws {
-        guard isZip else { return try files(path) }
+        guard isZip else { return try DiskFolder.fill(path) { try files(path) } }
         let folder = FileManager.default.temporaryDirectory.appending(path: "indoorloc-\(UUID().uuidString)").path
         defer { DiskFolder.remove(folder) }
         // Other users of the machine can't change the files before they are packed.

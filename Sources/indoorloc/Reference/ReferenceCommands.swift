@@ -89,6 +89,7 @@ struct ManualCommand: Sendable {
     }
 
     private func write(_ pages: ManualPage, to folder: String) throws {
+        let missing = DiskFolder.missing(folder)
         do { try DiskFolder.create(folder, mode: DiskFolder.openMode) } catch {
             throw OutputFile.Failure(path: folder, reason: "can't be created: give another folder")
         }
@@ -96,7 +97,12 @@ struct ManualCommand: Sendable {
             (file: OutputFile(path: "\(folder)/\(page.name)", existing: isOverwriting ? .replaced : .kept), page.text)
         }
         // An existing page is reported before the first one is written.
-        for (file, _) in files { try file.check() }
-        for (file, text) in files { try file.write(Array(text.utf8)) }
+        do {
+            for (file, _) in files { try file.check() }
+            for (file, text) in files { try file.write(Array(text.utf8)) }
+        } catch {
+            DiskFolder.removeEmpty(missing)
+            throw error
+        }
     }
 }

@@ -114,7 +114,7 @@ struct EvaluationReport: Sendable {
 
 /// The reports in a folder, and their index.
 struct ReportFolder: Sendable {
-    private let folder: String
+    let folder: String
     private let mayOverwrite: Bool
     /// The files and folders that the command reads.
     private let inputs: [String]

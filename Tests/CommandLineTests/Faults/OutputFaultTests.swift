@@ -160,6 +160,49 @@ final class OutputFaultTests: XCTestCase {
         return contents
     }
 
+    func testAFailedCommandLeavesNoUnfinishedFolder() throws {
+        let inputs = try temporaryFolder()
+        let set = try ShortDataSet.write(to: inputs)
+        let evaluate = ["evaluate", set, "--method", "trilateration"]
+        let new = [
+            "venue", "new", "--name", "Library", "--plan", "Fixtures/office/plans/ground.png", "--scale",
+            "30,30,1050,30=34", "-o",
+        ]
+        let calls: [(arguments: [String], name: String)] = [
+            (new, "library"), (new, "new/library"),
+            (["venue", "import", "Fixtures/imdf/museum", "-o"], "museum"),
+            (["venue", "publish"], "public"), (evaluate + ["--report"], "reports"),
+            (evaluate + ["--replays"], "deep/replays"), (["manual", "--folder"], "pages"),
+        ]
+        for (arguments, name) in calls {
+            for plan in ["write ENOSPC -1", "sync EIO -1", "rename EIO -1", "write ENOSPC 1"] {
+                let folder = try temporaryFolder()
+                let faults = try FaultyFiles(
+                    in: try temporaryFolder(), plan + " /" + folder.split(separator: "/").last!)
+                let call = arguments + [folder + "/" + name] + (name == "public" ? ["Fixtures/office"] : [])
+                let result = try faults.run(call)
+                if faults.failures.isEmpty { continue }
+                XCTAssertEqual(result.status, 1, "\(plan): \(call)")
+                XCTAssertEqual(
+                    try FileManager.default.subpathsOfDirectory(atPath: folder), [], "\(plan): \(call)")
+                try faults.set([])
+                XCTAssertEqual(try faults.run(call).status, 0, "\(call)")
+            }
+        }
+    }
+
+    func testAFailedPublicationLeavesTheServedFolderAsItWas() throws {
+        let folder = try temporaryFolder() + "/public"
+        XCTAssertEqual(try Tool.run(["venue", "publish", folder, "Fixtures/office"]).status, 0)
+        let before = try contents(folder)
+        // The catalogue is written last.
+        let faults = try FaultyFiles(in: try temporaryFolder(), "rename EIO -1 catalogue.json")
+        let museum = "Fixtures/packets/accepted/every-field"
+        XCTAssertEqual(try faults.run(["venue", "publish", folder, museum]).status, 1)
+        XCTAssertFalse(faults.failures.isEmpty)
+        XCTAssertEqual(try contents(folder), before)
+    }
+
     func testAFullDiskIsNotAnErrorOfThePublishedPacket() throws {
         let folder = try temporaryFolder()
         let publish = ["venue", "publish", folder + "/public", "Fixtures/office"]
