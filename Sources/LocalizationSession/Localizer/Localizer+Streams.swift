@@ -88,7 +88,8 @@ extension Localizer {
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// The number of elements of all streams that slow subscribers have lost.
     public nonisolated var droppedElements: Int {
-        let states = stateBroadcast.dropped + evaluationBroadcast.dropped + statusBroadcast.dropped
+        let states =
+            stateBroadcast.dropped + datedStateBroadcast.dropped + evaluationBroadcast.dropped + statusBroadcast.dropped
         let places = positionBroadcast.dropped + outdoorBroadcast.dropped + motionBroadcast.dropped
         let events = eventBroadcast.dropped + interactionBroadcast.dropped + venueBroadcast.dropped
         let reports = diagnosisBroadcast.dropped + errorBroadcast.dropped + outputBroadcast.dropped
@@ -98,6 +99,7 @@ extension Localizer {
     /// Finishes the streams of all current subscribers, after the elements already emitted.
     public nonisolated func finishStreams() {
         stateBroadcast.finish()
+        datedStateBroadcast.finish()
         evaluationBroadcast.finish()
         statusBroadcast.finish()
         diagnosisBroadcast.finish()

@@ -4,15 +4,16 @@ import VenueModel
 extension Localizer {
     /// A stream of the venues and floor plans that the device enters and leaves, beginning with the current ones.
     ///
-    /// The localizer derives the visits from ``states``. The stream buffers the newest 1024 visits.
+    /// A visit of a venue begins with its first beacon, or with the first position inside. Satellite positions near the venue
+    /// don't begin one; ``downloadedVenues`` tells which venue they found. The stream buffers the newest 1024 visits.
     public nonisolated var visits: AsyncStream<VisitEvent> {
-        let (states, elements) = (states, derivedElements)
+        let (states, elements) = (datedStateBroadcast.subscribe(), derivedElements)
         let (stream, continuation) = AsyncStream.makeStream(
             of: VisitEvent.self, bufferingPolicy: .bufferingNewest(1024))
         let watch = Task {
             var machine = VisitMachine()
             for await state in states {
-                for event in machine.handle(state) { elements.send(event, to: continuation) }
+                for event in machine.handle(state.state, at: state.instant) { elements.send(event, to: continuation) }
             }
             continuation.finish()
         }

@@ -35,6 +35,8 @@ public actor Localizer {
     public private(set) var activityCounts = ActivityCounts()
 
     nonisolated let stateBroadcast: Broadcast<LocalizationState>
+    /// The same states with their instants, for ``visits``.
+    nonisolated let datedStateBroadcast: Broadcast<DatedState>
     nonisolated let evaluationBroadcast: Broadcast<VenueEvaluation>
     private var publishedEvaluation = VenueEvaluation(state: .idle)
     nonisolated let statusBroadcast: Broadcast<ServiceStatus>
@@ -87,6 +89,7 @@ public actor Localizer {
         self.traceIDs = traceIDs
         self.eventHistory = eventHistory
         stateBroadcast = Broadcast(of: source.pace, replaysLatest: true)
+        datedStateBroadcast = Broadcast(of: source.pace, replaysLatest: true)
         evaluationBroadcast = Broadcast(of: source.pace, replaysLatest: true)
         statusBroadcast = Broadcast(of: source.pace, replaysLatest: true)
         positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
@@ -111,7 +114,7 @@ public actor Localizer {
     }
 
     /// The current state of the session.
-    public var state: LocalizationState { runtime.driver.machine.state }
+    public var state: LocalizationState { runtime.driver.machine.shownState }
 
     /// The current reason for the presence or absence of positions; see ``diagnoses``.
     public var diagnosis: SessionDiagnosis { runtime.driver.machine.diagnosis(at: runtime.timeline.now) }
@@ -233,6 +236,7 @@ extension Localizer: SessionShell {
         switch content {
         case .state(let state):
             stateBroadcast.send(state)
+            datedStateBroadcast.send(DatedState(instant: instant, state: state))
             publishEvaluation(of: state)
         case .position(let position):
             located = (.indoors(position), runtime.timeline.elapsed)
@@ -255,7 +259,8 @@ extension Localizer: SessionShell {
 
 extension Localizer {
     private func publishEvaluation(of state: LocalizationState) {
-        let detection = state.venueID == runtime.driver.machine.state.venueID ? runtime.driver.machine.detection : nil
+        let isPresent = state.venueID == runtime.driver.machine.shownState.venueID
+        let detection = isPresent ? runtime.driver.machine.detection : nil
         let evaluation = VenueEvaluation(state: state, detection: detection)
         if evaluation != publishedEvaluation { evaluationBroadcast.send(evaluation) }
         publishedEvaluation = evaluation

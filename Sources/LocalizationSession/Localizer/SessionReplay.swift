@@ -59,9 +59,11 @@ public struct SessionReplay: Sendable {
     }
 
     /// The current state of the session.
-    public var state: LocalizationState { driver.machine.state }
+    public var state: LocalizationState { driver.machine.shownState }
 
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
+    ///
+    /// In the state `searchVenue`, `.satellites` means that satellites identified a venue that the device hasn't entered yet.
     public var detection: VenueDetection? { driver.machine.detection }
 
     /// The first beacons of which an advertisement had no valid measured power.

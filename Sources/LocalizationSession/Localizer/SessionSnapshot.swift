@@ -103,7 +103,7 @@ extension LocalizationMachine {
     /// - Parameter limit: the greatest number of particles in the snapshot.
     package func snapshot(at now: Instant, particles limit: Int) -> SessionSnapshot {
         var snapshot = SessionSnapshot(
-            instant: now, state: state, position: visit?.history.latest, diagnosis: diagnosis(at: now))
+            instant: now, state: shownState, position: visit?.history.latest, diagnosis: diagnosis(at: now))
         if let visit {
             let probabilities = visit.belief.mapProbabilities
             if !probabilities.isEmpty {

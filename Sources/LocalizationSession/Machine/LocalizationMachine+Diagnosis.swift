@@ -17,7 +17,7 @@ extension LocalizationMachine {
     ///   at its end has such a diagnosis.
     package func diagnosis(at now: Instant, ofSearch isWhole: Bool = false) -> SessionDiagnosis {
         let reason = isWhole ? wholeReason(at: now) : reason(at: now)
-        var diagnosis = SessionDiagnosis(state: state, reason: reason)
+        var diagnosis = SessionDiagnosis(state: shownState, reason: reason)
         let present = listened.instant(at: now)
         let evidence = diagnosing.evidence
         if case .started = state {} else { diagnosis.knownVenues = search.venueCount }
@@ -80,7 +80,7 @@ extension LocalizationMachine {
 
     private func nextLook(after now: Instant) -> Instant? {
         var due = [diagnosing.watch.emissionDue].compactMap(\.self)
-        switch state {
+        switch shownState {
         case .idle, .error: return nil
         case .started, .getPacket: break
         case .searchVenue:
@@ -98,6 +98,9 @@ extension LocalizationMachine {
 
 extension LocalizationMachine {
     private func reason(at now: Instant) -> SessionDiagnosis.Reason {
+        if isInFront, diagnosing.requestFailure == nil, !isDeaf {
+            return isOutdoors(at: now) ? .outdoors : searchReason(at: now)
+        }
         switch state {
         case .idle: return .notRunning
         case .error: return .failed

@@ -119,6 +119,7 @@ extension LocalizationMachine {
         case .venueByGNSS(let id):
             guard state.venueID == nil else { return Transition(state: state) }
             isFoundByGNSS = true
+            isInFront = true
             detectedBy = .satellites
             return fetch(id, at: now)
         case .outdoors:

@@ -169,6 +169,7 @@ extension LocalizationMachine {
         wakeAt = nil
         retryAt = nil
         isFoundByGNSS = false
+        isInFront = false
         detectedBy = nil
         recent.clear()
         diagnosing.requestFailure = nil

@@ -96,7 +96,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         var directives: [Directive] = []
     }
 
-    /// The current state.
+    /// What the session does. ``shownState`` is the state that it emits.
     package private(set) var state = LocalizationState.idle
     /// All sources of settings; the venue is one of them.
     package internal(set) var stack: SettingsStack
@@ -132,6 +132,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// The instant of the next retry; nil if no request has failed.
     var retryAt: Instant?
     var isFoundByGNSS = false
+    /// Whether only satellites have identified the venue so far, so that the device may still be in front of it.
+    var isInFront = false
     /// The evidence that identified the current venue; nil without any.
     var detectedBy: VenueDetection?
     /// The instant of the latest outdoor position; nil before any.
@@ -201,6 +203,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         receiver = hasReceiver ? Delivery(backoff: Backoff(first: settings.retryPause, seed: receiverSeed)) : nil
     }
 
+    /// The state of the session. While the device may still be in front of a venue that satellites identified, it is
+    /// outdoors: `searchVenue`.
+    package var shownState: LocalizationState { isInFront ? .searchVenue : state }
+
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     package var detection: VenueDetection? { state.venueID == nil ? nil : detectedBy }
 
@@ -231,10 +237,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
     /// Handles an event and returns the directives for the shell.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
+        let wasInFront = isInFront
         let transition = transition(on: event, at: now)
         state = transition.state
-        guard let diagnosis = diagnose(after: event, at: now) else { return transition.directives }
-        return transition.directives + [diagnosis]
+        var directives = transition.directives
+        if wasInFront || isInFront { show(&directives, wasInFront: wasInFront, at: now) }
+        guard let diagnosis = diagnose(after: event, at: now) else { return directives }
+        return directives + [diagnosis]
     }
 
     private mutating func transition(on event: Event, at now: Instant) -> Transition {

@@ -8,7 +8,7 @@ import VenueModel
 /// | idle, error | started | `start()` |
 /// | idle, error | error | `start()` with settings out of range |
 /// | started | searchVenue | the catalogue of venues has arrived |
-/// | searchVenue | getPacket | beacons or a satellite position identify the venue |
+/// | searchVenue | getPacket | beacons identify the venue; or the device enters a venue that satellite positions identified before |
 /// | getPacket | findFloor | the venue's packet has arrived |
 /// | findFloor | localizationRunning | the floor is known |
 /// | localizationRunning | findFloor | the floor has changed |
@@ -21,7 +21,10 @@ public enum LocalizationState: Hashable, Sendable {
     case idle
     /// The session has started and fetches the catalogue of venues.
     case started
-    /// The session searches for a known venue, by beacons and satellite positions.
+    /// The session searches for a known venue, by beacons and satellite positions; the device is outdoors.
+    ///
+    /// The state lasts until a beacon of a venue is received, also after satellite positions have identified the venue
+    /// and ``Localizer/downloadedVenues`` has its data.
     case searchVenue
     /// The venue is known, and the session fetches its packet; `progress` runs from 0 to 1.
     case getPacket(venueID: VenueID, progress: Double)

@@ -62,15 +62,16 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, next)
     }
 
-    func testTwoSatellitePositionsInAVenueStartTheRequestOfItsPacket() {
+    func testTwoSatellitePositionsInAVenueStartTheRequestOfItsPacketAndTheDeviceStaysOutdoors() {
         var machine = SessionStage.machine(in: .searchVenue)
         XCTAssertEqual(
             machine.handle(.reading(SessionStage.gnss(52, at: 11)), at: 11), [SessionStage.outdoors(52, at: 11)])
         let next = LocalizationState.getPacket(venueID: 1, progress: 0)
         XCTAssertEqual(
             machine.handle(.reading(SessionStage.gnss(52, at: 12)), at: 12),
-            [.publish(next), .fetchPacket(1), SessionStage.outdoors(52, at: 12)])
+            [.fetchPacket(1), SessionStage.outdoors(52, at: 12)])
         XCTAssertEqual(machine.state, next)
+        XCTAssertEqual(machine.shownState, .searchVenue)
     }
 
     func testProgressIsPublished() {
@@ -97,8 +98,9 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         var machine = SessionStage.machine(in: .searchVenue)
         for second in [11.0, 12] { _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second) }
         XCTAssertEqual(
-            machine.handle(.packet(1, office), at: 13), [.announceVenue(office), .publish(.findFloor(office))])
+            machine.handle(.packet(1, office), at: 13), [.announceVenue(office)])
         XCTAssertEqual(machine.state, .findFloor(office))
+        XCTAssertEqual(machine.shownState, .searchVenue)
     }
 
     func testPositionsStartWithAKnownFloor() throws {

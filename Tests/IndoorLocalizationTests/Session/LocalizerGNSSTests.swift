@@ -26,7 +26,8 @@ final class LocalizerGNSSTests: XCTestCase {
         for second in 0...1 { satellites.send(SessionStage.gnss(52, at: Self.beginning + Double(second))) }
         let found = try await Bounded.first(1, of: venues)
         XCTAssertEqual(found, [SessionStage.office])
-        try await stage.reach("findFloor")
+        let state = await stage.localizer.state
+        XCTAssertEqual(state, .searchVenue, "no beacon has been received")
         let told = try await Bounded.first(2, of: outdoors)
         XCTAssertEqual(
             told.map(\.instant), [0, 1].map { Instant(seconds: Self.beginning + $0) }, "no floor is known yet")
@@ -36,15 +37,22 @@ final class LocalizerGNSSTests: XCTestCase {
     func testEachEvaluationContainsTheStateAndTheDetectionOfTheVenue() async throws {
         let (stage, satellites) = try await started()
         let evaluations = stage.localizer.evaluations
+        let venues = stage.localizer.downloadedVenues
         for second in 0...1 { satellites.send(SessionStage.gnss(52, at: Self.beginning + Double(second))) }
-        let found = try await Bounded.elements(of: evaluations, until: "findFloor") { $0.state.name == "findFloor" }
-        XCTAssertEqual(found.first, VenueEvaluation(state: .searchVenue))
-        for evaluation in found.dropFirst() { XCTAssertEqual(evaluation.detection, .satellites, "\(evaluation)") }
+        let found = try await Bounded.first(2, of: evaluations)
+        XCTAssertEqual(
+            found, [VenueEvaluation(state: .searchVenue), VenueEvaluation(state: .searchVenue, detection: .satellites)])
+        _ = try await Bounded.first(1, of: venues)
         let later = stage.localizer.evaluations
         stage.source.send(SessionStage.heard(1, at: Self.beginning + 1.1))
-        let heard = try await Bounded.elements(of: later, until: "beacons") { $0.detection == .beacons }
-        XCTAssertEqual(heard.map(\.state), [.findFloor(SessionStage.office), .findFloor(SessionStage.office)])
-        XCTAssertEqual(heard.map(\.detection), [.satellites, .beacons])
+        let heard = try await Bounded.elements(of: later, until: "findFloor") { $0.state.name == "findFloor" }
+        XCTAssertEqual(
+            heard,
+            [
+                VenueEvaluation(state: .searchVenue, detection: .satellites),
+                VenueEvaluation(state: .getPacket(venueID: 1, progress: 1), detection: .beacons),
+                VenueEvaluation(state: .findFloor(SessionStage.office), detection: .beacons),
+            ])
         let last = stage.localizer.evaluations
         await stage.localizer.stop()
         let over = try await Bounded.elements(of: last, until: "idle") { $0.state == .idle }

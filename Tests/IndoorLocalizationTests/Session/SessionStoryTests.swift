@@ -102,7 +102,7 @@ final class SessionStoryTests: XCTestCase {
         let directives = play(&machine, satellites(52, 11...20) + heard(1, 21...40) + satellites(52, 41...50))
         XCTAssertEqual(announced(directives), [1])
         XCTAssertEqual(fetched(directives), [1], "no second download")
-        XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor"])
+        XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor"], "when its beacons are received")
     }
 
     func testTheSatelliteSearchRestsFromTheDetectionOfAVenueUntilItsLoss() {
@@ -147,9 +147,11 @@ final class SessionStoryTests: XCTestCase {
         var settings = LocalizationSettings()
         settings.venueSearch.gnssSearchRadius = 0
         var machine = SessionStage.machine(in: .searchVenue, settings)
-        let directives = play(
-            &machine, satellites(52.002, 14...16) + satellites(52, 17...20) + satellites(52.002, 21...24))
-        XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor", "searchVenue"])
+        let directives = play(&machine, satellites(52.002, 14...16) + satellites(52, 17...20))
+        XCTAssertEqual(announced(directives), [1])
+        XCTAssertEqual(machine.state, .findFloor(SessionStage.office))
+        XCTAssertEqual(states(directives + play(&machine, satellites(52.002, 21...24))), [], "outdoors all the time")
+        XCTAssertEqual(machine.state, .searchVenue)
     }
 
     func testADeviceThatIsLockedIndoorsHasNoOutdoorPositionsInAKnownVenue() {
@@ -167,16 +169,19 @@ final class SessionStoryTests: XCTestCase {
         // 52.003° is 334 m from the office's centre.
         var machine = SessionStage.machine(in: .searchVenue)
         let directives = play(&machine, satellites(52.003, 11...300))
-        XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor"], "it stays near the venue")
+        XCTAssertEqual(states(directives), [], "it searches, outdoors, for minutes")
+        XCTAssertEqual(machine.shownState.isOutdoor, true)
+        XCTAssertEqual(machine.state, .findFloor(SessionStage.office), "it stays near the venue")
         XCTAssertEqual(announced(directives), [1])
         XCTAssertEqual(outdoors(directives).count, 290)
         // 51.994° is 667 m from there.
-        XCTAssertEqual(states(play(&machine, satellites(51.994, 301...310))), [.searchVenue])
+        XCTAssertEqual(states(play(&machine, satellites(51.994, 301...310))), [])
+        XCTAssertEqual(machine.state, .searchVenue)
     }
 
     func testStrongBeaconsOfANearbyVenueStartPositionsAndFaintOnesDoNot() {
         for (rssi, expected) in [
-            (-80.0, ["getPacket", "findFloor"]), (-60, ["getPacket", "findFloor", "localizationRunning"]),
+            (-80.0, []), (-60, ["getPacket", "findFloor", "localizationRunning"]),
         ] {
             // 52.001° is 111 m from the office's centre, 61 m outside.
             var machine = SessionStage.machine(in: .searchVenue)
@@ -309,6 +314,86 @@ final class SessionStoryTests: XCTestCase {
         var machine = SessionStage.machine(in: .searchVenue)
         var events = satellites(52.0004, 11...13)
         for second in 14...60 { events += satellites(second.isMultiple(of: 2) ? 52.00045 : 52.0004, second...second) }
-        XCTAssertEqual(states(play(&machine, events)).map(\.name), ["getPacket", "findFloor"])
+        XCTAssertEqual(states(play(&machine, events)), [])
+        XCTAssertEqual(machine.state, .findFloor(SessionStage.office))
+    }
+
+    // MARK: - From outdoors to indoors
+
+    func testTheDeviceIsOutdoorsUntilItReceivesABeaconOfTheVenueThatSatellitesFound() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        var directives = play(&machine, satellites(52, 11...190))
+        XCTAssertEqual(announced(directives), [1])
+        XCTAssertEqual(states(directives), [])
+        XCTAssertEqual(machine.shownState, .searchVenue)
+        XCTAssertEqual(machine.diagnosis(at: Instant(seconds: 191)).state, .searchVenue)
+        XCTAssertEqual(machine.diagnosis(at: Instant(seconds: 191)).reason, .outdoors)
+        directives = play(&machine, heard(1, 191...191))
+        XCTAssertEqual(
+            states(directives), [.getPacket(venueID: 1, progress: 1), .findFloor(SessionStage.office)])
+        XCTAssertEqual(machine.shownState.isOutdoor, false)
+        XCTAssertEqual(fetched(directives), [], "the packet is there")
+    }
+
+    func testAPositionInsideAVenueThatSatellitesFoundEndsTheOutdoors() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        _ = play(&machine, satellites(52, 11...20))
+        let directives = machine.handle(
+            .fix(
+                Fix(
+                    instant: Instant(seconds: 21), mapID: 10, point: MapPoint(x: 5, y: 5), radius: 1)), at: 21)
+        XCTAssertEqual(
+            states(directives + machine.pass(to: 22)).map(\.name), ["getPacket", "findFloor", "localizationRunning"])
+    }
+
+    func testABeaconDuringTheDownloadOfAVenueThatSatellitesFoundShowsTheDownload() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        for second in [11.0, 12] { _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second) }
+        XCTAssertEqual(states(machine.handle(.progress(1, 0.5), at: 13)), [])
+        XCTAssertEqual(
+            states(machine.handle(.reading(SessionStage.heard(1, at: 14)), at: 14)),
+            [.getPacket(venueID: 1, progress: 0.5)])
+        XCTAssertEqual(states(machine.handle(.progress(1, 0.75), at: 15)), [.getPacket(venueID: 1, progress: 0.75)])
+        XCTAssertEqual(
+            states(machine.handle(.packet(1, SessionStage.office), at: 16)), [.findFloor(SessionStage.office)])
+    }
+
+    func testStoppingInFrontOfAVenueEndsInIdle() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        _ = play(&machine, satellites(52, 11...20))
+        XCTAssertEqual(states(machine.handle(.stop, at: 21)), [.idle])
+        XCTAssertEqual(machine.shownState, .idle)
+    }
+
+    /// Each way from state to state that an application can see.
+    func testEachTransitionHasItsCause() {
+        typealias Cause = (Machine.Event, Double)
+        let outside: [Cause] = [16.0, 17].map { (.reading(SessionStage.gnss(52.002, at: $0)), $0) }
+        let ways: [(SessionStage.Stage, [Cause], String)] = [
+            (.idle, [(.start, 10)], "started"),
+            (.started, [(.catalogue(SessionStage.summaries), 11)], "searchVenue"),
+            (.searchVenue, [(.reading(SessionStage.heard(1, at: 11)), 11)], "getPacket"),
+            (.getPacket, [(.packet(1, SessionStage.office), 11)], "findFloor"),
+            (.findFloor, [(.reading(SessionStage.fix(10, at: 11)), 11), (.tick, 11)], "localizationRunning"),
+            (.getPacket, outside, "searchVenue"), (.findFloor, outside, "searchVenue"),
+            (.localizationRunning, outside, "searchVenue"),
+            (.started, [(.stop, 11)], "idle"), (.searchVenue, [(.stop, 11)], "idle"),
+            (.getPacket, [(.stop, 11)], "idle"),
+            (.findFloor, [(.stop, 11)], "idle"), (.localizationRunning, [(.stop, 11)], "idle"),
+        ]
+        for (stage, causes, expected) in ways {
+            var machine = SessionStage.machine(in: stage)
+            var seen: [LocalizationState] = []
+            for (event, second) in causes { seen += states(machine.handle(event, at: second)) }
+            XCTAssertEqual(seen.map(\.name), [expected], "from \(stage.rawValue)")
+            XCTAssertEqual(machine.shownState.name, expected, "from \(stage.rawValue)")
+        }
+        var upstairs = SessionStage.machine(in: .localizationRunning)
+        let climb = upstairs.handle(.reading(SessionStage.fix(11, at: 11)), at: 11) + upstairs.pass(to: 30)
+        XCTAssertEqual(states(climb).map(\.name), ["findFloor", "localizationRunning"], "another floor")
+        for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
+            var machine = SessionStage.machine(in: stage)
+            XCTAssertEqual(states(machine.pass(to: 60)), [.searchVenue], "silence loses the venue in \(stage.rawValue)")
+        }
     }
 }

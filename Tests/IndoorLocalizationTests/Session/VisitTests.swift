@@ -9,7 +9,7 @@ final class VisitTests: XCTestCase {
 
     private func told(_ states: [LocalizationState]) -> [String] {
         var machine = VisitMachine()
-        return states.flatMap { machine.handle($0) }.map { event in
+        return states.flatMap { machine.handle($0, at: .zero) }.map { event in
             (event.isEntry ? "+" : "-") + (event.floorPlan.map { "map \($0.mapID)" } ?? "venue \(event.venueID)")
         }
     }
@@ -51,6 +51,32 @@ final class VisitTests: XCTestCase {
         XCTAssertEqual(seen.map(\.isEntry), [true, true, false, false])
         XCTAssertEqual(seen.map(\.venueID), [1, 1, 1, 1])
         XCTAssertEqual(seen.map(\.floorPlan?.mapID), [nil, 10, 10, nil])
+        let instants = seen.map(\.instant.seconds)
+        XCTAssertTrue((LocalizerStage.beginning...LocalizerStage.beginning + 5.55).contains(instants[0]), "\(instants)")
+        XCTAssertEqual(instants, instants.sorted())
+        XCTAssertEqual(instants[3], LocalizerStage.beginning + 5.55, accuracy: 0.01, "the stop")
+    }
+
+    func testSatellitesNearAVenueBeginNoVisitButItsFirstBeaconDoes() async throws {
+        let satellites = ScriptedSource()
+        let stage = LocalizerStage(gnss: satellites)
+        let (visits, venues) = (stage.localizer.visits, stage.localizer.downloadedVenues)
+        await stage.localizer.start()
+        try await stage.source.waitUntilScanning()
+        try await satellites.waitUntilScanning()
+        try await stage.reach("searchVenue")
+        // 52.001° is 111 m from the office's centre, 61 m outside.
+        for second in 0...1 {
+            satellites.send(SessionStage.gnss(52.001, at: LocalizerStage.beginning + Double(second)))
+        }
+        _ = try await Bounded.first(1, of: venues)
+        let state = await stage.localizer.state
+        XCTAssertEqual(state.isOutdoor, true)
+        stage.source.send(SessionStage.heard(1, at: LocalizerStage.beginning + 2))
+        let first = try await Bounded.first(1, of: visits)
+        XCTAssertEqual(first.map(\.content), [.enterVenue(office)])
+        XCTAssertGreaterThanOrEqual(first[0].instant, Instant(seconds: LocalizerStage.beginning + 1))
+        await stage.localizer.stop()
     }
 
     func testCalibrationQualitiesBeginWithTheCurrentOne() async throws {
