@@ -149,7 +149,12 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     }
 }
 
-extension DutyCycledSource: SteerableScanSource, ReportingScanSource {}
+extension DutyCycledSource: SteerableScanSource, ReportingScanSource, RadioHoldingSource {
+    /// The duty cycle that was set in code stays.
+    package func following(
+        _ steering: ScanSteering, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)? { nil }
+}
 
 extension ScanSource {
     /// Returns this source with a radio that rests between passes, for a `Localizer` on battery power.
@@ -175,7 +180,8 @@ extension ScanSource {
     ///
     /// A `Localizer` sets the schedule from its settings `scanner.dutyCycle` and `scanner.timing`, including those of
     /// the venue while the device is in it. Without a duty cycle in the settings, the schedule is one endless pass. On
-    /// a recording, it has no effect.
+    /// a recording, it has no effect. A localizer also does this by itself with a source without a duty cycle; the
+    /// modifier serves to give it a control or a clock.
     public func dutyCycledBySettings(
         _ steering: ScanSteering = ScanSteering(), clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {

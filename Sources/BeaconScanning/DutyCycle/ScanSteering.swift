@@ -36,11 +36,42 @@ public protocol SteerableScanSource: ScanSource {
     var steering: ScanSteering? { get }
 }
 
-extension ScanSource {
-    /// Changes the schedule of a steerable source; it has no effect on other sources.
+/// A source whose radio can't be made to rest from outside by ending its scan, because the radio is inside of it.
+package protocol RadioHoldingSource: ScanSource {
+    /// Returns a copy of this source whose radio follows a control; nil if the radio has a duty cycle of its own.
     ///
-    /// - Throws: `LocalizationError` with the values that are out of range; the schedule is then unchanged.
-    package func keep(_ schedule: ScanSchedule) throws(LocalizationError) {
-        try (self as? any SteerableScanSource)?.steering?.set(schedule)
+    /// - Throws: `LocalizationError` if the radio can't rest.
+    func following(
+        _ steering: ScanSteering, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)?
+}
+
+extension ScanSource {
+    /// Changes the schedule of a steerable source. A live source without a duty cycle needs a control first.
+    ///
+    /// - Returns: a source that follows the schedule in place of this one; nil if this one follows it, has a duty cycle of
+    ///   its own, or is a recording.
+    /// - Throws: `LocalizationError` with the values that are out of range, or because the radio can't rest; the schedule
+    ///   is then unchanged.
+    package func keeping(
+        _ schedule: ScanSchedule, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)? {
+        if let steering = (self as? any SteerableScanSource)?.steering {
+            try steering.set(schedule)
+            return nil
+        }
+        guard pace == .live, schedule != ScanSchedule() else { return nil }
+        let steering = ScanSteering()
+        try steering.set(schedule)
+        return try withControl(steering, clock: clock)
+    }
+
+    /// Returns this source with a radio that follows a control; nil if the radio has a duty cycle of its own.
+    func withControl(
+        _ steering: ScanSteering, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)? {
+        if let holder = self as? any RadioHoldingSource { return try holder.following(steering, clock: clock) }
+        // A steerable source without a control has a fixed schedule.
+        return self is any SteerableScanSource ? nil : dutyCycledBySettings(steering, clock: clock)
     }
 }

@@ -39,6 +39,19 @@ extension [BeaconLayout] {
     }
 }
 
+extension LayoutDecodingSource: RadioHoldingSource {
+    package func following(
+        _ steering: ScanSteering, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)? {
+        try source.withControl(steering, clock: clock).map { $0.decodingAny(layouts) }
+    }
+}
+
+extension ScanSource {
+    /// Returns this source of any type with a decoder.
+    fileprivate func decodingAny(_ layouts: [BeaconLayout]) -> any ScanSource { decoding(layouts) }
+}
+
 extension LayoutDecodingSource: SteerableScanSource where Source: SteerableScanSource {
     /// The control of the source.
     public var steering: ScanSteering? { source.steering }

@@ -22,7 +22,7 @@ public struct CombinedSource: Sendable {
         func add(_ number: Int) { value.withLock { $0 += number } }
     }
 
-    private let sources: [any ScanSource]
+    private var sources: [any ScanSource]
     private let window: Duration
     private let makeClock: @Sendable () -> SessionClock
     private let late = Count()
@@ -50,7 +50,7 @@ public struct CombinedSource: Sendable {
     public var lateReadings: Int { late.total }
 }
 
-extension CombinedSource: WrappingScanSource, SteerableScanSource {
+extension CombinedSource: WrappingScanSource, SteerableScanSource, RadioHoldingSource {
     /// The pace of the leading source.
     public var pace: ScanPace { sources[0].pace }
 
@@ -79,6 +79,16 @@ extension CombinedSource: WrappingScanSource, SteerableScanSource {
             }
             return AsyncThrowingStream { try await merge.next() }
         }
+    }
+
+    /// Only the radio, which leads, follows the control. The companions go on while it rests.
+    package func following(
+        _ steering: ScanSteering, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)? {
+        guard let radio = try sources[0].withControl(steering, clock: clock) else { return nil }
+        var copy = self
+        copy.sources[0] = radio
+        return copy
     }
 
     private func failure(_ error: any Error, of number: Int) -> LocalizationError {

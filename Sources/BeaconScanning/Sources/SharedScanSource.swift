@@ -12,7 +12,7 @@ import IndoorVocabulary
 /// before you share it, because readers cannot change it. A recording is not shared: each reader plays it from its beginning.
 ///
 /// A class, because all owners share one radio.
-public final class SharedScanSource: ReportingScanSource {
+public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
     private struct Reader: Sendable {
         var feed: ReadingFeed
         /// Is called with each error that does not end the scan.
@@ -45,6 +45,18 @@ public final class SharedScanSource: ReportingScanSource {
 
     /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
+
+    /// A reader can't make the radio rest, because the other readers need it.
+    package func following(
+        _ steering: ScanSteering, clock: some Clock<Duration>
+    ) throws(LocalizationError) -> (any ScanSource)? {
+        guard try source.withControl(steering, clock: clock) != nil else { return nil }
+        throw LocalizationError(
+            code: .generic,
+            message:
+                "the settings scanner.dutyCycle and scanner.timing have no effect on a shared radio; use dutyCycled(_:) "
+                + "on the radio before SharedScanSource, or remove them")
+    }
 
     /// Joins the scan, which begins with the first reader.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }

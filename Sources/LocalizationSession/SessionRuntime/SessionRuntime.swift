@@ -7,7 +7,11 @@ import VenueModel
 /// The tasks reference their shell weakly, and are cancelled when this value is destroyed.
 package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     /// The source of the readings.
-    let source: any ScanSource
+    private(set) var source: any ScanSource
+    /// Returns the source that follows a schedule, in place of the given one; nil if that one follows it.
+    private let schedule: @Sendable (any ScanSource, ScanSchedule) throws(LocalizationError) -> (any ScanSource)?
+    /// Whether a scan is running, and not over by itself.
+    var isScanning = false
     /// The satellite receiver; nil for none.
     private let gnss: (any GNSSSource)?
     private let venues: any VenueSource
@@ -34,6 +38,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         clock: some Clock<Duration>
     ) {
         self.source = source
+        schedule = { (source, schedule) throws(LocalizationError) in try source.keeping(schedule, clock: clock) }
         self.gnss = gnss
         self.venues = venues
         driver = SessionDriver(machine)
@@ -96,7 +101,15 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         updates.follow(venues.updates, for: shell) { await $0.receive($1, of: $2) }
     }
 
+    /// Sets the duty cycle of the radio. If the source needs a control for that, a running scan begins again with it.
+    mutating func keep(_ schedule: ScanSchedule, for shell: some SessionShell) throws(LocalizationError) {
+        guard let steered = try self.schedule(source, schedule) else { return }
+        source = steered
+        if isScanning { startScanning(for: shell) }
+    }
+
     mutating func startScanning(for shell: some SessionShell) {
+        isScanning = true
         decoder = ReadingDecoder()
         scan.scan(source, for: shell) {
             await $0.receive($1, from: .source, of: $2)
@@ -118,6 +131,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     }
 
     mutating func stopScanning() {
+        isScanning = false
         scan.cancel()
         reception.cancel()
         delay = DeliveryDelay()

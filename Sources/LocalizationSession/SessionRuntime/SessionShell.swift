@@ -55,6 +55,7 @@ extension SessionShell {
     /// Handles the end of a sender. An end without an error follows all wake-ups that are due until then.
     func finish(_ sender: SessionTimeline.Sender, _ error: (any Error)?, of number: Int) async {
         guard runtime.isCurrent(sender, number) else { return }
+        if sender == .source { runtime.isScanning = false }
         let end = runtime.timeline.now
         if error == nil {
             var ending = SessionEnding(at: end)
@@ -119,7 +120,7 @@ extension SessionShell {
         case .stopScanning: runtime.stopScanning()
         case .cancelFetch: runtime.cancelFetch()
         case .keep(let schedule):
-            do { try runtime.source.keep(schedule) } catch { emit(error) }
+            do { try runtime.keep(schedule, for: self) } catch { emit(error) }
         case .fetch(let request): return runtime.ask(request, for: self)
         case .prepare(let compute): return runtime.prepare(compute, for: self)
         }

@@ -109,7 +109,7 @@ enum SettingsReference {
         (
             "Scan timing",
             """
-            These settings affect a ``BeaconScanner`` and a source made with ``ScanSource/dutyCycledBySettings(_:clock:)``.
+            These settings affect a ``BeaconScanner`` and the radio of a ``Localizer``, if they are given.
             `indoorloc replay` and `indoorloc evaluate` skip the readings that the radio would have missed.
             """,
             ["scanner.powerMode", "scanner.dutyCycle.", "scanner.timing."]
@@ -253,14 +253,15 @@ extension SettingsReference {
 
         ### Changing the duty cycle during a scan
 
-        Two kinds of source can change their duty cycle during a scan: a ``BeaconScanner``, with
-        ``BeaconScanner/setSchedule(_:)``, and a source made with ``ScanSource/dutyCycledBySettings(_:clock:)``. A ``Localizer``
-        sets the duty cycle of the latter, including that of the venue. The new duty cycle begins at the next boundary.
+        A ``BeaconScanner`` changes its duty cycle during a scan with ``BeaconScanner/setSchedule(_:)``. A ``Localizer`` sets
+        the duty cycle of any live source, including that of the venue: the radio is off between two passes, and inertial
+        sensors that ``CombinedSource`` adds go on. The new duty cycle begins at the next boundary. A running scan of a plain
+        source begins again with it; one of a source made with ``ScanSource/dutyCycledBySettings(_:clock:)`` goes on.
 
-        A source made with ``ScanSource/dutyCycled(_:clock:)-(DutyCycle,_)`` keeps the duty cycle that was set in code. A radio
-        without either modifier scans all the time. Settings don't remove readings from a recording that such a source plays;
-        `indoorloc replay` and `indoorloc evaluate` do. If no source gives a duty cycle, a localizer's radio scans all the time,
-        and the defaults below apply to a scanner only.
+        A source made with ``ScanSource/dutyCycled(_:clock:)-(DutyCycle,_)`` keeps the duty cycle that was set in code. A
+        ``SharedScanSource`` can't rest for one of its readers: the localizer reports the setting on ``Localizer/errors``.
+        Settings don't remove readings from a recording that a localizer plays; `indoorloc replay` and `indoorloc evaluate` do.
+        If no source gives a duty cycle, a localizer's radio scans all the time, and the defaults below apply to a scanner only.
 
         ## All settings
 

@@ -15,6 +15,14 @@ final class SteeredSourceTests: XCTestCase {
         return alarm.seconds
     }
 
+    /// Lets alarms ring, also those of the session, up to the first one at or after a second; returns its second.
+    private func ring(_ clock: ManualClock, until second: Double) async throws -> Double {
+        while true {
+            let alarm = try await ring(clock)
+            if alarm >= second { return alarm }
+        }
+    }
+
     func testAnEndlessPassEndsOneScanDurationAfterTheChange() async throws {
         let (source, clock, steering) = (ScriptedSource(), ManualClock(), ScanSteering())
         let readings = source.dutyCycledBySettings(steering, clock: clock).readings()
@@ -78,6 +86,86 @@ final class SteeredSourceTests: XCTestCase {
             let next = try await ring(clock)
             XCTAssertEqual(next, 1.25 * Double(pass), "the end of the pause behind it")
         }
+        await localizer.stop()
+    }
+
+    func testALocalizerKeepsTheDutyCycleOfItsSettingsOnAPlainRadio() async throws {
+        var settings = SettingsStack()
+        try settings.override("scanner.dutyCycle.scanDuration", 2)
+        try settings.override("scanner.dutyCycle.interval", 8)
+        settings.apply()
+        let companion = ScriptedSource()
+        for isCombined in [false, true] {
+            let (source, clock) = (ScriptedSource(), ManualClock())
+            let venues = VenueLibrary([SessionStage.office])
+            let localizer =
+                isCombined
+                ? Localizer(
+                    source: CombinedSource(source.decoding([]), with: [companion], clock: clock), venues: venues,
+                    settings: settings, clock: clock)
+                : Localizer(source: source, venues: venues, settings: settings, clock: clock)
+            await localizer.start()
+            for pass in 1...3 {
+                try await source.waitUntilScanning(pass)
+                let end = try await ring(clock, until: 10 * Double(pass) - 8)
+                XCTAssertEqual(end, 10 * Double(pass) - 8, "the end of pass \(pass)")
+                try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
+                if isCombined { XCTAssertEqual(companion.runningScanCount, 1, "only the radio rests") }
+                let next = try await ring(clock, until: 10 * Double(pass))
+                XCTAssertEqual(next, 10 * Double(pass), "the end of the rest behind it")
+            }
+            await localizer.stop()
+        }
+    }
+
+    func testThePlainRadioOfALocalizerBeginsToRestInAVenueWithADutyCycle() async throws {
+        var office = SessionStage.office
+        office.settings = ["scanner.dutyCycle.scanDuration": 2, "scanner.dutyCycle.interval": 8]
+        let (source, clock) = (ScriptedSource(), ManualClock())
+        let localizer = Localizer(source: source, venues: VenueLibrary([office]), clock: clock)
+        await localizer.start()
+        try await source.waitUntilScanning()
+        source.send(SessionStage.heard(1, at: 1))
+        try await source.waitUntilScanning(2)
+        try await Bounded.wait(for: "the end of the pass") {
+            let alarms = Task { while true { clock.advance(to: try await clock.waitForSleeper()) } }
+            defer { alarms.cancel() }
+            try await source.waitUntilNothingRuns()
+        }
+        await localizer.stop()
+    }
+
+    func testADutyCycleSetInCodeStays() async throws {
+        var settings = SettingsStack()
+        try settings.override("scanner.dutyCycle.scanDuration", 2)
+        settings.apply()
+        let (source, clock) = (ScriptedSource(), ManualClock())
+        let cycle = DutyCycle(scanDuration: .seconds(5), interval: .seconds(5))
+        let localizer = Localizer(
+            source: source.dutyCycled(cycle, clock: clock), venues: VenueLibrary([SessionStage.office]),
+            settings: settings, clock: ManualClock())
+        await localizer.start()
+        try await source.waitUntilScanning()
+        let end = try await ring(clock)
+        XCTAssertEqual(end, 5)
+        await localizer.stop()
+    }
+
+    func testADutyCycleForASharedRadioIsReported() async throws {
+        var settings = SettingsStack()
+        try settings.override("scanner.dutyCycle.scanDuration", 2)
+        try settings.override("scanner.dutyCycle.interval", 8)
+        settings.apply()
+        let radio = ScriptedSource()
+        let localizer = Localizer(
+            source: SharedScanSource(radio), venues: VenueLibrary([SessionStage.office]), settings: settings,
+            clock: ManualClock())
+        let errors = localizer.errors
+        await localizer.start()
+        let told = try await Bounded.first(1, of: errors)
+        XCTAssertEqual(told[0].code, .generic)
+        XCTAssertTrue(told[0].message.contains("scanner.dutyCycle"), told[0].message)
+        try await radio.waitUntilScanning()
         await localizer.stop()
     }
 
