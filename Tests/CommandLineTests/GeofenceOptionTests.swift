@@ -115,7 +115,8 @@ final class GeofenceOptionTests: XCTestCase {
         try Data(walk.utf8).write(to: URL(filePath: path))
         let recording = folder + "/visit.jsonl"
         let result = try Tool.run([
-            "simulate", "--venue", "Fixtures/office", "--path", path, "--set", "radio.shadowing=0", "--output", recording,
+            "simulate", "--venue", "Fixtures/office", "--path", path, "--set", "radio.shadowing=0", "--output",
+            recording,
         ])
         XCTAssertEqual(result.status, 0, result.errors)
         return recording
