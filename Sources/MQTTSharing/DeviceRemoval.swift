@@ -60,6 +60,8 @@ struct DeviceRemoval: Sendable {
             }
             return []
         case .confirmed: return []
+        case .refused(let topic, .notAuthorized, _): throw .forbidden(topic: topic)
+        case .refused(let topic, let reason, _): throw .refusedMessage(topic: topic, reason: reason)
         case .ended(let error): throw error
         }
     }

@@ -21,7 +21,7 @@ package enum MQTTDelivery {
             for await event in occurrences {
                 switch event {
                 case .accepted: link.ask(.deliver(message))
-                case .confirmed, .ended: return event
+                case .confirmed, .refused, .ended: return event
                 case .subscribed, .received: break
                 }
             }
@@ -31,6 +31,9 @@ package enum MQTTDelivery {
         }
         switch outcome {
         case .confirmed: link.ask(.close)
+        case .refused(let topic, let reason, _):
+            link.ask(.close)
+            throw .refusedMessage(topic: topic, reason: reason)
         case .ended(let error): throw error
         case .accepted, .subscribed, .received, nil:
             throw .noAnswer(host: broker.host, port: broker.port, to: "to the published message")

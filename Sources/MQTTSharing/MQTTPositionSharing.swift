@@ -158,6 +158,9 @@ public actor MQTTPositionSharing: PositionSharing {
         return true
     }
 
+    /// The number of messages that the broker refused. Only brokers with MQTT 5 report it.
+    public var refusedMessageCount: Int { machine.refusedCount }
+
     /// Adds the levels of a venue's maps to shared positions, which have no level of their own.
     public func useLevels(of venue: Venue) {
         levels = (venue.id, Dictionary(venue.maps.map { ($0.id, $0.level) }, uniquingKeysWith: { first, _ in first }))
@@ -189,7 +192,7 @@ public actor MQTTPositionSharing: PositionSharing {
         switch outcome {
         case .accepted: return
         case .ended(let error): throw error
-        case .subscribed, .received, .confirmed, nil:
+        case .subscribed, .received, .confirmed, .refused, nil:
             throw .noAnswer(host: broker.host, port: broker.port, to: "to the connection request")
         }
     }

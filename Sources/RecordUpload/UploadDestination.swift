@@ -50,7 +50,9 @@ extension UploadError {
     init(_ error: MQTTSharingError) {
         let kind: Kind =
             switch error {
-            case .refusedCredentials, .missingPassword, .plainPassword, .forbidden, .badFile, .insecure: .refused
+            case .refusedCredentials, .missingPassword, .plainPassword, .forbidden, .badFile, .insecure,
+                .refusedMessage(_, reason: .notAuthorized):
+                .refused
             default: .unreachable
             }
         self.init(kind, "\(error)")

@@ -44,12 +44,15 @@ struct GatewayStage: Sendable {
     let venue: Venue
 
     /// Publishes what each gateway of the first map receives, as OpenMQTTGateway does.
-    func publish(tag: String, at point: MapPoint) async throws {
+    ///
+    /// - Parameter beacon: the iBeacon that the tag advertises; nil for none.
+    func publish(tag: String, at point: MapPoint, beacon: BeaconIdentity? = nil) async throws {
+        let fields = beacon.map { #","uuid":"\#($0.uuid)","major":\#($0.major),"minor":\#($0.minor)"# } ?? ""
         for receiver in venue.receivers where receiver.mapID == 1 {
             let distance = max(1, receiver.point.distance(to: point))
             let rssi = Int((-59 - 22 * log10(distance)).rounded())
             guard rssi > -90 else { continue }
-            let payload = #"{"id":"\#(tag)","rssi":\#(rssi),"txpower":-59}"#
+            let payload = #"{"id":"\#(tag)","rssi":\#(rssi),"txpower":-59\#(fields)}"#
             let topic = "home/\(receiver.id)/BTtoMQTT/\(tag.replacing(":", with: ""))"
             try await client.deliver(topic, Array(payload.utf8))
         }

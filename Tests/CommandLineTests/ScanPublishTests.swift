@@ -38,7 +38,7 @@ final class ScanPublishTests: XCTestCase {
 
     private func published(_ messages: [MQTTMessage]) throws -> [SensorReading] {
         try messages.filter { $0.topic == topic }.flatMap { message in
-            XCTAssertEqual(message.quality, .atMostOnce)
+            XCTAssertEqual(message.quality, .atMostOnce, "the subscription limits the quality")
             XCTAssertFalse(message.isRetained)
             return try IndoorlocPayload(decoding: message.payload).readings
         }
@@ -130,6 +130,24 @@ final class ScanPublishTests: XCTestCase {
         link.abandon()
         first.send(SIGTERM)
         XCTAssertEqual(try first.end(), 0)
+    }
+
+    func testAnAccessListThatDeniesTheReadingsIsReportedOnce() async throws {
+        let port = try broker(
+            accessList: "topic readwrite site/gateways/hall-3/process\ntopic readwrite site/gateways/hall-3/presence\n"
+        ).port
+        let path = try temporaryFolder() + "/walk.jsonl"
+        var lines = try RecordEncoder.line(for: .header(RecordingHeader()))
+        for reading in try readings(0...600) { lines += try RecordEncoder.line(for: .measurement(reading)) }
+        try Data(lines).write(to: URL(filePath: path))
+        let service = try ServiceProcess(
+            ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"], command: "scan")
+        try service.waitForError(
+            "publishing: the broker refused the message under '\(topic)', not authorized: allow this user to write the "
+                + "topic in the broker's access list")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertEqual(service.errors.count { $0.contains("refused the message") }, 1, "\(service.errors)")
     }
 
     func testAShortSourceIsPublishedCompletely() async throws {

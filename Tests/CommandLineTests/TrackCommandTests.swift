@@ -73,6 +73,36 @@ final class TrackCommandTests: XCTestCase {
         }
     }
 
+    func testATagThatWritesItsBatteryIntoItsMinorIsOneTagByItsMask() async throws {
+        let broker = try broker()
+        let uuid = try XCTUnwrap(BeaconUUID("B5B182C7-EAB1-4988-AA99-B5C1517008D9"))
+        let register = try temporaryFolder() + "/tags.csv"
+        try Data("key,name,mask\n\(uuid)-2-4608,Badge,0xFF00\n".utf8).write(to: URL(filePath: register))
+        let service = try ServiceProcess(
+            try arguments(port: broker.port, ["--tags", register, "--class", "light"]), command: "track")
+        try service.waitForError("receiving from")
+        let stage = try await stage(port: broker.port)
+        let key = "\(uuid)/2/4608"
+        let start = ContinuousClock.now
+        // Four positions, each after levels that the tag hasn't had before.
+        var level: UInt16 = 100
+        for _ in 0..<4 {
+            let before = service.told.count
+            repeat {
+                guard start.duration(to: .now) < Bounded.longest else {
+                    throw Bounded.Expired(awaited: "a position of \(key) after \(service.told), \(service.errors)")
+                }
+                let beacon = BeaconIdentity(uuid: uuid, major: 2, minor: 0x1200 + level)
+                try await stage.publish(tag: walking, at: MapPoint(x: 30, y: 6), beacon: beacon)
+                level = level > 0 ? level - 1 : 100
+            } while !service.prints(key, "\"position\"", from: before, within: 0.2)
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertEqual(Set(try service.told.map(TrackLine.init).map(\.tag)), [key])
+        XCTAssertLessThan(level, 97)
+    }
+
     func testASignalEndsTheCommandAndTheStateIsOfTheLastLine() async throws {
         let broker = try broker()
         let folder = try temporaryFolder()

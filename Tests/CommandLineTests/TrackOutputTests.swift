@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import LoopbackServers
 import MQTTSharing
 import TagTracking
 import VenuePackets
@@ -201,6 +202,27 @@ final class TrackOutputTests: XCTestCase {
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
         reader.close()
+    }
+
+    func testAnAccessListThatDeniesTheOutputsIsReportedOnceAndCounted() async throws {
+        let port = try broker(accessList: "topic readwrite site/fleets/#\ntopic readwrite home/#\n").port
+        let page = try TestPort.free()
+        let service = try service(port: port, "--home-assistant", "--http", "127.0.0.1:\(page)")
+        try await track(port: port, service)
+        try service.waitForError("'homeassistant/")
+        let refusals = service.errors.filter { $0.contains("the broker refused the message under") }
+        XCTAssertEqual(refusals.count, 2, "one for each beginning of the topics: \(service.errors)")
+        let folder = try XCTUnwrap(refusals.first { $0.contains("'\(Self.folder)") }, "\(refusals)")
+        XCTAssertTrue(
+            folder.hasSuffix("not authorized: allow this user to write the topic in the broker's access list"), folder)
+        let metrics = try Tool.run(
+            ["--silent", "http://127.0.0.1:\(page)/metrics"], program: "/usr/bin/curl"
+        ).output
+        let line = try XCTUnwrap(
+            metrics.split(separator: "\n").first { $0.hasPrefix("indoorloc_output_refused_messages_total ") }, metrics)
+        XCTAssertGreaterThan(Double(line.split(separator: " ")[1]) ?? 0, 3, "\(line)")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
     }
 
     /// Waits until the broker has no retained messages of the tag any more.

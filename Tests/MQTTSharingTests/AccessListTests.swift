@@ -93,6 +93,60 @@ final class AccessListTests: XCTestCase {
         await assertFails(with: .forbidden(topic: "indoorloc/v1/devices/cart/presence")) { try await cart.connect() }
     }
 
+    func testARefusedPositionIsReportedOnceWithItsTopic() async throws {
+        let broker = try broker(
+            accessList: "topic readwrite indoorloc/v1/devices/#\ntopic read #\n", "allow_anonymous true",
+            in: try temporaryFolder())
+        let cart = try device("cart", broker) { $0.interval = .zero }
+        let hears = EventListener(cart)
+        try await cart.connect()
+        try await cart.join("hall")
+        for x in 1...5 { try await cart.share(.at(x: Double(x))) }
+        let topic = "indoorloc/v1/rooms/hall/devices/cart/position"
+        let error = try await hears.hearsFailure()
+        XCTAssertEqual(
+            error.message, MQTTSharingError.refusedMessage(topic: topic, reason: .notAuthorized).description)
+        XCTAssertEqual(error.kind, .permissionDenied)
+        // The broker refuses the text, too, before it answers the next request.
+        try await cart.send("hello", tag: "", to: "hall")
+        try await cart.join("yard")
+        await cart.disconnect()
+        let later = try await hears.hears("the end") { event -> String? in
+            switch event {
+            case .failed(let error): error.message
+            case .disconnected: "disconnected"
+            default: nil
+            }
+        }
+        XCTAssertEqual(later, "disconnected")
+        let refused = await cart.refusedMessageCount
+        XCTAssertGreaterThanOrEqual(refused, 2)
+    }
+
+    /// A message of a separate connection, such as an uploaded batch, must not count as delivered.
+    func testTheDeliveryOfARefusedMessageFailsWithMQTT5Only() async throws {
+        let broker = try broker(accessList: "topic read #\n", "allow_anonymous true", in: try temporaryFolder())
+        let address = MQTTBroker(host: "127.0.0.1", port: broker.port)
+        let message = MQTTMessage(topic: "records", payload: [1])
+        await assertFails(with: .refusedMessage(topic: "records", reason: .notAuthorized)) {
+            try await MQTTDelivery.deliver(message, to: address, patience: .seconds(20))
+        }
+        // MQTT 3.1.1 has no reason codes: the broker confirms the message that it drops.
+        let (link, events) = MQTTLink.open(
+            address, clientID: "older", will: nil, keepAliveSeconds: 60, version: .three)
+        let answer = try await Bounded.wait(for: "the answer") { () -> MQTTLinkEvent? in
+            for await event in events {
+                switch event {
+                case .accepted: link.ask(.deliver(message))
+                default: return event
+                }
+            }
+            return nil
+        }
+        XCTAssertEqual(answer, .confirmed)
+        link.ask(.close)
+    }
+
     /// Each attack of a client that may log in, as a device of its own, has no effect.
     func testAHostileClientHasNoEffectWithTheDocumentedAccessList() async throws {
         let broker = try guardedBroker()

@@ -53,6 +53,13 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
     /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.1; IEEE 802-2014, 8.2.
     package var hasPrivateForm: Bool { !hasStaticForm && rawValue >> 40 & 0b11 != 0 }
 
+    /// Whether the device may change the address: false for an address that is certainly public or static.
+    ///
+    /// The two highest bits of a private address are 00 or 01. Those of a public address may be any.
+    ///
+    /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.
+    package var mayChange: Bool { kind != .public && rawValue >> 47 == 0 }
+
     private var hasStaticForm: Bool { rawValue >> 46 == 0b11 }
 
     public static func < (left: DeviceAddress, right: DeviceAddress) -> Bool { left.rawValue < right.rawValue }

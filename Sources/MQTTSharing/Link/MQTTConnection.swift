@@ -18,6 +18,8 @@ final class MQTTConnection {
         case message(MQTTMessage)
         /// The broker confirmed a message for which confirmation was requested.
         case confirmed
+        /// The broker refused a message. With MQTT 3.1.1, it confirms such a message like any other.
+        case refused(topic: String, reason: MQTTRefusal, isAwaited: Bool)
     }
 
     private let client: OpaquePointer
@@ -27,8 +29,8 @@ final class MQTTConnection {
     private var meter: ReadMeter
     private var arrivals: [Arrival] = []
     private var filters: [Int32: String] = [:]
-    /// The IDs of the messages that the broker hasn't confirmed yet.
-    private var unconfirmed: Set<Int32> = []
+    /// The topics of the messages that the broker hasn't confirmed yet, by the IDs of the messages.
+    private var unconfirmed: [Int32: String] = [:]
     /// The IDs of the unconfirmed messages whose confirmation must be reported.
     private var awaited: Set<Int32> = []
     /// The broker's return code for the connection request; 0 accepts it, nil before the answer.
@@ -157,7 +159,7 @@ final class MQTTConnection {
             throw .tooLargeForBroker(topic: message.topic, bytes: message.payload.count)
         }
         try check(code, "mosquitto_publish")
-        if message.quality == .atLeastOnce { unconfirmed.insert(number) }
+        if message.quality == .atLeastOnce { unconfirmed[number] = message.topic }
         if isAwaited { awaited.insert(number) }
     }
 
@@ -204,8 +206,8 @@ extension MQTTConnection {
         mosquitto_subscribe_callback_set(client) { _, context, number, count, granted in
             MQTTConnection.at(context)?.recordSubscription(number, isGranted: count > 0 && (granted?[0] ?? 128) < 128)
         }
-        mosquitto_publish_callback_set(client) { _, context, number in
-            MQTTConnection.at(context)?.recordConfirmation(number)
+        mosquitto_publish_v5_callback_set(client) { _, context, number, reason, _ in
+            MQTTConnection.at(context)?.recordConfirmation(number, reason)
         }
         mosquitto_message_callback_set(client) { _, context, message in
             guard let message = message?.pointee, let topic = message.topic else { return }
@@ -236,9 +238,16 @@ extension MQTTConnection {
         arrivals.append(.subscribed(filter: filter, isGranted: isGranted))
     }
 
-    private func recordConfirmation(_ number: Int32) {
-        unconfirmed.remove(number)
-        if awaited.remove(number) != nil { arrivals.append(.confirmed) }
+    /// - Parameter reason: The broker's reason code, from 128 for a refusal. Source: *MQTT Version 5.0*, OASIS 2019,
+    ///   table 3-4.
+    private func recordConfirmation(_ number: Int32, _ reason: Int32) {
+        let topic = unconfirmed.removeValue(forKey: number)
+        let isAwaited = awaited.remove(number) != nil
+        if reason >= 128, let topic {
+            arrivals.append(.refused(topic: topic, reason: MQTTRefusal(code: reason), isAwaited: isAwaited))
+        } else if isAwaited {
+            arrivals.append(.confirmed)
+        }
     }
 
     private func secure(_ security: MQTTSecurity) throws(MQTTSharingError) {

@@ -10,6 +10,9 @@ package enum MQTTLinkEvent: Hashable, Sendable {
     case received(MQTTMessage)
     /// The broker confirmed a message for which confirmation was requested.
     case confirmed
+    /// The broker refused a message of quality `atLeastOnce`, which only brokers with MQTT 5 report. If confirmation was
+    /// requested (`isAwaited`), `confirmed` doesn't follow.
+    case refused(topic: String, reason: MQTTRefusal, isAwaited: Bool)
     /// The link ended. No event follows.
     case ended(MQTTSharingError)
 }
@@ -173,6 +176,8 @@ extension MQTTLinkEvent {
             case .subscribed(let filter, let isGranted): .subscribed(filter: filter, isGranted: isGranted)
             case .message(let message): .received(message)
             case .confirmed: .confirmed
+            case .refused(let topic, let reason, let isAwaited):
+                .refused(topic: topic, reason: reason, isAwaited: isAwaited)
             }
     }
 }

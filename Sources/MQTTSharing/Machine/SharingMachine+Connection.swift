@@ -15,6 +15,8 @@ extension SharingMachine {
         session = String(generator.next(), radix: 16)
         presences = PresenceTracker()
         limits = SharingPayload.Limits()
+        refusals = ReportedRefusals()
+        checkedRooms = [:]
         directives.append(.open(session: session))
     }
 
@@ -83,10 +85,17 @@ extension SharingMachine {
         case (.subscribed(let filter, let isGranted), .up): handleSubscription(filter, isGranted, now)
         case (.received(let message), .subscribing), (.received(let message), .entering), (.received(let message), .up):
             receive(message, now)
+        case (.refused(let topic, let reason, _), .subscribing), (.refused(let topic, let reason, _), .entering),
+            (.refused(let topic, let reason, _), .up):
+            refusedCount += 1
+            // A device that may not write its presence gets the error of its entry.
+            guard topic != topics.name(.presence(device)) || phase == .up, refusals.isNew(topic, reason) else { return }
+            emit(.failed(LocalizationError(MQTTSharingError.refusedMessage(topic: topic, reason: reason))))
         case (.ended(let error), .opening), (.ended(let error), .subscribing), (.ended(let error), .entering),
             (.ended(let error), .up):
             fail(error, now, isLinkThere: false)
-        case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening), (.confirmed, _):
+        case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening), (.refused, .opening),
+            (.confirmed, _):
             // Events of an earlier link, or out of order. Sharing requests no confirmations.
             break
         }

@@ -14,9 +14,11 @@ extension SharingMachine {
         nextShare = now.instant.advanced(by: settings.interval)
         for room in memberships.keys.sorted() where memberships[room] == .joined {
             let position = shared(latest, in: room)
+            let isChecked = checkedRooms[room].map { $0.duration(to: now.instant) < Self.checkInterval } ?? false
+            if !isChecked { checkedRooms[room] = now.instant }
             publish(
                 .position(room: room, device), SharingPayload.bytes(position, sequence: nextSequence(now)),
-                quality: .atMostOnce)
+                quality: isChecked ? .atMostOnce : .atLeastOnce)
         }
         if homeAssistant != nil {
             let bytes = SharingPayload.locationBytes(shared(latest, in: ""))

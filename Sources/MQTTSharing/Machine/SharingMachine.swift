@@ -92,6 +92,8 @@ package struct SharingMachine: Sendable {
     static let echoPause = Duration.seconds(2)
     /// The pause before the device asks again for a room that it was in before the connection broke.
     static let roomPause = Duration.seconds(30)
+    /// The time after which the confirmation of a position is requested again, so that the broker can refuse it.
+    static let checkInterval = Duration.seconds(60)
 
     let broker: MQTTBroker
     let settings: MQTTSharingSettings
@@ -141,6 +143,11 @@ package struct SharingMachine: Sendable {
     /// The number of malformed messages received.
     package internal(set) var malformedCount = 0
     var malformedReportedAt: Instant?
+    /// The number of messages that the broker refused, and those of this connection that were reported.
+    package internal(set) var refusedCount = 0
+    var refusals = ReportedRefusals()
+    /// The time of the latest position in each room for which the broker's confirmation was requested.
+    var checkedRooms: [String: Instant] = [:]
 
     var directives: [Directive] = []
 

@@ -34,6 +34,8 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     case overrun(host: String)
     /// The broker doesn't permit this user to read or write a topic.
     case forbidden(topic: String)
+    /// The broker refused a message under this topic, as only brokers with MQTT 5 report.
+    case refusedMessage(topic: String, reason: MQTTRefusal)
     /// The device isn't connected.
     case notConnected
     /// The device isn't in the room.
@@ -108,6 +110,8 @@ extension MQTTSharingError: CustomStringConvertible {
         case .forbidden(let topic):
             "the broker does not permit this user to read and write '\(topic)': allow both in its access list, which "
                 + "may require the device ID to equal the user name"
+        case .refusedMessage(let topic, let reason):
+            "the broker refused the message under '\(topic)', \(reason.explanation)"
         case .notConnected:
             "the device is not connected to the broker: connect first, or wait for the event 'connected'"
         case .notInRoom(let room): "the device is not in the room '\(room)': join it first"
@@ -175,7 +179,8 @@ extension MQTTSharingError: ClassifiedError {
         case .missingPassword, .plainPassword, .refusedCredentials: .invalidCredentials
         case .refused, .overrun, .roomFull, .serverFull: .serviceUnavailable
         case .insecure, .untrusted: .untrusted
-        case .forbidden: .permissionDenied
+        case .forbidden, .refusedMessage(_, reason: .notAuthorized): .permissionDenied
+        case .refusedMessage: .serviceUnavailable
         case .malformed, .oversized: .badResponse
         case .library: .unknown
         }

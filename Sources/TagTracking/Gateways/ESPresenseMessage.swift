@@ -18,17 +18,15 @@ enum ESPresenseMessage {
         var report = TagReport()
         try fields.enterObject("message")
         var power: Double?
-        var hasID = false
+        var id: JSONString?
         while let key = try fields.nextKey() {
             if fields.matches(key, "mac") {
                 report.address = try fields.address("mac")
             } else if fields.matches(key, "id") {
-                let id = try fields.string("id")
-                try identify(id, fields, &report)
-                hasID = true
+                id = try fields.string("id")
             } else if fields.matches(key, "name") {
                 let name = try fields.string("name")
-                if report.name == nil, report.beacon == nil { report.name = fields.tagName(of: name) }
+                report.name = fields.tagName(of: name) ?? report.name
             } else if fields.matches(key, "rssi@1m") {
                 power = try fields.signalStrength("rssi@1m")
             } else if fields.matches(key, "rssi") {
@@ -38,20 +36,23 @@ enum ESPresenseMessage {
             }
         }
         try fields.finish()
-        guard hasID || report.address != nil else { throw fields.error(0, "message", "the keys 'id' and 'mac'") }
-        if report.name?.isEmpty == true { report.name = nil }
+        guard id != nil || report.address != nil else { throw fields.error(0, "message", "the keys 'id' and 'mac'") }
+        if let id { try readName(id, fields, &report) }
         // For other tags, the node sends its own assumption.
         if report.beacon != nil { report.power = power }
-        if report.name?.hasPrefix("irk:") == true {
-            // The node has resolved a private address, which changes: the key identifies the tag.
-            report.address = nil
-        }
         let reading = try report.reading(by: topic.text(-1), window: window, .espresense, at: nil)
         return reading.map { [$0] } ?? []
     }
 
-    /// Reads an identifier: a beacon, an address, or any other, which becomes the name.
-    private static func identify(
+    /// The first words of the names of a kind of device, which many devices share, and of names that devices advertise.
+    ///
+    /// Other names of a node are those that its user has given, and keys with which it has resolved an address.
+    private static let sharedNames: Set<Substring> = [
+        "ad", "apple", "exp", "md", "msft", "name", "sd", "smarttag",
+    ]
+
+    /// Reads the name of a tag by a node: a beacon, an address, or any other.
+    private static func readName(
         _ id: JSONString, _ fields: GatewayFields, _ report: inout TagReport
     ) throws(GatewayError) {
         var address: DeviceAddress?
@@ -65,11 +66,21 @@ enum ESPresenseMessage {
         if let beacon {
             report.beacon = beacon
             report.name = nil
-        } else if address == nil {
-            report.name = try fields.text(of: id, "id")
-        } else if report.address == nil {
-            report.address = address
+        } else if let address {
+            report.address = report.address ?? address
+        } else {
+            let text = try fields.text(of: id, "id")
+            guard !text.isEmpty else { return }
+            if isShared(text, by: report.address) { report.name = text } else { report.identifier = text }
         }
+    }
+
+    /// Returns whether a name is of a kind of device, of a device that chose it, or made of the address.
+    private static func isShared(_ name: String, by address: DeviceAddress?) -> Bool {
+        let words = name.split(separator: ":", omittingEmptySubsequences: false)
+        if words.count > 1, sharedNames.contains(words[0]) { return true }
+        guard let address, let last = words.last else { return false }
+        return HexText.address(last.utf8.span) == address
     }
 
     /// Returns the beacon of `NAMESPACE-INSTANCE`.

@@ -57,16 +57,14 @@ struct GatewayFields {
         do { return try json.text(of: string) } catch { throw failure(field, error) }
     }
 
-    /// Reads the name that a tag gives itself; returns nil for an empty one, and for one that isn't a text.
+    /// Reads the name that a tag gives itself; returns nil for an empty one, and for one that is no name.
     ///
     /// A tag may call itself anything, so its name must not cost a reading.
     mutating func tagName(_ field: StaticString) throws(GatewayError) -> String? { tagName(of: try string(field)) }
 
-    /// Returns the name that a tag gives itself; nil for an empty one, and for one that isn't a text.
+    /// Returns the name that a tag gives itself; nil for an empty one, and for one that is no name.
     func tagName(of string: JSONString) -> String? {
-        guard let text = try? json.text(of: string), !text.isEmpty,
-            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-        else { return nil }
+        guard let text = try? json.text(of: string), TagNaming.isName(text) else { return nil }
         return text
     }
 

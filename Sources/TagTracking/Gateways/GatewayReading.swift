@@ -8,7 +8,10 @@ public struct GatewayReading: Hashable, Sendable {
     public var address: DeviceAddress?
     /// The beacon that the tag advertises; nil if it advertises none, or if the message doesn't contain it.
     public var beacon: BeaconIdentity?
-    /// Another name of the tag, such as the name that it advertises or an identifier of the gateway; nil without one.
+    /// The name that the gateway gives the tag after it has resolved its address, or because its user has named the tag
+    /// there; nil without one.
+    public var identifier: String?
+    /// The name that the tag advertises, or another one that several tags may have; nil without one.
     public var name: String?
     /// The RSSI in dBm; see ``Sighting/isMeasurement(rssi:)``.
     public var rssi: Double
@@ -23,13 +26,14 @@ public struct GatewayReading: Hashable, Sendable {
 
     /// Creates a reading from its parts without checking them.
     public init(
-        receiver: String, address: DeviceAddress? = nil, beacon: BeaconIdentity? = nil, name: String? = nil,
-        rssi: Double, window: Duration = .zero, time: GatewayTime? = nil, channel: UInt8? = nil,
-        measuredPower: Double? = nil
+        receiver: String, address: DeviceAddress? = nil, beacon: BeaconIdentity? = nil,
+        identifier: String? = nil, name: String? = nil, rssi: Double, window: Duration = .zero,
+        time: GatewayTime? = nil, channel: UInt8? = nil, measuredPower: Double? = nil
     ) {
         self.receiver = receiver
         self.address = address
         self.beacon = beacon
+        self.identifier = identifier
         self.name = name
         self.rssi = rssi
         self.window = window

@@ -22,7 +22,7 @@ enum KontaktMessage {
             if fields.matches(key, "trackingId") {
                 let id = try fields.string("trackingId")
                 report.address = fields.withBytes(of: id) { HexText.address($0) }
-                if report.address == nil { report.name = try fields.text(of: id, "trackingId") }
+                if report.address == nil { report.identifier = try fields.text(of: id, "trackingId") }
             } else if fields.matches(key, "sourceId") {
                 receiver = try fields.text("sourceId")
             } else if fields.matches(key, "rssi") {
@@ -34,7 +34,7 @@ enum KontaktMessage {
                 try fields.skip()
             }
         }
-        if report.name?.isEmpty == true { report.name = nil }
+        if report.identifier?.isEmpty == true { report.identifier = nil }
         if let reading = try report.reading(by: receiver, .kontakt, at: offset) { readings.append(reading) }
     }
 }

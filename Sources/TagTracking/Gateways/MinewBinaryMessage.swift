@@ -25,7 +25,7 @@ enum MinewBinaryMessage {
                 var report = TagReport()
                 report.address = address
                 report.data = try bytes.data(count: Int(try bytes.number(1, "length of data")), "data")
-                report.hasRandomAddress = try bytes.number(1, "response") & 0x06 != 0
+                if try bytes.number(1, "response") & 0x06 != 0 { report.addressKind = .random }
                 let rssi = Int8(truncatingIfNeeded: try bytes.number(1, "rssi"))
                 report.rssi = Sighting.isMeasurement(rssi: Double(rssi)) ? Double(rssi) : nil
                 report.readAdvertisement()

@@ -50,7 +50,7 @@ enum OpenMQTTMessage {
                 report.power = try fields.signalStrength("txpower")
             } else if fields.matches(key, "mac_type") {
                 // 0 and 2 are public, 1 and 3 random.
-                report.hasRandomAddress = try fields.integer("mac_type", in: 0...255) & 1 == 1
+                report.addressKind = try fields.integer("mac_type", in: 0...255) & 1 == 1 ? .random : .public
             } else if fields.matches(key, "manufacturerdata") {
                 let start = report.beginStructure(AdvertisingStructure.KnownType.manufacturerData)
                 try fields.hex("manufacturerdata", to: &report.data)
@@ -86,9 +86,9 @@ enum OpenMQTTMessage {
             } else if let named = fields.withBytes(of: id, { HexText.uuid($0) }), report.address != nil {
                 // The option `presuseuuid` writes the UUID of an iBeacon here.
                 uuid = uuid ?? named
-            } else if report.name == nil {
+            } else {
                 let text = try fields.text(of: id, "id")
-                report.name = text.isEmpty ? nil : text
+                report.identifier = text.isEmpty ? nil : text
             }
             if let uuid, let major, let minor {
                 report.beacon = BeaconIdentity(uuid: uuid, major: major, minor: minor)

@@ -41,10 +41,10 @@ enum RaddecMessage {
                 report.address = fields.withBytes(of: id) { HexText.address($0) }
                 if report.address == nil, !id.range.isEmpty {
                     // An EUI-64, or an identifier that isn't an address.
-                    report.name = try fields.text(of: id, "transmitterId")
+                    report.identifier = try fields.text(of: id, "transmitterId")
                 }
             } else if fields.matches(key, "transmitterIdType") {
-                report.hasRandomAddress = try fields.integer("transmitterIdType", in: 0...255) == 3
+                if try fields.integer("transmitterIdType", in: 0...255) == 3 { report.addressKind = .random }
             } else if fields.matches(key, "rssiSignature") {
                 try fields.enterArray("rssiSignature")
                 while try fields.nextElement() { try readDecoding(&fields) }

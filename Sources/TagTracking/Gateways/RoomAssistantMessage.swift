@@ -53,8 +53,7 @@ enum RoomAssistantMessage {
             } else if fields.matches(key, "id") {
                 try identify(&fields)
             } else if fields.matches(key, "name") {
-                let name = try fields.tagName("name")
-                tag.name = tag.name ?? name
+                tag.name = try fields.tagName("name")
             } else if fields.matches(key, "rssi") {
                 tag.rssi = try fields.signalStrength("rssi")
             } else if fields.matches(key, "uuid") {
@@ -118,7 +117,7 @@ enum RoomAssistantMessage {
             updates.append((try fields.text(of: instance, "distances"), time, isOutOfRange))
         }
 
-        /// Reads an identifier: `ble-` or nothing, and an address or `UUID-MAJOR-MINOR`; any other becomes the name.
+        /// Reads an identifier: `ble-` or nothing, and an address or `UUID-MAJOR-MINOR`; any other is the gateway's.
         private mutating func identify(_ fields: inout GatewayFields) throws(GatewayError) {
             let id = try fields.string("id")
             let parsed: (address: DeviceAddress?, beacon: BeaconIdentity?) = fields.withBytes(of: id) { text in
@@ -128,8 +127,8 @@ enum RoomAssistantMessage {
             tag.address = parsed.address
             tag.beacon = parsed.beacon
             guard parsed.address == nil, parsed.beacon == nil else { return }
-            let name = try fields.text(of: id, "id")
-            tag.name = name.isEmpty ? nil : name.hasPrefix("ble-") ? String(name.dropFirst(4)) : name
+            let text = try fields.text(of: id, "id")
+            tag.identifier = text.isEmpty ? nil : text.hasPrefix("ble-") ? String(text.dropFirst(4)) : text
         }
 
         /// Returns the report of a room's message.

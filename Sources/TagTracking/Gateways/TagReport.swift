@@ -4,8 +4,11 @@ import IndoorVocabulary
 /// The parts of a reading while a decoder reads them.
 struct TagReport {
     var address: DeviceAddress?
-    var hasRandomAddress = false
+    /// The kind of the address, if the message states it.
+    var addressKind: DeviceAddress.Kind?
     var beacon: BeaconIdentity?
+    /// The name that the gateway gives the tag.
+    var identifier: String?
     var name: String?
     /// The RSSI in dBm; nil if the message contains none, or one that isn't a measurement.
     var rssi: Double?
@@ -33,7 +36,8 @@ struct TagReport {
                 structure.type == AdvertisingStructure.KnownType.completeName
                     || structure.type == AdvertisingStructure.KnownType.shortenedName, !structure.payload.isEmpty
             else { continue }
-            name = String(decoding: data[structure.payload], as: UTF8.self)
+            // A tag may call itself anything.
+            name = String(validating: data[structure.payload], as: UTF8.self).flatMap { TagNaming.isName($0) ? $0 : nil }
             return
         }
     }
@@ -62,13 +66,13 @@ struct TagReport {
         guard let receiver, !receiver.isEmpty else {
             throw GatewayError(format: format, offset: offset, message: "receiver: expected its name")
         }
-        guard address != nil || beacon != nil || name != nil else {
+        guard address != nil || beacon != nil || identifier != nil || name != nil else {
             throw GatewayError(format: format, offset: offset, message: "tag: expected its address or its beacon")
         }
         var address = address
-        if hasRandomAddress { address?.kind = .random }
+        if let addressKind { address?.kind = addressKind }
         return GatewayReading(
-            receiver: receiver, address: address, beacon: beacon, name: name, rssi: rssi, window: window, time: time,
-            channel: channel, measuredPower: power)
+            receiver: receiver, address: address, beacon: beacon, identifier: identifier, name: name, rssi: rssi,
+            window: window, time: time, channel: channel, measuredPower: power)
     }
 }

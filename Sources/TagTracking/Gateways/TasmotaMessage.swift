@@ -56,17 +56,17 @@ enum TasmotaMessage {
         try fields.enterObject("DetailsBLE")
         while let key = try fields.nextKey() {
             if fields.matches(key, "mac") {
-                // The type of the address may follow a slash: 0 is public, 1 is random.
+                // The type of the address may follow a slash: 0 and 2 are public, 1 and 3 are random.
                 let (address, type) = try fields.parsed("mac", "an address of 12 digits, with or without '/TYPE'") {
-                    text -> (DeviceAddress, UInt8)? in
+                    text -> (DeviceAddress, UInt8?)? in
                     let isTyped = text.count > 2 && text[text.count - 2] == UInt8(ascii: "/")
                     let address = HexText.address(text.extracting(0..<(isTyped ? text.count - 2 : text.count)))
-                    return address.map { ($0, isTyped ? text[text.count - 1] : UInt8(ascii: "0")) }
+                    return address.map { ($0, isTyped ? text[text.count - 1] : nil) }
                 }
                 report.address = address
-                report.hasRandomAddress = type & 1 == 1
+                report.addressKind = type.map { $0 & 1 == 1 ? .random : .public }
             } else if fields.matches(key, "a") {
-                report.name = try fields.text("a")
+                report.identifier = try fields.text("a")
             } else if fields.matches(key, "RSSI") {
                 report.rssi = try fields.signalStrength("RSSI")
             } else if fields.matches(key, "p") {
@@ -108,7 +108,7 @@ enum TasmotaMessage {
                 let state = try fields.string("STATE")
                 isGone = fields.matches(state, "OFF")
             } else if fields.matches(key, "NAME") {
-                report.name = try fields.text("NAME")
+                report.name = try fields.tagName("NAME")
             } else {
                 try fields.skip()
             }

@@ -3,16 +3,22 @@ import IndoorVocabulary
 /// The rules that give each tag one key, whichever name a gateway uses.
 ///
 /// The rules in their order:
-/// 1. a key or an alias in the register;
+/// 1. a key or an alias in the register, for a beacon with its mask (``TagMask``);
 /// 2. the beacon that the tag advertises;
-/// 3. the key that is linked to the tag's address, see below;
-/// 4. the address;
-/// 5. any other name.
+/// 3. the key that is linked to the tag's address by the register or a beacon, see below;
+/// 4. the gateway's identifier, if the message contains no address or one that may change;
+/// 5. the key that is linked to the tag's address by an identifier;
+/// 6. the address;
+/// 7. the gateway's identifier, and then any other name.
 ///
-/// A reading that contains an address beside a beacon, or beside another name in the register, links the address to the
-/// key of the tag. Later readings that contain the address alone then have that key. The link of a public address remains.
-/// Any other link expires after ``linkLifetime`` without a reading of the address, as the device may change its address.
-/// If the table is full, the least recently used link is removed.
+/// A reading that contains an address beside a beacon, beside an identifier of the gateway that outranks it, or beside
+/// another name in the register links the address to the key of the tag. Later readings that contain the address alone then
+/// have that key. The link of a public address remains. Any other link expires after ``linkLifetime`` without a reading of
+/// the address, as the device may change its address. If the table is full, the least recently used link is removed.
+///
+/// A gateway gives a tag an identifier (``GatewayReading/identifier``) after it has resolved an address that changes, or
+/// because its user has named the tag there. Such an address would be a new tag after each change. An address that is
+/// certainly public or static outranks the identifier, because gateways without the identifier report the same address.
 ///
 /// The same calls give the same keys.
 public struct TagNaming: Sendable {
@@ -20,6 +26,8 @@ public struct TagNaming: Sendable {
         var key: TagKey
         var lastUse: Instant
         var isPermanent: Bool
+        /// Whether the key is an identifier of a gateway, to which a beacon and the register have priority.
+        var isIdentifier = false
     }
 
     /// The time without a reading after which the link of an address that isn't public expires.
@@ -27,15 +35,14 @@ public struct TagNaming: Sendable {
     /// The length of the longest name in bytes of UTF-8. A longer name is no name of a tag.
     public static let longestName = 200
 
-    /// The key of each key and alias in the register.
-    private let registered: [TagKey: TagKey]
+    private let registered: RegisteredNames
     private var links: RecencyTable<UInt64, Link>
 
     /// Creates the rules without links.
     ///
     /// - Parameter linkLimit: the most links, at least 1.
     public init(register: TagRegister = TagRegister(), linkLimit: Int = 65_536) {
-        registered = register.keysByName
+        registered = RegisteredNames(register)
         links = RecencyTable(limit: linkLimit)
     }
 
@@ -46,38 +53,50 @@ public struct TagNaming: Sendable {
     ///
     /// - Parameter now: the time of arrival.
     public mutating func key(of reading: GatewayReading, at now: Instant) -> TagKey? {
+        let given = reading.identifier.flatMap(Self.key(of:))
         let named = reading.name.flatMap(Self.key(of:))
         // Gateways write an unknown address as zeros.
-        let address = reading.address.flatMap { $0.rawValue == 0 ? nil : $0 } ?? named?.addressValue
+        let address =
+            reading.address.flatMap { $0.rawValue == 0 ? nil : $0 } ?? given?.addressValue
+            ?? (given == nil ? named?.addressValue : nil)
         let key = address.map { TagKey.address($0).canonical }
-        let beacon = reading.beacon.map(TagKey.beacon) ?? named.flatMap(\.ifBeacon)
-        if let key, let registered = registered[key] { return registered }
-        let other = beacon.flatMap { registered[$0] } ?? named.flatMap { registered[$0] } ?? beacon
+        let beacon = reading.beacon.map(TagKey.beacon) ?? given?.ifBeacon ?? named?.ifBeacon
+        if let registered = key.flatMap(registered.key(of:)) { return registered }
+        let other =
+            beacon.flatMap(registered.key(of:)) ?? given.flatMap(registered.key(of:))
+            ?? named.flatMap(registered.key(of:)) ?? beacon
         if let other {
             if let address { link(address, to: other, at: now) }
             return other
         }
-        if let address, let linked = linkedKey(of: address, at: now) { return linked }
-        return key ?? named
+        let linked = address.flatMap { linkedKey(of: $0, at: now) }
+        if let linked, !linked.isIdentifier { return linked.key }
+        if let given, address?.mayChange ?? true {
+            if let address, key != given { link(address, to: given, isIdentifier: true, at: now) }
+            return given
+        }
+        return linked?.key ?? key ?? given ?? named
     }
 
-    private mutating func link(_ address: DeviceAddress, to key: TagKey, at now: Instant) {
+    private mutating func link(
+        _ address: DeviceAddress, to key: TagKey, isIdentifier: Bool = false, at now: Instant
+    ) {
         let isPublic = address.kind == .public
         links.use(address.rawValue, else: Link(key: key, lastUse: now, isPermanent: isPublic)) { link in
             link = Link(
                 key: key, lastUse: max(link.lastUse, now),
-                isPermanent: isPublic || (link.isPermanent && address.kind == nil))
+                isPermanent: isPublic || (link.isPermanent && address.kind == nil), isIdentifier: isIdentifier)
         }
     }
 
     /// Uses the link of an address; returns nil if there is none, or if it has expired.
-    private mutating func linkedKey(of address: DeviceAddress, at now: Instant) -> TagKey? {
+    private mutating func linkedKey(of address: DeviceAddress, at now: Instant) -> (key: TagKey, isIdentifier: Bool)? {
         guard let link = links.peek(address.rawValue),
             link.isPermanent || link.lastUse.duration(to: now) <= Self.linkLifetime
         else { return nil }
         return links.use(address.rawValue, else: link) { link in
             link.lastUse = max(link.lastUse, now)
-            return link.key
+            return (link.key, link.isIdentifier)
         }
     }
 }
@@ -93,20 +112,25 @@ extension TagNaming {
     /// - a UUID alone: the name of the UUID with dashes in upper case;
     /// - any other name as it is, without spaces at its ends.
     ///
-    /// - Returns: nil for an empty name, for one longer than ``longestName``, and for one with control characters.
+    /// - Returns: nil for an empty name, for one longer than ``longestName``, and for one with control characters of Unicode.
     public static func key(of name: String) -> TagKey? {
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") }
         let bytes = Array(name.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
-        guard !bytes.isEmpty, bytes.count <= longestName, !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            return nil
-        }
         let text = String(decoding: bytes, as: UTF8.self)
+        guard isName(text) else { return nil }
         if let beacon = beacon(of: body(of: text, behind: "ibeacon:") ?? body(of: text, behind: "altbeacon:") ?? text) {
             return .beacon(beacon)
         }
         if let address = address(of: body(of: text, behind: "known:") ?? text) { return .address(address) }
         if let uuid = BeaconUUID(text) { return .name(uuid.description) }
         return TagKey(text)
+    }
+
+    /// Returns whether a text can be the name of a tag: it isn't empty, is at most as long as ``longestName``, and has no
+    /// control characters, which are U+0000 to U+001F and U+007F to U+009F (the category Cc of Unicode).
+    static func isName(_ text: String) -> Bool {
+        (1...longestName).contains(text.utf8.count)
+            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
     }
 
     /// Returns the text behind a prefix in either case; nil without the prefix.

@@ -1,9 +1,9 @@
 extension TagRegister {
     /// Creates a register from a table in CSV format (RFC 4180) and UTF-8.
     ///
-    /// The first line has the names of the columns in any order: `key`, which is required, `name`, `power`, `class` and
-    /// `aliases`. An empty field is an absent value. Aliases are separated by spaces. ``TagNaming/key(of:)`` lists the
-    /// spellings of keys and aliases.
+    /// The first line has the names of the columns in any order: `key`, which is required, `name`, `power`, `class`,
+    /// `aliases` and `mask`. An empty field is an absent value. Aliases are separated by spaces. ``TagNaming/key(of:)`` lists
+    /// the spellings of keys and aliases, and ``TagMask/init(_:)`` those of masks.
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.
     /// - Throws: ``TagRegisterError`` for an invalid or unknown value, and for a key or an alias of two tags.
@@ -39,6 +39,7 @@ extension TagRegister {
                 case "key": row.key = field
                 case "name": row.name = field
                 case "class": row.tagClass = field
+                case "mask": row.mask = field
                 case "aliases": row.aliases = field.split(separator: " ").map(String.init)
                 default:
                     guard let power = Double(field), power.isFinite else {

@@ -3,8 +3,9 @@ import IndoorVocabulary
 extension TagRegister {
     /// Creates a register from an array of objects in JSON and UTF-8.
     ///
-    /// The members of an object are `key`, which is required, `name`, `power`, `class` and `aliases`, an array of strings. An
-    /// absent value is absent or null. ``TagNaming/key(of:)`` lists the spellings of keys and aliases.
+    /// The members of an object are `key`, which is required, `name`, `power`, `class`, `aliases`, an array of strings, and
+    /// `mask`, a string. An absent value is absent or null. ``TagNaming/key(of:)`` lists the spellings of keys and aliases,
+    /// and ``TagMask/init(_:)`` those of masks.
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.
     /// - Throws: ``TagRegisterError`` for an invalid document, for an invalid or unknown value, and for a key or an alias of
@@ -67,6 +68,7 @@ extension TagRegister {
             case "name": row.name = try reader.text(of: reader.string())
             case "class": row.tagClass = try reader.text(of: reader.string())
             case "power": row.power = try reader.number()
+            case "mask": row.mask = try reader.text(of: reader.string())
             default:
                 try reader.enterArray()
                 while try reader.nextElement() { row.aliases.append(try reader.text(of: reader.string())) }

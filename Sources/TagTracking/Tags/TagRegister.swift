@@ -14,16 +14,20 @@ public struct TagRegister: Hashable, Sendable {
         public var power: Double?
         /// The class of the tag, a key of ``FleetSettings/classes``; nil for the default.
         public var tagClass: String?
+        /// The bits that identify the tag in the beacons among the key and the aliases; nil for all.
+        public var mask: TagMask?
 
         /// Creates an entry.
         public init(
-            key: TagKey, aliases: [TagKey] = [], name: String? = nil, power: Double? = nil, tagClass: String? = nil
+            key: TagKey, aliases: [TagKey] = [], name: String? = nil, power: Double? = nil,
+            tagClass: String? = nil, mask: TagMask? = nil
         ) {
             self.key = key
             self.aliases = aliases
             self.name = name
             self.power = power
             self.tagClass = tagClass
+            self.mask = mask
         }
     }
 
@@ -37,15 +41,5 @@ public struct TagRegister: Hashable, Sendable {
             entry.aliases = entry.aliases.map(\.canonical)
             self.entries[entry.key] = entry
         }
-    }
-
-    /// The key of each key and alias. A key has priority over an alias, and the smaller of two keys with the same alias
-    /// has priority, so that the order of a dictionary makes no difference.
-    var keysByName: [TagKey: TagKey] {
-        var keys = Dictionary(uniqueKeysWithValues: entries.keys.map { ($0, $0) })
-        for entry in entries.values.sorted(by: { $0.key < $1.key }) {
-            for alias in entry.aliases where keys[alias] == nil { keys[alias] = entry.key }
-        }
-        return keys
     }
 }

@@ -7,10 +7,11 @@ struct TagRegisterBuilder {
         var power: Double?
         var tagClass: String?
         var aliases: [String] = []
+        var mask: String?
     }
 
     /// The names of the members, in the order of a table.
-    static let fields = ["key", "name", "power", "class", "aliases"]
+    static let fields = ["key", "name", "power", "class", "aliases", "mask"]
     /// The valid powers at 1 m in dBm: those of an RSSI that a receiver measures, and some dB above for strong tags.
     static let powers = -127.0...20.0
 
@@ -19,6 +20,7 @@ struct TagRegisterBuilder {
     private var entries: [TagRegister.Entry] = []
     /// The line and the index of the entry with each key and alias.
     private var owners: [TagKey: (line: Int, entry: Int)] = [:]
+    private var beacons = MaskedBeacons()
 
     init(classes: Set<String>?) { self.classes = classes }
 
@@ -44,8 +46,39 @@ struct TagRegisterBuilder {
             throw TagRegisterError(
                 line: line, field: "class", message: "the class '\(tagClass)' is unknown; use one of: \(known)")
         }
+        let mask = try mask(of: row, [key] + aliases, line)
         entries.append(
-            TagRegister.Entry(key: key, aliases: aliases, name: row.name, power: row.power, tagClass: row.tagClass))
+            TagRegister.Entry(
+                key: key, aliases: aliases, name: row.name, power: row.power, tagClass: row.tagClass, mask: mask))
+    }
+
+    /// Returns the mask of a row, with which no other line may have the same beacon.
+    private mutating func mask(of row: Row, _ names: [TagKey], _ line: Int) throws(TagRegisterError) -> TagMask? {
+        func failure(_ message: String) -> TagRegisterError {
+            TagRegisterError(line: line, field: "mask", message: message)
+        }
+        let mask = row.mask.flatMap { TagMask($0) }
+        if let text = row.mask, mask == nil {
+            throw failure(
+                "'\(text.prefix(40))' isn't a mask; write the bits that identify the tag as 0xFF00 for the minor, or as "
+                    + "0xFFFF/0xFF00 for the major and the minor")
+        }
+        let beacons = names.compactMap { if case .beacon(let beacon) = $0 { beacon } else { nil } }
+        if let mask {
+            guard !beacons.isEmpty else {
+                throw failure("a mask needs a beacon, UUID-MAJOR-MINOR, as the key or an alias of the tag")
+            }
+            guard !self.beacons.exceedsLimit(with: mask) else {
+                throw failure("the register has more than \(MaskedBeacons.limit) masks; use the same ones for more tags")
+            }
+        }
+        for beacon in beacons {
+            guard let other = self.beacons.add(beacon, mask ?? .all, (line, entries.count)) else { continue }
+            throw failure(
+                "\(beacon) and a beacon on line \(other.line) are the same tag, as they differ only in bits that a mask "
+                    + "leaves out; change a mask, or join the lines")
+        }
+        return mask
     }
 
     /// Returns the key for a name, which no other line may use.

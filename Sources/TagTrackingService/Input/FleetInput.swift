@@ -85,7 +85,7 @@ package struct FleetInput: Sendable {
                 timeout.cancel()
                 give(.connected(refused: refused))
             case .received(let message): receive(message, give)
-            case .confirmed: break
+            case .confirmed, .refused: break
             case .ended(let error): return error
             }
         }

@@ -21,6 +21,7 @@ package actor MQTTOutputSink: FleetOutputSink {
     private var running: Task<Void, Never>?
     private var pause: Task<Void, Never>?
     private var lastError: MQTTSharingError?
+    private var reportedRefusals = ReportedRefusals()
     private let refusals: AsyncStream<ProcessNameTaken>
     private let refusal: AsyncStream<ProcessNameTaken>.Continuation
 
@@ -165,6 +166,7 @@ package actor MQTTOutputSink: FleetOutputSink {
         guard presence.standing == .asking, !isStopped else { return }
         isAccepted = true
         lastError = nil
+        reportedRefusals = ReportedRefusals()
         for operation in presence.decide() { link.ask(operation) }
         publisher.restate()
         pump()
@@ -176,6 +178,9 @@ package actor MQTTOutputSink: FleetOutputSink {
             for operation in presence.accepted() { link.ask(operation) }
             if let topic = publisher.birthTopic { link.ask(.subscribe(topic, .atLeastOnce)) }
         case .confirmed: publisher.confirm()
+        case .refused(let topic, let reason, let isAwaited):
+            publisher.refuse(isAwaited: isAwaited)
+            if reportedRefusals.isNew(topic, reason) { report(.refusedMessage(topic: topic, reason: reason)) }
         case .received(let message):
             for operation in presence.receive(message) where !isStopped { link.ask(operation) }
             if presence.standing == .refused { return leave(link) }

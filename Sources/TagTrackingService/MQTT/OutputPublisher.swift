@@ -12,6 +12,8 @@ package struct OutputPublisher: Sendable {
     package struct Counters: Hashable, Sendable {
         /// The messages that the broker confirmed.
         package var confirmed = 0
+        /// The messages that the broker refused.
+        package var refused = 0
         /// The events that were discarded because too many waited.
         package var lostEvents = 0
         /// The positions that a newer one replaced before they were sent.
@@ -234,6 +236,12 @@ package struct OutputPublisher: Sendable {
     /// Records that the broker confirmed the oldest message.
     package mutating func confirm() {
         if unconfirmed.popFirst() != nil { counters.confirmed += 1 }
+    }
+
+    /// Records that the broker refused a message: the oldest one if its confirmation is awaited, or another one.
+    package mutating func refuse(isAwaited: Bool) {
+        if isAwaited { _ = unconfirmed.popFirst() }
+        counters.refused += 1
     }
 
     /// Returns the next message; nil if none waits, or too many wait for their confirmation.

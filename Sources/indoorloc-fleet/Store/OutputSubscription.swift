@@ -62,7 +62,7 @@ struct OutputSubscription: OutputSource {
                 timeout.cancel()
                 report(.connected(to: broker.host))
             case .received(let message): receive(message, report, give)
-            case .confirmed: break
+            case .confirmed, .refused: break
             case .ended(let error): return error
             }
         }

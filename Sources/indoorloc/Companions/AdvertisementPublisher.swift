@@ -5,7 +5,8 @@ import TagTracking
 
 /// A gateway: it publishes what a source receives, over a broker, in batches of at most a tenth of a second.
 ///
-/// A message is sent at most once, as a late reading is of no use. Without a connection, the publisher stores the readings of
+/// A message is sent at most once, as a late reading is of no use. The broker confirms only one message in a minute, the
+/// first one of a connection included, so that it can report that it refuses them. Without a connection, the publisher stores the readings of
 /// the latest seconds, discards earlier ones, and connects again with growing pauses. The broker retains the gateway's
 /// presence, and changes it to `offline` if the connection breaks.
 ///
@@ -15,6 +16,8 @@ final class AdvertisementPublisher: Sendable {
     static let interval = Duration.milliseconds(100)
     /// The time for which readings wait for a connection. A fleet discards older ones.
     static let longestWait = Duration.seconds(5)
+    /// The time between two messages whose confirmation is requested.
+    private static let checkInterval = Duration.seconds(60)
     /// The most readings that wait.
     static let capacity = 16_384
     /// The most readings of a message: about 25 KB.
@@ -40,8 +43,11 @@ final class AdvertisementPublisher: Sendable {
         var isRefused = false
         /// Ends the pause between two connections.
         var pause: (@Sendable () -> Void)?
-        /// The last reported error.
+        /// The last reported error, and the reported refusals of this connection.
         var reported: String?
+        var refusals = ReportedRefusals()
+        /// The time of the next message whose confirmation is requested.
+        var nextCheck = ContinuousClock.now
     }
 
     private let options: PublishOptions
@@ -98,7 +104,12 @@ final class AdvertisementPublisher: Sendable {
                 let payload = IndoorlocPayload(wallClock: state.wallClock, readings: Array(rest.prefix(Self.batchSize)))
                 rest = rest.dropFirst(Self.batchSize)
                 let topic = IndoorlocPayload.topic(prefix: options.prefix, gateway: options.gateway)
-                link.ask(.publish(MQTTMessage(topic: topic, payload: payload.encoded(), quality: .atMostOnce)))
+                let isChecked = ContinuousClock.now >= state.nextCheck
+                if isChecked { state.nextCheck = .now + Self.checkInterval }
+                link.ask(
+                    .publish(
+                        MQTTMessage(
+                            topic: topic, payload: payload.encoded(), quality: isChecked ? .atLeastOnce : .atMostOnce)))
             }
             state.pending = []
         }
@@ -186,6 +197,10 @@ final class AdvertisementPublisher: Sendable {
                 }
             case .received(let message): receive(message, over: link)
             case .ended(let error): report(error)
+            case .refused(let topic, let reason, _):
+                let isNew = state.withLock { $0.refusals.isNew(topic, reason) }
+                let error = MQTTSharingError.refusedMessage(topic: topic, reason: reason)
+                if isNew { StandardError.line("publishing: \(error)", .warning) }
             case .subscribed, .confirmed: break
             }
         }
@@ -210,6 +225,8 @@ final class AdvertisementPublisher: Sendable {
         let isEnding = state.withLock { state in
             state.isAccepted = true
             state.reported = nil
+            state.refusals = ReportedRefusals()
+            state.nextCheck = .now
             return state.isEnding
         }
         StandardError.line("publishing to \(options.broker.host) as \(options.gateway)", .info)

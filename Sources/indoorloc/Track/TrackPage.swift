@@ -31,17 +31,18 @@ struct TrackPage: Sendable {
     ///
     /// - Parameters:
     ///   - queue: receives the messages of gateways that use HTTP.
+    ///   - published: publishes the outputs over the broker; nil for none.
     ///   - now: returns the time of the fleet.
     /// - Throws: `LiveMapError` if the system has no resources for the server.
     func start(
-        _ engine: FleetEngine, _ queue: MessageQueue, now: @escaping @Sendable () -> Instant
+        _ engine: FleetEngine, _ queue: MessageQueue, published: MQTTOutputSink?, now: @escaping @Sendable () -> Instant
     ) throws(LiveMapError) -> LiveMapServer {
         let routes = TagRoutes(
             board: board, title: packet.venue.name, venue: packet.venue, plans: PacketPlans(PlanFiles(packet)),
             metrics: {
                 let families =
                     await engine.statistics.families(at: now()) + engine.intakeStatistics.families
-                    + engine.receivers.families
+                    + engine.receivers.families + (await published?.counters.families ?? [])
                 return MetricText.text(of: families)
             },
             gateways: { format, path, body in

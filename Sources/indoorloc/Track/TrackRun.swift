@@ -53,7 +53,7 @@ struct TrackRun: Sendable {
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
-        let server = try page?.start(engine, queue) { clock.now() }
+        let server = try page?.start(engine, queue, published: published) { clock.now() }
         defer { server?.stop() }
         let register = RegisterFile(fleet)
         let reloading = ReloadSignal { register.reload() }

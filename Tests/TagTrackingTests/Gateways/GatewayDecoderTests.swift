@@ -46,7 +46,7 @@ final class GatewayDecoderTests: XCTestCase {
     func testANameThatIsNoTextCostsNoReading() throws {
         let names: [(bytes: [UInt8], name: String?)] = [
             (Array("Zoé".utf8), "Zoé"), ([0x5A, 0xFF, 0x41], nil), ([0x5A, 0x01], nil), ([0x5A, 0x0A], nil),
-            (Array("Z\\u0007".utf8), nil), ([], nil),
+            (Array("Z\\u0007".utf8), nil), (Array("Z\u{9B}".utf8), nil), ([], nil),
         ]
         let messages: [(topic: String, before: String, after: String, format: GatewayFormat)] = [
             (
@@ -56,6 +56,7 @@ final class GatewayDecoderTests: XCTestCase {
             ("home/gw/BTtoMQTT/a", #"{"id":"AA:BB:CC:DD:EE:FF","rssi":-60,"name":""#, "\"}", .openMQTTGateway),
             ("", #"[{"type":"Gateway","mac":"gw"},{"mac":"AABBCCDDEEFF","rssi":-60,"bleName":""#, "\"}]", .minewLong),
             ("room_presence/gw", #"{"id":"aabbccddeeff","rssi":-60,"name":""#, "\"}", .roomAssistant),
+            ("tele/gw/SENSOR", #"{"IBEACON":{"MAC":"AABBCCDDEEFF","RSSI":-60,"NAME":""#, "\"}}", .tasmota),
         ]
         for message in messages {
             for (bytes, name) in names {
@@ -145,7 +146,9 @@ final class GatewayDecoderTests: XCTestCase {
             for reading in readings {
                 XCTAssertTrue(Sighting.isMeasurement(rssi: reading.rssi), "\(reading)")
                 XCTAssertFalse(reading.receiver.isEmpty)
-                XCTAssertTrue(reading.address != nil || reading.beacon != nil || reading.name?.isEmpty == false)
+                XCTAssertTrue(
+                    reading.address != nil || reading.beacon != nil || reading.identifier?.isEmpty == false
+                        || reading.name?.isEmpty == false)
             }
         }
         XCTAssertGreaterThan(count, 2_000)

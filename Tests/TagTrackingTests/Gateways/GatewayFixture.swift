@@ -60,6 +60,7 @@ struct GatewayFixture {
             parts.append("address=\(address)" + (address.kind.map { " \($0.rawValue)" } ?? ""))
         }
         if let beacon = reading.beacon { parts.append("beacon=\(beacon)") }
+        if let identifier = reading.identifier { parts.append("identifier=\(identifier)") }
         if let name = reading.name { parts.append("name=\(name)") }
         parts.append("rssi=\(reading.rssi)")
         parts.append("window=\(number(reading.window.seconds))")

@@ -83,6 +83,94 @@ final class TagIntakeTests: XCTestCase {
         }
     }
 
+    func testOneTagWithAnIdentifierOfTheGatewayHasOneKeyWhileItsAddressChanges() {
+        let key = "irk:00112233445566778899aabbccddeeff"
+        let addresses = ["4a1122334455", "7b66778899aa", "5d0102030405", "02aabbccddee"]
+        let messages: [(name: String, topic: String, payload: (String) -> String)] = [
+            ("phone:zoe", "espresense/devices/phone:zoe/hall", { #"{"mac":"\#($0)","id":"phone:zoe","rssi":-60}"# }),
+            ("zoe", "espresense/devices/zoe/hall", { #"{"mac":"\#($0)","id":"zoe","name":"Zoe","rssi":-60}"# }),
+            (key, "espresense/devices/\(key)/hall", { #"{"mac":"\#($0)","id":"\#(key)","rssi":-60}"# }),
+            ("zoe", "home/gw/BTtoMQTT/zoe", { #"{"id":"zoe","mac":"\#($0)","mac_type":1,"rssi":-60}"# }),
+            ("zoe", "tele/gw/BLE", { #"{"DetailsBLE":{"mac":"\#($0)/1","a":"zoe","RSSI":-60}}"# }),
+        ]
+        for (name, topic, payload) in messages {
+            var intake = TagIntake()
+            let tags = addresses.enumerated().flatMap { index, address in
+                let payload = Array(payload(address).utf8)
+                let message = GatewayMessage(topic: topic, payload: payload, arrival: at(Double(index) * 900))
+                return intake.readings(of: message).map(\.tag)
+            }
+            XCTAssertEqual(tags, Array(repeating: .name(name), count: 4), "\(topic): \(intake.problems)")
+        }
+    }
+
+    func testAnAddressThatDoesNotChangeOutranksAnIdentifierOfTheGateway() {
+        let messages = [
+            ("espresense/devices/zoe/hall", #"{"mac":"c31122334455","id":"zoe","rssi":-60}"#, 0xC311_2233_4455),
+            ("espresense/devices/zoe/hall", #"{"mac":"ac1122334455","id":"zoe","rssi":-60}"#, 0xAC11_2233_4455),
+            ("tele/gw/BLE", #"{"DetailsBLE":{"mac":"401122334455/0","a":"zoe","RSSI":-60}}"#, 0x4011_2233_4455),
+        ]
+        for (topic, payload, address) in messages {
+            var intake = TagIntake()
+            let message = GatewayMessage(topic: topic, payload: Array(payload.utf8), arrival: at(0))
+            let expected = TagKey.address(DeviceAddress(rawValue: UInt64(address)))
+            XCTAssertEqual(intake.readings(of: message).map(\.tag), [expected], payload)
+        }
+    }
+
+    func testWhatManyDevicesShareIsNoIdentifierOfAGateway() {
+        // What ESPresense writes for a device that it hasn't resolved: kinds of devices, and names that devices advertise.
+        for id in ["apple:1005:9-24", "apple:iphone14-2", "name:band", "md:0157:24", "sd:feaa", "ad:180f", "tile:4a1122334455"] {
+            var intake = TagIntake()
+            let payload = #"{"mac":"4a1122334455","id":"\#(id)","rssi":-60}"#
+            let message = GatewayMessage(
+                topic: "espresense/devices/\(id)/hall", payload: Array(payload.utf8), arrival: at(0))
+            let expected = TagKey.address(DeviceAddress(rawValue: 0x4A11_2233_4455))
+            XCTAssertEqual(intake.readings(of: message).map(\.tag), [expected], id)
+        }
+    }
+
+    func testTheAddressBesideAnIdentifierIsLinkedForGatewaysThatDoNotKnowTheIdentifier() {
+        var intake = TagIntake()
+        let messages = [
+            ("espresense/devices/zoe/hall", #"{"mac":"4a1122334455","id":"zoe","rssi":-60}"#),
+            ("home/gw/BTtoMQTT/4A1122334455", #"{"id":"4A:11:22:33:44:55","mac_type":1,"rssi":-60}"#),
+        ]
+        let tags = messages.flatMap { topic, payload in
+            intake.readings(of: GatewayMessage(topic: topic, payload: Array(payload.utf8), arrival: at(0))).map(\.tag)
+        }
+        XCTAssertEqual(tags, [.name("zoe"), .name("zoe")])
+    }
+
+    func testATagWithItsBatteryInTheMinorIsOneTagByTheMaskOfTheRegister() throws {
+        let uuid = "00000000-0000-0001-0000-000000000002"
+        let files = [
+            "key,mask\n\(uuid)-3-4608,0xFF00\n", "key,aliases,mask\n\(uuid)/3/4608,x \(uuid)-9-1,0xFF00\n",
+            "key,mask\n\(uuid)-3-4660,0xFFFF/65280\n",
+        ]
+        for file in files {
+            let register = try TagRegister(csv: Array(file.utf8))
+            let key = try XCTUnwrap(register.entries.keys.first)
+            var settings = FleetSettings()
+            settings.unknownTags = .none
+            var intake = TagIntake(register: register, settings: settings)
+            var tags: [TagKey] = []
+            for level in stride(from: 100, through: 0, by: -1) {
+                // The battery is in the lower byte; the other tag has another upper byte.
+                for (high, address, count) in [(0x1200, "c31122334455", 1), (0x1300, "c31122334466", 0)] {
+                    let payload = #"{"mac":"\#(address)","id":"iBeacon:\#(uuid)-3-\#(high + level)","rssi":-60}"#
+                    let message = GatewayMessage(
+                        topic: "espresense/devices/a/hall", payload: Array(payload.utf8),
+                        arrival: at(Double(100 - level) * 3600))
+                    let readings = intake.readings(of: message)
+                    tags += readings.map(\.tag)
+                    XCTAssertEqual(readings.count, count, payload)
+                }
+            }
+            XCTAssertEqual(tags, Array(repeating: key, count: 101), file)
+        }
+    }
+
     func testARetainedMessageIsDroppedBeforeItIsDecoded() throws {
         var intake = TagIntake()
         let retained = message([try advertisement(at(0))], arrival: at(0), isRetained: true)

@@ -61,7 +61,7 @@ final class TagRegisterFileTests: XCTestCase {
         assertFails(try csv("name\n"), "line 1, key: the column is missing")
         assertFails(
             try csv("key,colour\n"),
-            "line 1, colour: the column is unknown; the columns are key,name,power,class,aliases")
+            "line 1, colour: the column is unknown; the columns are key,name,power,class,aliases,mask")
         assertFails(try csv("key,key\n"), "line 1, key: the column occurs twice")
         assertFails(try csv("key,name\na,b\nc\n"), "line 3: the line has 1 fields; the first line has 2")
         assertFails(try csv("key,name\na,\"b\n\nc"), "line 2: the closing quote of a field is missing")
@@ -100,6 +100,56 @@ final class TagRegisterFileTests: XCTestCase {
             register.entries.values.map(\.aliases), [[.address(DeviceAddress(rawValue: 0xAABB_CCDD_EE00))]])
     }
 
+    private let uuid = "00000000-0000-0001-0000-000000000002"
+
+    func testAMaskIsReadInBothFormats() throws {
+        for (text, mask) in [
+            ("0xFF00", TagMask(minor: 0xFF00)), ("0xff00", TagMask(minor: 0xFF00)), ("65280", TagMask(minor: 0xFF00)),
+            ("0", TagMask(minor: 0)), ("0x0FFF/0xFF00", TagMask(major: 0xFFF, minor: 0xFF00)),
+            ("65535/0", TagMask(major: .max, minor: 0)),
+        ] {
+            let table = try csv("key,mask\n\(uuid)-3-4660,\(text)\n")
+            XCTAssertEqual(table.entries.values.map(\.mask), [mask], text)
+            XCTAssertEqual(try json(#"[{"key": "\#(uuid)-3-4660", "mask": "\#(text)"}]"#), table, text)
+        }
+    }
+
+    func testAnErrorOfAMaskSaysWhatToWrite() {
+        for text in ["FF00", "0x", "0x10000", "70000", "-1", "+1", "0x+1", "1/2/3", "/", "0xFF00/", "bits"] {
+            assertFails(
+                try csv("key,mask\n\(uuid)-3-4,\(text)\n"),
+                "line 2, mask: '\(text)' isn't a mask; write the bits that identify the tag as 0xFF00 for the minor, or as "
+                    + "0xFFFF/0xFF00 for the major and the minor")
+        }
+        assertFails(
+            try csv("key,mask,aliases\ncart,0xFF00,aabbccddeeff\n"),
+            "line 2, mask: a mask needs a beacon, UUID-MAJOR-MINOR, as the key or an alias of the tag")
+        assertFails(
+            try json(#"[{"key": "\#(uuid)-3-4", "mask": 65280}]"#), "line 1, mask: expected a string")
+        let many = (0...16).map { "\(uuid)-\($0)-0,0xFFFF/\($0)" }.joined(separator: "\n")
+        assertFails(
+            try csv("key,mask\n\(many)\n"),
+            "line 18, mask: the register has more than 16 masks; use the same ones for more tags")
+    }
+
+    func testTwoTagsThatOnlyTheBitsOutsideOfAMaskTellApartAreAnError() throws {
+        func expect(_ first: String, _ second: String, line: UInt = #line) {
+            for (rows, minor) in [("\(first)\n\(second)", second), ("\(second)\n\(first)", first)] {
+                let beacon = "\(uuid)/3/" + (minor.split(separator: ",")[0].split(separator: "-").last ?? "")
+                assertFails(
+                    try csv("key,mask\n\(rows)\n"),
+                    "line 3, mask: \(beacon) and a beacon on line 2 are the same tag, as they differ only in bits that a "
+                        + "mask leaves out; change a mask, or join the lines", line: line)
+            }
+        }
+        expect("\(uuid)-3-4608,0xFF00", "\(uuid)-3-4660,0xFF00")
+        expect("\(uuid)-3-4608,0xFF00", "\(uuid)-3-4660,")
+        expect("\(uuid)-3-4608,0xFF00", "\(uuid)-3-4660,0xF0F0")
+        let different = try csv(
+            "key,mask\n\(uuid)-3-4608,0xFF00\n\(uuid)-3-4864,0xFF00\n\(uuid)-4-4608,\n\(uuid)-5-4660,0xF0F0\n")
+        XCTAssertEqual(different.entries.count, 4)
+    }
+
     func testAnyClassIsAcceptedWithoutAListOfClasses() throws {
         let register = try TagRegister(csv: Array("key,class\na,heavy\n".utf8))
         XCTAssertEqual(register.entries[.name("a")]?.tagClass, "heavy")
@@ -127,7 +177,7 @@ final class TagRegisterFileTests: XCTestCase {
         assertFails(try json("[{\"key\":\"a\",\"power\":\"loud\"}]"), "line 1, power: expected a number")
         assertFails(
             try json("[{\"key\":\"a\",\n\"colour\":1}]"),
-            "line 2: expected one of the members key, name, power, class, aliases, not 'colour'")
+            "line 2: expected one of the members key, name, power, class, aliases, mask, not 'colour'")
         assertFails(
             try json("[{\"key\":\"a\",\n\"key\":\"a\"}]"), "line 2: expected each member once, not 'key' again")
         assertFails(
