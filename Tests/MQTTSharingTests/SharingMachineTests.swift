@@ -116,8 +116,24 @@ final class SharingMachineTests: XCTestCase {
         let position = try SharingPayload.position(message.payload, of: try DeviceID("cart"), in: "hall")
         XCTAssertEqual(position.sentAt, 1_800_000_000)
         XCTAssertEqual(position.level, 4)
-        XCTAssertEqual(message.quality, .atMostOnce)
         XCTAssertFalse(message.isRetained)
+    }
+
+    /// A broker that refuses the positions can say so only of a message that it has to confirm.
+    func testTheConfirmationOfAPositionIsRequestedOnceAMinute() throws {
+        var stage = try MachineStage()
+        stage.connect()
+        stage.join("hall")
+        try stage.presence(of: "fork", ["hall"])
+        var qualities: [MQTTMessage.Quality] = []
+        for turn in 0..<13 {
+            let positions = try stage.handle(.share(.at(x: Double(turn)), level: nil)).positions
+            qualities += positions.map(\.quality)
+            stage.advance(10)
+        }
+        let checked = qualities.indices.filter { qualities[$0] == .atLeastOnce }
+        XCTAssertEqual(qualities.count, 13)
+        XCTAssertEqual(checked, [0, 6, 12])
     }
 
     func testOnlyEarlierDevicesCountTowardsTheCapacity() throws {

@@ -97,9 +97,9 @@ struct GatewayLogContent: RecordContent {
 }
 
 extension GatewayReading {
-    /// Returns whether the reading is of a tag with this address, beacon or name.
+    /// Returns whether the reading is of a tag with this address, beacon, identifier or name.
     fileprivate func isOf(_ tag: String) -> Bool {
-        if name == tag { return true }
+        if identifier == tag || name == tag { return true }
         if let address, address.rawValue == FieldText.address(tag)?.rawValue { return true }
         return beacon != nil && beacon == FieldText.identity(tag)
     }
