@@ -35,6 +35,8 @@ package final class NginxServer {
 
     package let port: UInt16
     private let process: Process
+    /// Signalled at the end of the process.
+    private let end: DispatchSemaphore
     private let folder: String
 
     /// Starts a server, and returns once it answers.
@@ -43,9 +45,9 @@ package final class NginxServer {
     package init(root: String, folder: String, _ configuration: Configuration = Configuration()) throws {
         // Between the choice of a port and its use, another process may occupy it. The loop then tries another port.
         for _ in 0..<20 {
-            let port = try TestPort.free()
-            if let process = try Self.start(root: root, folder: folder, port: port, configuration) {
-                (self.port, self.process, self.folder) = (port, process, folder)
+            let (port, end) = (try TestPort.free(), DispatchSemaphore(value: 0))
+            if let process = try Self.start(root: root, folder: folder, port: port, configuration, end) {
+                (self.port, self.process, self.end, self.folder) = (port, process, end, folder)
                 return
             }
         }
@@ -54,7 +56,7 @@ package final class NginxServer {
     }
 
     private static func start(
-        root: String, folder: String, port: UInt16, _ configuration: Configuration
+        root: String, folder: String, port: UInt16, _ configuration: Configuration, _ end: DispatchSemaphore
     ) throws -> Process? {
         let file = folder + "/nginx.conf"
         try Data(text(root: root, folder: folder, port: port, configuration).utf8).write(to: URL(filePath: file))
@@ -64,6 +66,7 @@ package final class NginxServer {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
+        process.terminationHandler = { _ in end.signal() }
         return try TestPort.start(process, on: port) ? process : nil
     }
 
@@ -97,9 +100,12 @@ package final class NginxServer {
     package func url(scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)" }
 
     /// Stops the server after the current requests.
+    ///
+    /// A signal only sets a flag in nginx. One that arrives between the look at the flag and the wait for the next event has
+    /// no effect until then, and a server without connections has no events. Another signal ends the wait.
     package func stop() {
         guard process.isRunning else { return }
-        kill(process.processIdentifier, SIGTERM)
+        repeat { kill(process.processIdentifier, SIGTERM) } while end.wait(timeout: .now() + 0.2) == .timedOut
         process.waitUntilExit()
     }
 
