@@ -168,10 +168,16 @@ final class StreamSubscriberTests: XCTestCase {
         let running = LocalizationState.localizationRunning(.init(venue: SessionStage.office, mapID: 10))
         // Each pair enters and leaves the venue and its floor plan.
         for round in 1...600 {
-            localizer.stateBroadcast.send(running)
-            localizer.stateBroadcast.send(.searchVenue)
+            for state in [running, .searchVenue] {
+                localizer.datedStateBroadcast.send(DatedState(instant: .zero, state: state))
+            }
             // The task that derives the visits must not fall behind.
-            while localizer.derivedElements.sent < round * 4 { await Task.yield() }
+            try await Bounded.wait(for: "the visits of round \(round)") {
+                while localizer.derivedElements.sent < round * 4 {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
         }
         localizer.finishStreams()
         let stored = try await Bounded.all(visits)
