@@ -23,7 +23,8 @@ func fuzzGateway(_ bytes: [UInt8]) throws(Finding) {
                 throw Finding("\(reading) does not contain an RSSI")
             }
             guard !reading.receiver.isEmpty, reading.window >= .zero,
-                reading.address != nil || reading.beacon != nil || reading.name?.isEmpty == false
+                reading.address != nil || reading.beacon != nil || reading.identifier?.isEmpty == false
+                    || reading.name?.isEmpty == false
             else { throw Finding("\(reading) does not name its receiver and its tag") }
             guard reading.channel.map({ (37...39).contains($0) }) != false else {
                 throw Finding("\(reading) has no channel")
