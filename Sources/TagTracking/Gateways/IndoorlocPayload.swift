@@ -111,7 +111,7 @@ extension IndoorlocPayload {
     private func reading(of advertisement: Advertisement, _ receiver: String) -> GatewayReading {
         var reading = GatewayReading(
             receiver: receiver, address: advertisement.address,
-            name: advertisement.localName.flatMap { TagNaming.isName($0) ? $0 : nil },
+            name: advertisement.localName.flatMap { NameText.isName($0) ? $0 : nil },
             rssi: advertisement.rssi, time: time(at: advertisement.instant))
         // Malformed data contain no beacon.
         if case .beacon(let frame)? = try? BeaconFrame.decode(advertisement.data.span) {

@@ -38,7 +38,7 @@ struct TagReport {
             else { continue }
             // A tag may call itself anything.
             name = String(validating: data[structure.payload], as: UTF8.self).flatMap {
-                TagNaming.isName($0) ? $0 : nil
+                NameText.isName($0) ? $0 : nil
             }
             return
         }
