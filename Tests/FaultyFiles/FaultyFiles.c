@@ -6,7 +6,7 @@
 //   OPERATION  open (for writing), write, sync, rename (also link), mkdir, truncate, unlink or access (for writing)
 //   ERROR      ENOSPC, EIO, EROFS, EINTR, or SHORT: half of the bytes are written
 //   COUNT      the number of failures; a negative number for no limit
-//   PART       a part of the path
+//   PART       a part of the path, or its end and a $
 //
 // FAULTY_FILES_LOG is the path of a file to which the library appends each failure: OPERATION ERROR PATH
 #define _GNU_SOURCE
@@ -54,6 +54,12 @@ static void note(const char *operation, const char *error, const char *path) {
     syscall(SYS_close, file);
 }
 
+static int contains(const char *path, const char *part) {
+    size_t whole = strlen(path), length = strlen(part);
+    if (length == 0 || part[length - 1] != '$') { return strstr(path, part) != NULL; }
+    return whole >= length - 1 && strncmp(path + whole - (length - 1), part, length - 1) == 0;
+}
+
 // Returns whether this line has failures left, and counts one of them.
 static int is_left(const char *line, long limit) {
     if (limit < 0) { return 1; }
@@ -82,7 +88,7 @@ static int fault(const char *operation, const char *path) {
         char wanted[32], error[32], part[longest];
         long limit;
         if (sscanf(line, "%31s %31s %ld %511s", wanted, error, &limit, part) != 4) { continue; }
-        if (strcmp(wanted, operation) != 0 || !strstr(path, part) || !is_left(line, limit)) { continue; }
+        if (strcmp(wanted, operation) != 0 || !contains(path, part) || !is_left(line, limit)) { continue; }
         result = number(error);
         note(operation, error, path);
     }

@@ -59,6 +59,9 @@ public struct NewVenue: Hashable, Sendable {
         return center.map { ($0, max(1, radius.rounded(.up))) }
     }
 
+    /// The paths of the files within the packet.
+    package var paths: [String] { drawings.map(\.path) + [PacketPath.venueFile] }
+
     /// Writes the packet into a folder, which is created if it is missing. The document is written last.
     ///
     /// - Throws: `VenuePacketError` if a file can't be written.

@@ -4,8 +4,15 @@ import VenueModel
 
 /// A writer of venue packets; the same venue gives identical output.
 public struct VenuePacketWriter: Sendable {
+    private static let radioMapFile = "radio-map.json.gz"
+
     /// Creates a writer.
     public init() {}
+
+    /// The paths of the files within the packet that ``write(_:toFolder:)`` writes.
+    package static func paths(of venue: Venue) -> [String] {
+        [PacketPath.venueFile] + (venue.radioMap == nil ? [] : [radioMapFile])
+    }
 
     /// Returns the bytes of `venue.json`: UTF-8, indented, with keys in alphabetical order.
     ///
@@ -38,7 +45,7 @@ public struct VenuePacketWriter: Sendable {
     /// The folder is created if it is missing; its other files stay unchanged.
     /// - Throws: `VenuePacketError` if the venue is invalid or a file cannot be written.
     public func write(_ venue: Venue, toFolder folder: String) throws(VenuePacketError) {
-        let radioMapPath = venue.radioMap == nil ? nil : "radio-map.json.gz"
+        let radioMapPath = venue.radioMap == nil ? nil : Self.radioMapFile
         var files = [(PacketPath.venueFile, try document(of: venue, radioMapPath: radioMapPath))]
         if let radioMap = venue.radioMap, let radioMapPath {
             do throws(PacketFileError) {

@@ -60,6 +60,7 @@ public struct VenuePublisher: Sendable {
             }
             // The served files change only after all packets have been checked.
             var placed = PlacedFiles()
+            let earlier = try? FileDigest.sha256(of: cataloguePath)
             do throws(FileSystemError) {
                 for packet in prepared where entries[packet.entry.summary.id] == packet.entry {
                     try place(packet, noting: &placed)
@@ -68,7 +69,8 @@ public struct VenuePublisher: Sendable {
                     try writeCatalogue(Array(entries.values))
                 }
             } catch {
-                placed.remove()
+                // A catalogue that is in its place, although perhaps not on disk yet, names the files.
+                if (try? FileDigest.sha256(of: cataloguePath)) == earlier { placed.remove() }
                 throw VenueRepositoryError(error)
             }
             return changes
@@ -189,24 +191,6 @@ public struct VenuePublisher: Sendable {
     }
 }
 
-/// The files that a publication has placed before its catalogue names them.
-private struct PlacedFiles {
-    private var files: [String] = []
-    private var folders: [String] = []
-
-    /// Notes a file that is about to be placed, and the folders that are missing for it.
-    mutating func note(_ file: String) {
-        files.append(file)
-        folders = DiskFolder.missing(DiskFolder.parent(of: file)) + folders
-    }
-
-    /// Removes the files, and the folders that were created for them.
-    func remove() {
-        files.forEach(DiskFolder.remove)
-        DiskFolder.removeEmpty(folders)
-    }
-}
-
 /// A file below a folder, from which a published file is copied.
 private struct SourcePlace {
     var folder: String
@@ -301,7 +285,7 @@ extension VenuePublisher {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
-            if access(target, F_OK) != 0 { placed.note(target) }
+            placed.note(target)
             try DiskFolder.create(DiskFolder.parent(of: target), mode: DiskFolder.openMode)
             let file = try source.open()
             let copy = try work.makeFile(mode: DiskFile.openMode)

@@ -42,18 +42,6 @@ package enum DiskFolder {
         for folder in folders { rmdir(folder) }
     }
 
-    /// Writes files into a folder, which may be missing. After an error, neither a new file or folder in it nor a new
-    /// folder above it remains.
-    package static func fill<Success>(_ path: String, _ body: () throws -> Success) throws -> Success {
-        let missing = missing(path)
-        let earlier = Set(names(in: path))
-        do { return try body() } catch {
-            for name in names(in: path) where !earlier.contains(name) { remove(path + "/" + name) }
-            removeEmpty(missing)
-            throw error
-        }
-    }
-
     /// Returns the names in a folder in alphabetical order; empty if the folder doesn't exist.
     package static func names(in path: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()

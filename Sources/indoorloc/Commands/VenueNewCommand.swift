@@ -62,7 +62,7 @@ struct VenueNewCommand: Command {
         let drawings = try plans.map { try $0.drawing() }
         try checkFrame(drawings)
         let venue = try NewVenue(id: venueID, name: name, drawings: drawings)
-        try output.write { folder in try venue.write(toFolder: folder) }
+        try output.write(venue.paths) { folder in try venue.write(toFolder: folder) }
         try StandardOutput.write(lines: lines(venue))
     }
 

@@ -5,10 +5,10 @@ import TagTracking
 
 /// A gateway: it publishes what a source receives, over a broker, in batches of at most a tenth of a second.
 ///
-/// A message is sent at most once, as a late reading is of no use. The broker confirms only one message in a minute, the
-/// first one of a connection included, so that it can report that it refuses them. Without a connection, the publisher stores the readings of
-/// the latest seconds, discards earlier ones, and connects again with growing pauses. The broker retains the gateway's
-/// presence, and changes it to `offline` if the connection breaks.
+/// A message is sent at most once, as a late reading is of no use. The first message of a connection, and then one a minute,
+/// asks the broker for a confirmation, so that a broker that refuses the messages can say so. Without a connection, the
+/// publisher stores the readings of the latest seconds, discards earlier ones, and connects again with growing pauses. The
+/// broker retains the gateway's presence, and changes it to `offline` if the connection breaks.
 ///
 /// A class, as the task of the source and that of the connection share it.
 final class AdvertisementPublisher: Sendable {

@@ -64,16 +64,26 @@ struct PacketOutput {
 
     /// Writes a venue with the plan images of another packet.
     func write(_ venue: Venue, plansOf packet: VenuePacket?) throws {
-        try write { folder in
+        let plans = venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self)
+        try write(plans + VenuePacketWriter.paths(of: venue)) { folder in
             // The document is written last, so that it never names a missing file.
             try packet?.copyPlans(of: venue, toFolder: folder)
             try VenuePacketWriter().write(venue, toFolder: folder)
         }
     }
 
-    /// Writes a packet whose files a closure writes into a folder. After an error, no part of the packet remains.
-    func write(_ files: (String) throws -> Void) throws {
-        guard isZip else { return try DiskFolder.fill(path) { try files(path) } }
+    /// Writes a packet whose files a closure writes into a folder. After an error, no new part of the packet remains.
+    ///
+    /// - Parameter paths: the paths of the files within the packet.
+    func write(_ paths: [String], _ files: (String) throws -> Void) throws {
+        guard isZip else {
+            var placed = PlacedFiles()
+            for name in paths { placed.note(path + "/" + name) }
+            do { return try files(path) } catch {
+                placed.remove()
+                throw error
+            }
+        }
         let folder = FileManager.default.temporaryDirectory.appending(path: "indoorloc-\(UUID().uuidString)").path
         defer { DiskFolder.remove(folder) }
         // Other users of the machine can't change the files before they are packed.

@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServers
+import VenuePackets
 import XCTest
 
 /// The files of commands on a disk that fails.
@@ -201,6 +202,35 @@ final class OutputFaultTests: XCTestCase {
         XCTAssertEqual(try faults.run(["venue", "publish", folder, museum]).status, 1)
         XCTAssertFalse(faults.failures.isEmpty)
         XCTAssertEqual(try contents(folder), before)
+    }
+
+    /// The rename of the catalogue succeeds, and the disk fails afterwards: clients read the new catalogue.
+    func testAPublicationThatFailsAfterItsCatalogueKeepsTheFilesThatItNames() throws {
+        let folder = try temporaryFolder() + "/public"
+        XCTAssertEqual(try Tool.run(["venue", "publish", folder, "Fixtures/office"]).status, 0)
+        let faults = try FaultyFiles(in: try temporaryFolder(), "sync EIO -1 /public$")
+        let museum = "Fixtures/packets/accepted/every-field"
+        XCTAssertEqual(try faults.run(["venue", "publish", folder, museum]).status, 1)
+        XCTAssertFalse(faults.failures.isEmpty)
+        let catalogue = try String(contentsOfFile: folder + "/catalogue.json", encoding: .utf8)
+        let paths = catalogue.matches(of: /"path":"([^"]+)"/).map { String($0.output.1) }
+        XCTAssertGreaterThan(paths.count, 2)
+        for path in paths { XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/" + path), path) }
+    }
+
+    /// Other files that appear in the folder meanwhile are not those of the command.
+    func testAFailedPacketRemovesOnlyItsOwnFiles() throws {
+        let folder = try temporaryFolder()
+        try Data("mine".utf8).write(to: URL(filePath: folder + "/notes.txt"))
+        var placed = PlacedFiles()
+        for name in ["notes.txt", "venue.json", "plans/a.png"] { placed.note(folder + "/" + name) }
+        try FileManager.default.createDirectory(atPath: folder + "/plans", withIntermediateDirectories: true)
+        for name in ["venue.json", "plans/a.png", "download.part"] {
+            try Data().write(to: URL(filePath: folder + "/" + name))
+        }
+        placed.remove()
+        XCTAssertEqual(
+            try FileManager.default.subpathsOfDirectory(atPath: folder).sorted(), ["download.part", "notes.txt"])
     }
 
     func testAFullDiskIsNotAnErrorOfThePublishedPacket() throws {
