@@ -10,7 +10,7 @@ extension OutputPublisher.Counters {
         return [
             counter("confirmed_messages", confirmed, "Published messages that the broker confirmed."),
             counter(
-                "refused_messages", refused, "Published messages that the broker refused, as with MQTT 5 it reports."),
+                "refused_messages", refused, "Published messages that the broker refused; known only with MQTT 5."),
             counter("lost_events", lostEvents, "Events that were discarded, as too many waited for the broker."),
             counter(
                 "replaced_positions", replacedPositions,
