@@ -240,6 +240,8 @@ final class LatestPositionTests: XCTestCase {
         try await stage.run()
         let positions = stage.localizer.positions
         await stage.localizer.setDesiredAccuracy(.low)
+        // The timing of the radio is half as well, for which the scan begins anew.
+        try await stage.source.waitUntilScanning(2)
         for reading in LocalizerStage.walk(from: Self.beginning + 5.6, for: 10) { stage.source.send(reading) }
         let told = try await Bounded.first(4, of: positions)
         for (one, next) in zip(told.dropFirst(), told.dropFirst(2)) {
