@@ -64,7 +64,8 @@ struct GatewayStage: Sendable {
         let start = ContinuousClock.now
         repeat {
             guard start.duration(to: .now) < Bounded.longest else {
-                throw Bounded.Expired(awaited: "a position of \(tag) after \(service.told.suffix(10)), \(service.errors)")
+                throw Bounded.Expired(
+                    awaited: "a position of \(tag) after \(service.told.suffix(10)), \(service.errors)")
             }
             try await publish(tag: tag, at: point)
         } while !service.prints(tag, "\"position\"", from: index, within: 0.2)

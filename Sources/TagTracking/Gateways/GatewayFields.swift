@@ -64,8 +64,7 @@ struct GatewayFields {
 
     /// Returns the name that a tag gives itself; nil for an empty one, and for one that is no name.
     func tagName(of string: JSONString) -> String? {
-        guard let text = try? json.text(of: string), TagNaming.isName(text) else { return nil }
-        return text
+        (try? json.text(of: string)).flatMap(TagText.name)
     }
 
     /// Reads a text; returns nil for an empty one.

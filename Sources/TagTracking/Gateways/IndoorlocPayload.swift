@@ -110,8 +110,9 @@ extension IndoorlocPayload {
 
     private func reading(of advertisement: Advertisement, _ receiver: String) -> GatewayReading {
         var reading = GatewayReading(
-            receiver: receiver, address: advertisement.address, name: advertisement.localName.flatMap { TagNaming.isName($0) ? $0 : nil },
-            rssi: advertisement.rssi, time: time(at: advertisement.instant))
+            receiver: receiver, address: advertisement.address,
+            name: advertisement.localName.flatMap(TagText.name), rssi: advertisement.rssi,
+            time: time(at: advertisement.instant))
         // Malformed data contain no beacon.
         if case .beacon(let frame)? = try? BeaconFrame.decode(advertisement.data.span) {
             reading.beacon = frame.beacon

@@ -37,7 +37,7 @@ struct TagReport {
                     || structure.type == AdvertisingStructure.KnownType.shortenedName, !structure.payload.isEmpty
             else { continue }
             // A tag may call itself anything.
-            name = String(validating: data[structure.payload], as: UTF8.self).flatMap { TagNaming.isName($0) ? $0 : nil }
+            name = String(validating: data[structure.payload], as: UTF8.self).flatMap(TagText.name)
             return
         }
     }

@@ -33,7 +33,7 @@ public struct TagNaming: Sendable {
     /// The time without a reading after which the link of an address that isn't public expires.
     public static let linkLifetime = Duration.seconds(30 * 60)
     /// The length of the longest name in bytes of UTF-8. A longer name is no name of a tag.
-    public static let longestName = 200
+    public static let longestName = TagText.longest
 
     private let registered: RegisteredNames
     private var links: RecencyTable<UInt64, Link>
@@ -116,21 +116,13 @@ extension TagNaming {
     public static func key(of name: String) -> TagKey? {
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") }
         let bytes = Array(name.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard isName(text) else { return nil }
+        guard let text = TagText.name(String(decoding: bytes, as: UTF8.self)) else { return nil }
         if let beacon = beacon(of: body(of: text, behind: "ibeacon:") ?? body(of: text, behind: "altbeacon:") ?? text) {
             return .beacon(beacon)
         }
         if let address = address(of: body(of: text, behind: "known:") ?? text) { return .address(address) }
         if let uuid = BeaconUUID(text) { return .name(uuid.description) }
         return TagKey(text)
-    }
-
-    /// Returns whether a text can be the name of a tag: it isn't empty, is at most as long as ``longestName``, and has no
-    /// control characters, which are U+0000 to U+001F and U+007F to U+009F (the category Cc of Unicode).
-    static func isName(_ text: String) -> Bool {
-        (1...longestName).contains(text.utf8.count)
-            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
     }
 
     /// Returns the text behind a prefix in either case; nil without the prefix.

@@ -69,7 +69,8 @@ struct TagRegisterBuilder {
                 throw failure("a mask needs a beacon, UUID-MAJOR-MINOR, as the key or an alias of the tag")
             }
             guard !self.beacons.exceedsLimit(with: mask) else {
-                throw failure("the register has more than \(MaskedBeacons.limit) masks; use the same ones for more tags")
+                throw failure(
+                    "the register has more than \(MaskedBeacons.limit) masks; use the same ones for more tags")
             }
         }
         for beacon in beacons {

@@ -120,7 +120,9 @@ final class TagIntakeTests: XCTestCase {
 
     func testWhatManyDevicesShareIsNoIdentifierOfAGateway() {
         // What ESPresense writes for a device that it hasn't resolved: kinds of devices, and names that devices advertise.
-        for id in ["apple:1005:9-24", "apple:iphone14-2", "name:band", "md:0157:24", "sd:feaa", "ad:180f", "tile:4a1122334455"] {
+        for id in [
+            "apple:1005:9-24", "apple:iphone14-2", "name:band", "md:0157:24", "sd:feaa", "ad:180f", "tile:4a1122334455",
+        ] {
             var intake = TagIntake()
             let payload = #"{"mac":"4a1122334455","id":"\#(id)","rssi":-60}"#
             let message = GatewayMessage(

@@ -46,7 +46,9 @@ final class TagNamingTests: XCTestCase {
         ] {
             XCTAssertEqual(TagNaming.key(of: text), .name(name), text)
         }
-        for text in ["", "  ", "a\u{0}b", "a\nb", "a\u{7F}b", "a\u{85}b", "a\u{9B}b", String(repeating: "a", count: 201)] {
+        for text in [
+            "", "  ", "a\u{0}b", "a\nb", "a\u{7F}b", "a\u{85}b", "a\u{9B}b", String(repeating: "a", count: 201),
+        ] {
             XCTAssertNil(TagNaming.key(of: text), text)
         }
     }
