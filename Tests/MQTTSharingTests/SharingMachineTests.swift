@@ -116,8 +116,19 @@ final class SharingMachineTests: XCTestCase {
         let position = try SharingPayload.position(message.payload, of: try DeviceID("cart"), in: "hall")
         XCTAssertEqual(position.sentAt, 1_800_000_000)
         XCTAssertEqual(position.level, 4)
-        XCTAssertEqual(message.quality, .atMostOnce)
         XCTAssertFalse(message.isRetained)
+    }
+
+    func testOnlyOnePositionInAMinuteIsConfirmedSoThatTheBrokerCanRefuseIt() throws {
+        var stage = try MachineStage { $0.interval = .zero }
+        stage.connect()
+        stage.join("hall")
+        var qualities: [MQTTMessage.Quality] = []
+        for x in 1...5 {
+            qualities += stage.handle(.share(.at(x: Double(x)), level: nil)).positions.map(\.quality)
+            stage.advance(25)
+        }
+        XCTAssertEqual(qualities, [.atLeastOnce, .atMostOnce, .atMostOnce, .atLeastOnce, .atMostOnce])
     }
 
     func testOnlyEarlierDevicesCountTowardsTheCapacity() throws {

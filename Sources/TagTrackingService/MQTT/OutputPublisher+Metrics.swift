@@ -9,10 +9,10 @@ extension OutputPublisher.Counters {
         }
         return [
             counter("confirmed_messages", confirmed, "Published messages that the broker confirmed."),
-            counter("refused_messages", refused, "Published messages that the broker refused, as with MQTT 5 it reports."),
+            counter("refused_messages", refused, "Published messages that the broker refused, which MQTT 5 reports."),
             counter("lost_events", lostEvents, "Events that were discarded, as too many waited for the broker."),
             counter(
-                "replaced_positions", replacedPositions, "Positions that a newer one replaced before they were published."),
+                "replaced_positions", replacedPositions, "Positions that a newer one replaced before they were sent."),
         ]
     }
 }
