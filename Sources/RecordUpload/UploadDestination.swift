@@ -50,8 +50,9 @@ extension UploadError {
     init(_ error: MQTTSharingError) {
         let kind: Kind =
             switch error {
+            case .refusedMessage(_, reason: .quotaExceeded): .unreachable
             case .refusedCredentials, .missingPassword, .plainPassword, .forbidden, .badFile, .insecure,
-                .refusedMessage(_, reason: .notAuthorized):
+                .refusedMessage:
                 .refused
             default: .unreachable
             }

@@ -9,12 +9,16 @@ package protocol FleetOutputSink: Sendable {
     func write(_ outputs: [FleetOutput]) async
     /// Writes changes of the receivers' health. A sink that has no use for them ignores them.
     func write(_ events: [ReceiverEvent]) async
+    /// Writes what gateways have sent. A sink that has no use for it ignores it.
+    func write(_ activity: GatewayActivity) async
     /// Uses another register, and removes the tags that aren't located any more. A sink without state ignores it.
     func use(register: Set<TagKey>, removing tags: [TagKey]) async
 }
 
 extension FleetOutputSink {
     package func write(_ events: [ReceiverEvent]) async {}
+
+    package func write(_ activity: GatewayActivity) async {}
 
     package func use(register: Set<TagKey>, removing tags: [TagKey]) async {}
 }

@@ -53,6 +53,31 @@ final class FleetEngineTests: XCTestCase {
         return Dictionary(grouping: outputs, by: \.tag)
     }
 
+    func testTheActivityHasTheLatestMessagesAndTheSimilarNamesOfUnknownGateways() async throws {
+        var settings = FleetSettings()
+        settings.unknownTags = .none
+        let setup = FleetEngine.Setup(
+            model: FleetModel(venue: Self.venue, settings: settings), seed: 3, partitionCount: 2)
+        let engine = try FleetEngine.start(setup, in: nil, at: Self.start).engine
+        let messages = ["gateway-1", "Gateway_2", "gatewy-3", "porch", "AA:BB:CC:DD:EE:01"].map { name in
+            GatewayMessage(
+                topic: "home/\(name)/BTtoMQTT/C0", payload: Array(#"{"id":"C00000000001","rssi":-60}"#.utf8),
+                arrival: Self.start)
+        }
+        let step = await engine.step(messages, to: Self.start.advanced(by: .seconds(1)))
+        let activity = try XCTUnwrap(step.activity)
+        // No tag is located, and the gateways send all the same.
+        XCTAssertEqual(activity.latest, ["gateway-1": Self.start, "gateway-2": Self.start])
+        XCTAssertEqual(
+            activity.strangers.map(\.text),
+            [
+                #"unknown gateway "AA:BB:CC:DD:EE:01""#, #"unknown gateway "gatewy-3": is it "gateway-3"?"#,
+                #"unknown gateway "porch""#,
+            ])
+        let idle = await engine.step([], to: Self.start.advanced(by: .seconds(2)))
+        XCTAssertNil(idle.activity)
+    }
+
     func testSeveralPartitionsGiveTheOutputsOfOne() async throws {
         let messages = messages(tags: 12, seconds: 12)
         let one = try await outputs(of: messages, seconds: 13, partitions: 1)

@@ -8,6 +8,7 @@ const mostRows = 100;
 
 const healthNames = /** @type {Record<string, string>} */ ({
   healthy: "Works", silent: "Silent", deaf: "Deaf", moved: "Moved", clockWrong: "Clock wrong",
+  miscalibrated: "Measures differently",
 });
 
 /**
@@ -141,20 +142,55 @@ export function showSelection(tag, now, mapName) {
 }
 
 /**
- * Lists the receivers, those with a problem first.
- * @param {Map<string, any>} receivers
+ * Returns the rank of a receiver in the list: problems, those that never sent, and the others.
+ * @param {any} one
+ * @param {boolean} knowsMessages
  */
-export function showReceivers(receivers) {
-  const isBad = (/** @type {any} */ one) => one.health !== undefined && one.health !== "healthy";
+function rank(one, knowsMessages) {
+  if (one.health !== undefined && one.health !== "healthy") return 0;
+  return knowsMessages && one.lastMessage === undefined ? 1 : 2;
+}
+
+/**
+ * Returns the state of a receiver in a few words.
+ * @param {any} one
+ * @param {boolean} knowsMessages
+ */
+function stateOf(one, knowsMessages) {
+  if (healthNames[one.health]) return healthNames[one.health];
+  if (!knowsMessages) return "No problem reported";
+  return one.lastMessage === undefined ? "No message yet" : "Sends";
+}
+
+/**
+ * Lists the gateways without a receiver, and the receivers, those with a problem first.
+ * @param {Map<string, any>} receivers
+ * @param {any[]|undefined} strangers undefined if the server doesn't know what gateways have sent
+ * @param {number} now
+ */
+export function showReceivers(receivers, strangers, now) {
+  const knowsMessages = strangers !== undefined;
   const sorted = [...receivers.values()].sort(
-    (a, b) => Number(isBad(b)) - Number(isBad(a)) || a.id.localeCompare(b.id));
-  byId("receivers").hidden = sorted.length === 0;
-  const text = JSON.stringify(sorted);
+    (a, b) => rank(a, knowsMessages) - rank(b, knowsMessages) || a.id.localeCompare(b.id));
+  const unknown = strangers ?? [];
+  byId("receivers").hidden = sorted.length + unknown.length === 0;
   const list = byId("receiver-list");
-  if (list.dataset.shown === text) return;
-  list.dataset.shown = text;
-  list.replaceChildren(...sorted.map((one) => make("li", { "data-receiver": one.id },
-    make("span", { class: "name" }, one.id),
-    make("span", { class: "health", "data-health": one.health ?? "" }, healthNames[one.health] ?? "No problem reported"),
-    ...(one.text ? [make("span", { class: "reason" }, one.text)] : []))));
+  const text = JSON.stringify([
+    unknown.map((one) => one.text),
+    sorted.map((one) => [one.id, one.health, one.text, one.lastMessage === undefined, knowsMessages]),
+  ]);
+  if (list.dataset.shown !== text) {
+    list.dataset.shown = text;
+    list.replaceChildren(
+      ...unknown.map((one) => make("li", { "data-stranger": one.name },
+        make("span", { class: "problem" }, one.text), make("span", { class: "last" }))),
+      ...sorted.map((one) => make("li", { "data-receiver": one.id },
+        make("span", { class: "name" }, one.id),
+        make("span", { class: "health", "data-health": one.health ?? "" }, stateOf(one, knowsMessages)),
+        ...(one.text ? [make("span", { class: "reason" }, one.text)] : []), make("span", { class: "last" }))));
+  }
+  [...unknown, ...sorted].forEach((one, index) => {
+    const last = list.children[index].querySelector(".last");
+    if (one.lastMessage) setText(last, `Last message ${ageText(now - Date.parse(one.lastMessage))} ago`);
+  });
 }

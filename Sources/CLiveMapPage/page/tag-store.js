@@ -3,6 +3,8 @@ import { address, isRefusal, pause, refusalText, request } from "./api.js";
 
 /** The seconds before another attempt after a failure. */
 const retryPause = 2;
+/** The milliseconds between two requests of the receivers' latest messages. */
+const receiverPause = 5000;
 /** The number of tags of a request. */
 const pageSize = 10000;
 
@@ -22,6 +24,10 @@ export class TagStore {
     this.tags = new Map();
     /** @type {Map<string, any>} */
     this.receivers = new Map();
+    /** The gateways without a receiver; undefined if the server doesn't know. @type {any[]|undefined} */
+    this.strangers = undefined;
+    /** @type {any} */
+    this.renewal = undefined;
     /** The run of the server, whose changes are numbered. */
     this.run = "";
     /** The difference between the fleet's time and that of this device, in milliseconds, if the fleet is ahead. */
@@ -58,16 +64,35 @@ export class TagStore {
       after = page.next;
       isLast = after === undefined;
     }
-    const { receivers } = await request("receivers");
-    this.receivers = new Map(receivers.map((/** @type {any} */ one) => [one.id, one]));
+    await this.loadReceivers();
     this.tags = tags;
     this.run = change.slice(0, change.lastIndexOf("-"));
     this.reports.changed();
     return change;
   }
 
+  async loadReceivers() {
+    const { receivers, unknown } = await request("receivers");
+    this.receivers = new Map(receivers.map((/** @type {any} */ one) => [one.id, one]));
+    this.strangers = unknown;
+    const times = [...receivers, ...(unknown ?? [])].map((one) => Date.parse(one.lastMessage)).filter(Number.isFinite);
+    this.ahead = Math.max(this.ahead, ...times.map((time) => time - Date.now()));
+  }
+
+  /** Requests the receivers again, whose latest messages the stream doesn't contain. */
+  async renewReceivers() {
+    if (document.hidden || this.stream?.readyState !== EventSource.OPEN) return;
+    try {
+      await this.loadReceivers();
+      this.reports.changed();
+    } catch {
+      // The stream reports a server that is gone.
+    }
+  }
+
   /** @param {string} change */
   follow(change) {
+    this.renewal ??= setInterval(() => this.renewReceivers(), receiverPause);
     this.stream?.close();
     const stream = new EventSource(address("stream", { after: change }));
     this.stream = stream;

@@ -58,6 +58,8 @@ public struct TagIntake: Sendable {
     private var naming: TagNaming
     private var receivers: RecencyTable<String, Receiver>
     private var lastReceiver: UInt32 = 0
+    /// The time of the latest message with a reading by the name of its gateway, also if no reading was passed on.
+    private var heard: RecencyTable<String, Instant>
     private var decodedMessages: UInt64 = 0
     private var acquaintance: TagAcquaintance
     private var filter: RepetitionFilter
@@ -80,6 +82,7 @@ public struct TagIntake: Sendable {
         self.limits = limits
         naming = TagNaming(register: register, linkLimit: limits.links)
         receivers = RecencyTable(limit: limits.receivers)
+        heard = RecencyTable(limit: limits.receivers)
         acquaintance = TagAcquaintance(needed: settings.unknownTagMoments, limit: limits.strangers)
         filter = RepetitionFilter(limit: limits.pairs)
         faults = RecencyTable(limit: limits.problems)
@@ -158,7 +161,12 @@ public struct TagIntake: Sendable {
         decodedMessages += 1
         var readings: [TagReading] = []
         readings.reserveCapacity(decoded.count)
+        var latest: String?
         for reading in decoded {
+            if reading.receiver != latest {
+                latest = reading.receiver
+                hear(reading.receiver, at: arrival)
+            }
             switch self.reading(of: reading, arrival) {
             case .success(let reading): readings.append(reading)
             case .failure(let dropped): statistics.drop(dropped.reason)
@@ -166,6 +174,16 @@ public struct TagIntake: Sendable {
         }
         statistics.readings += readings.count
         return readings
+    }
+
+    /// The names of the gateways that have sent a message with a reading, each with the time of its latest one.
+    package var senders: [(name: String, latest: Instant)] {
+        heard.keys.compactMap { name in heard.peek(name).map { (name, $0) } }
+    }
+
+    private mutating func hear(_ receiver: String, at arrival: Instant) {
+        guard (1...Self.longestReceiver).contains(receiver.utf8.count) else { return }
+        heard.use(receiver, else: arrival) { $0 = max($0, arrival) }
     }
 
     private func decode(_ message: GatewayMessage) throws(GatewayError) -> [GatewayReading] {

@@ -14,6 +14,8 @@ struct ReceiverDirectory: Sendable {
     /// The number of receivers.
     let count: Int
     private var exact: [String: Int] = [:]
+    /// The IDs of the receivers by their names that aren't addresses, in the order of the venue.
+    private var words: [(name: String, id: String)] = []
     /// Receivers by normal form; nil for a form that several receivers share.
     private var normal: [String: Int?] = [:]
     /// The receivers that also transmit, by the key under which other receivers report them.
@@ -26,6 +28,7 @@ struct ReceiverDirectory: Sendable {
             transmitters[.beacon(receiver.identity)] = index
             for name in [receiver.id] + receiver.aliases {
                 if exact[name] == nil { exact[name] = index }
+                if Self.address(name) == nil { words.append((name, receiver.id)) }
                 let form = Self.normalForm(name)
                 if let known = normal[form], known != index {
                     normal[form] = .some(nil)
@@ -39,6 +42,14 @@ struct ReceiverDirectory: Sendable {
 
     /// Returns the index of the receiver with a name; nil if the venue doesn't have it.
     func index(of name: String) -> Int? { exact[name] ?? normal[Self.normalForm(name)] ?? nil }
+
+    /// Returns the ID of the receiver whose name is most similar to a name that the venue doesn't have; nil if none is
+    /// similar. Addresses aren't compared: those of one manufacturer are all similar.
+    func nearest(to name: String) -> String? {
+        guard Self.address(name) == nil, let nearest = EditDistance.nearestWord(to: name, among: words.map(\.name))
+        else { return nil }
+        return words.first { $0.name == nearest }?.id
+    }
 
     /// Returns the index of the receiver that a tag is, such as a node that advertises; nil for other tags.
     func index(of tag: TagKey) -> Int? {

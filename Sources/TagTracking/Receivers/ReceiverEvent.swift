@@ -14,6 +14,8 @@ public struct ReceiverEvent: Hashable, Sendable {
         case moved
         /// The clock of the receiver runs wrong.
         case clockWrong
+        /// The receiver measures many decibels more or less than the others. Positions correct the difference.
+        case miscalibrated
     }
 
     /// The receiver's name in the venue.

@@ -58,6 +58,8 @@ extension ReceiverMonitor {
 extension ReceiverMonitor.State {
     /// A difference in dB that no pair of RSSIs has.
     private static let greatestDifference = 1000.0
+    /// The greatest number of comparisons; that of earlier versions was above the present limit.
+    private static let greatestCount = 60.0
 
     fileprivate func write(to writer: inout BinaryWriter) {
         let index = ReceiverEvent.Health.allCases.firstIndex(of: health) ?? 0
@@ -110,13 +112,13 @@ extension ReceiverMonitor.State {
             let start = reader.offset
             let (mean, count) = (Double(try reader.float()), Double(try reader.float()))
             // A negative count would make the next mean infinite.
-            guard abs(mean) <= greatestDifference, (0...ReceiverOffsetEstimate.countLimit).contains(count) else {
+            guard abs(mean) <= greatestDifference, (0...greatestCount).contains(count) else {
                 throw BinaryReader.Failure(offset: start)
             }
             let readings = Int(try reader.number(UInt32.self))
             sources.append(
                 ReceiverOffsetEstimate.Source(
-                    id: id, mean: mean, count: count, readings: readings,
+                    id: id, mean: mean, count: min(count, ReceiverOffsetEstimate.countLimit), readings: readings,
                     latest: Instant(nanoseconds: try reader.number())))
         }
         return sources

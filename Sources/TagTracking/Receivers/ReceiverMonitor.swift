@@ -145,8 +145,9 @@ public struct ReceiverMonitor: Sendable {
             testedPlaces = now
             testPlaces()
         }
+        for index in states.indices { states[index].estimate.followChange(at: now) }
         updateOffsets()
-        let tests = ReceiverTests(states: states, now: now)
+        let tests = ReceiverTests(states: states, differences: differences(at: now), now: now)
         var events: [ReceiverEvent] = []
         for index in states.indices {
             guard let change = tests.change(of: index) else { continue }
@@ -184,6 +185,27 @@ public struct ReceiverMonitor: Sendable {
         let count = Double(known.count)
         let rest = count > 1 ? found.reduce(0, +) / count : 0
         offsets = zip(found, estimates).map { $1 == nil ? 0 : $0 - rest }
+    }
+
+    /// Returns the difference in dB between the offset of each receiver and the median of the others; nil for a receiver
+    /// whose offset isn't known, and if there are fewer than three, as of two nobody knows which one is wrong.
+    ///
+    /// The difference is that of the latest comparisons, so that a change shows soon: earlier ones also have the errors of the
+    /// positions that the receiver itself has drawn near.
+    private func differences(at now: Instant) -> [ReceiverTests.Difference?] {
+        let powers = transmitterPowers()
+        func relative(_ values: [Double?]) -> [Double?] {
+            let sorted = values.compactMap(\.self).sorted()
+            guard sorted.count >= 3 else { return values.map { _ in nil } }
+            // The median of the others is that of all, or its neighbour.
+            return values.map { $0.map { $0 - sorted[sorted.count / 2] } }
+        }
+        let latest = states.map { $0.isMoved ? nil : $0.estimate.offset(powers: powers, latestUntil: now) }
+        let all = relative(states.map { $0.isMoved ? nil : $0.estimate.offset(powers: powers)?.value })
+        return zip(zip(latest, relative(latest.map { $0?.value })), all).map { latest, all in
+            guard let value = latest.1, let precision = latest.0?.precision, let all else { return nil }
+            return ReceiverTests.Difference(latest: value, deviation: 1 / precision.squareRoot(), all: all)
+        }
     }
 
     /// Returns an offset of a few decibels unchanged, and one that the errors of positions can cause reduced to 0.

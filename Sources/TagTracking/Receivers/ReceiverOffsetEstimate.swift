@@ -18,6 +18,9 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         /// The number of readings in them.
         var readings: Int
         var latest: Instant
+        /// The mean and the number of the latest comparisons, at most ``recentLimit``.
+        var recent = 0.0
+        var recentCount = 0.0
     }
 
     /// The standard deviation of the prior, in dB.
@@ -27,8 +30,20 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
     private static let deviation = 6.0
     /// The same for a receiver that transmits. The shadowing between two fixed places never changes.
     private static let nodeDeviation = 5.0
-    /// The number of comparisons that older ones count at most: ten minutes of a tag that is compared every 10 s.
-    static let countLimit = 60.0
+    /// The number of comparisons that older ones count at most: three minutes of a tag that is compared every 10 s. More
+    /// would hardly reduce the variance, as the error that the comparisons of a tag share remains.
+    static let countLimit = 20.0
+    /// The number of comparisons that the mean of the latest ones contains, and the longest time between two of them.
+    static let recentLimit = 3.0
+    private static let recentGap = Duration.seconds(40)
+    /// The least number of the latest comparisons of a tag, and the numbers of comparisons and of tags together from which a
+    /// change is found.
+    private static let (leastRecent, leastComparisons, leastChanged) = (2.0, 12.0, 4)
+    /// The least median of the changes in dB, its least ratio to its standard deviation, and the share of the tags that
+    /// change by half of it, at which the offset has changed.
+    private static let (leastChange, significance, changedShare) = (6.0, 4.5, 0.75)
+    /// The standard deviation in dB of the change of one tag's latest comparisons: its place differs, too.
+    private static let changeDeviation = 6.5
     /// The limit on the number of tags and of receivers; the one without readings for the longest time is replaced.
     static let sourceLimit = 64
     /// The time after which a tag without readings is discarded.
@@ -68,6 +83,9 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         sources[index].count = min(sources[index].count + 1, countLimit)
         sources[index].mean += (difference - sources[index].mean) / sources[index].count
         sources[index].readings += readings
+        if sources[index].latest.duration(to: instant) > recentGap { sources[index].recentCount = 0 }
+        sources[index].recentCount = min(sources[index].recentCount + 1, recentLimit)
+        sources[index].recent += (difference - sources[index].recent) / sources[index].recentCount
         sources[index].latest = max(sources[index].latest, instant)
     }
 
@@ -77,11 +95,46 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         nodes.removeAll { $0.latest.duration(to: now) > Self.lifetime }
     }
 
+    /// Begins anew with the latest comparisons if the offset has changed, such as with another antenna: long means would
+    /// follow in ten minutes.
+    ///
+    /// A tag that moves, or whose place is wrong, changes its own differences, but not those of most of the other tags.
+    mutating func followChange(at now: Instant) {
+        let isRecent = { (source: Source) in Self.isRecent(source, at: now) }
+        let known = tags.filter { isRecent($0) && $0.count > Self.recentLimit }
+        guard known.count >= Self.leastChanged, known.reduce(0, { $0 + $1.recentCount }) >= Self.leastComparisons
+        else { return }
+        let changes = known.map { $0.recent - $0.mean }.sorted()
+        let median = changes[changes.count / 2]
+        let significant = Self.significance * Self.changeDeviation / Double(known.count).squareRoot()
+        guard abs(median) >= max(Self.leastChange, significant) else { return }
+        let agreeing = changes.count { $0 * median > 0 && abs($0) >= abs(median) / 2 }
+        guard Double(agreeing) >= Self.changedShare * Double(known.count) else { return }
+        // They count as one, because some may be older than the change.
+        tags = tags.filter(isRecent).map { $0.latestAlone(count: 1) }
+        nodes = nodes.filter(isRecent).map { $0.latestAlone(count: 1) }
+    }
+
+    private static func isRecent(_ source: Source, at now: Instant) -> Bool {
+        source.recentCount >= leastRecent && source.latest.duration(to: now) <= recentGap
+    }
+
+    /// The number of tags that were compared several times.
+    var comparedTags: Int { tags.count { $0.readings >= Int(Self.recentLimit) } }
+
     /// Returns the offset in dB and its precision in 1/dB², without the mean over receivers; nil without enough tags
     /// and receivers.
     ///
-    /// - Parameter powers: the deviation of the power of each receiver that transmits, in dB.
-    func offset(powers: [UInt64: Double]) -> (value: Double, precision: Double)? {
+    /// - Parameters:
+    ///   - powers: the deviation of the power of each receiver that transmits, in dB.
+    ///   - now: uses the latest comparisons of each tag alone, until then; nil uses all.
+    func offset(powers: [UInt64: Double], latestUntil now: Instant? = nil) -> (value: Double, precision: Double)? {
+        if let now {
+            let latest = ReceiverOffsetEstimate(
+                tags: tags.filter { Self.isRecent($0, at: now) }.map { $0.latestAlone(count: $0.recentCount) },
+                nodes: nodes.filter { Self.isRecent($0, at: now) }.map { $0.latestAlone(count: $0.recentCount) })
+            return latest.offset(powers: powers)
+        }
         let readings = tags.reduce(0) { $0 + $1.readings }
         let usesTags = tags.count >= Self.leastTags && readings >= Self.leastReadings
         let known = nodes.filter { powers[$0.id] != nil }
@@ -125,6 +178,15 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
             merged[source.id] = known
         }
         return Array(merged.values.sorted(by: >).prefix(sourceLimit))
+    }
+}
+
+extension ReceiverOffsetEstimate.Source {
+    /// Returns the source with the mean of its latest comparisons alone.
+    fileprivate func latestAlone(count: Double) -> Self {
+        var source = self
+        (source.mean, source.count) = (recent, count)
+        return source
     }
 }
 

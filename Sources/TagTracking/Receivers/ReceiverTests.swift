@@ -35,13 +35,29 @@ struct ReceiverTests: Sendable {
     private static let movedEvidence = 15.0
     private static let placedEvidence = 4.0
 
+    /// The difference in dB between a receiver and the others, by the latest comparisons with its standard deviation, and by
+    /// all comparisons.
+    struct Difference: Sendable {
+        var latest: Double
+        var deviation: Double
+        var all: Double
+    }
+
+    /// The number of tags, the difference in dB to the other receivers, and the number of standard deviations by which it is
+    /// larger, at which a receiver is miscalibrated; and the difference below which it isn't any more.
+    private static let (comparedTags, leastDifference, significance) = (4, 6.0, 2.0)
+    private static let usualDifference = 5.0
+
     let states: [ReceiverMonitor.State]
+    /// The difference between each receiver and the others; nil if it isn't known.
+    let differences: [Difference?]
     let now: Instant
     /// The time in seconds since the latest message of each receiver; nil before any.
     private let gaps: [Double?]
 
-    init(states: [ReceiverMonitor.State], now: Instant) {
+    init(states: [ReceiverMonitor.State], differences: [Difference?], now: Instant) {
         self.states = states
+        self.differences = differences
         self.now = now
         gaps = states.map { $0.detection.latest?.duration(to: now).seconds }
     }
@@ -65,6 +81,7 @@ struct ReceiverTests: Sendable {
         if let text = states[index].clock { return (.clockWrong, text) }
         if let text = deafness(of: index) { return (.deaf, text) }
         if let text = displacement(of: index) { return (.moved, text) }
+        if let text = miscalibration(of: index) { return (.miscalibrated, text) }
         return (.healthy, "It sends messages again or receives the expected tags at the expected RSSI.")
     }
 
@@ -121,6 +138,26 @@ struct ReceiverTests: Sendable {
             "The RSSI of \(finding.count) readings differs by \(Self.tenth(finding.deviation)) dB from the expected one, "
             + "and by \(Self.tenth(finding.otherDeviation)) dB for a place \(Self.whole(finding.distance)) m away, at "
             + "x \(Self.tenth(finding.point.x)) m, y \(Self.tenth(finding.point.y)) m."
+    }
+
+    private func miscalibration(of index: Int) -> String? {
+        let isMiscalibrated = states[index].health == .miscalibrated
+        let tags = states[index].estimate.comparedTags
+        guard let difference = differences[index] else {
+            // Too few tags are near to confirm that it measures as the others.
+            return isMiscalibrated ? "It measured much more or less than the other receivers." : nil
+        }
+        if isMiscalibrated {
+            guard max(abs(difference.latest), abs(difference.all)) >= Self.usualDifference else { return nil }
+        } else {
+            let least = abs(difference.latest) - Self.significance * difference.deviation
+            guard tags >= Self.comparedTags, least >= Self.leastDifference,
+                abs(difference.all) >= Self.leastDifference, difference.latest * difference.all > 0
+            else { return nil }
+        }
+        let comparison = "\(Self.whole(abs(difference.latest))) dB \(difference.latest > 0 ? "more" : "less")"
+        return "It measures \(comparison) than the other receivers, as \(tags) tags show. Positions correct the "
+            + "difference. Check its antenna, its place and its settings."
     }
 
     private static func whole(_ value: Double) -> String { String(Int(min(max(value, 0), 1e15).rounded())) }

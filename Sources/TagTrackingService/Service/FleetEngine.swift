@@ -14,10 +14,14 @@ package actor FleetEngine {
         package var outputs: [FleetOutput] = []
         /// The changes of the receivers' health.
         package var receiverEvents: [ReceiverEvent] = []
+        /// What gateways have sent; nil in most steps.
+        package var activity: GatewayActivity?
     }
 
     /// The time between two exchanges of evidence about receivers.
     private static let receiverInterval = Duration.seconds(1)
+    /// The time between two reports of what gateways have sent.
+    private static let activityInterval = Duration.seconds(2)
     /// The time between two returns of memory, and the number of ended sessions that is worth one: 10 MB.
     private static let (returnInterval, returnedSessions) = (Duration.seconds(10), 100)
 
@@ -28,6 +32,10 @@ package actor FleetEngine {
     private let partitioning: Partitioning
     private var monitor: ReceiverMonitor
     private var nextExchange: Instant?
+    private var nextActivity: Instant?
+    private var nearest = NearestReceivers()
+    /// What gateways have sent, as in the latest report.
+    package private(set) var activity = GatewayActivity()
     /// The time of the next look at the ended sessions, and their number at the latest return of memory.
     private var nextReturn: Instant?
     private var endedSessions = 0
@@ -66,6 +74,11 @@ package actor FleetEngine {
         if nextExchange.map({ now >= $0 }) ?? true {
             nextExchange = now.advanced(by: Self.receiverInterval)
             step.receiverEvents = await exchange(at: now)
+        }
+        if nextActivity.map({ now >= $0 }) ?? true {
+            nextActivity = now.advanced(by: Self.activityInterval)
+            activity = nearest.activity(of: intake.senders, monitor)
+            step.activity = activity
         }
         return step
     }

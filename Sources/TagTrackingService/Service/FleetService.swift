@@ -129,6 +129,9 @@ package struct FleetService: Sendable {
                 for sink in service.sinks { await sink.write(step.receiverEvents) }
                 service.report(.receivers(step.receiverEvents))
             }
+            if let activity = step.activity {
+                for sink in service.sinks { await sink.write(activity) }
+            }
             if !messages.isEmpty || !step.outputs.isEmpty { next.isChanged = true }
             guard next.isChanged, ContinuousClock.now >= next.nextSave else { return next }
             return await next.stored()

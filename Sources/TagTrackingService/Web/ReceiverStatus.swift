@@ -15,6 +15,9 @@ package struct ReceiverStatus: Hashable, Sendable {
     /// The time of the last change of the health; its zero point is that of Unix.
     package var instant: Instant?
 
+    /// The time of the latest message; nil before any, or if the server doesn't know.
+    package var lastMessage: Instant?
+
     /// Creates the status of a receiver without a report.
     package init(_ receiver: VenueReceiver) {
         (id, mapID, point) = (receiver.id, receiver.mapID, receiver.point)

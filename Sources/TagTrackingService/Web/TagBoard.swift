@@ -31,6 +31,8 @@ package actor TagBoard: FleetOutputSink {
     private var changes = ChangeLog()
     private var notices = FirstInFirstOut<(number: UInt64, notice: Notice)>()
     private var receiversByID: [String: ReceiverStatus] = [:]
+    /// The gateways without a receiver; nil if the server doesn't know what gateways have sent.
+    package private(set) var strangers: [GatewayActivity.Stranger]?
     /// The tags in order of their keys; nil after a change of the set.
     private var sortedTags: [TagKey]?
     /// The time of the newest output.
@@ -92,6 +94,18 @@ package actor TagBoard: FleetOutputSink {
             (status.health, status.text, status.instant) = (event.health, event.text, event.instant)
             receiversByID[event.receiver] = status
             notify(.receiver(status), changes.addOther())
+        }
+    }
+
+    /// Applies what gateways have sent. Streams report the first message of a receiver.
+    package func write(_ activity: GatewayActivity) async {
+        strangers = activity.strangers
+        for (id, latest) in activity.latest {
+            guard var status = receiversByID[id], status.lastMessage != latest else { continue }
+            let isFirst = status.lastMessage == nil
+            status.lastMessage = latest
+            receiversByID[id] = status
+            if isFirst { notify(.receiver(status), changes.addOther()) }
         }
     }
 

@@ -42,6 +42,17 @@ enum TagJSON {
         json.add("health", receiver.health?.rawValue)
         json.add("text", receiver.text)
         if let instant = receiver.instant { json.add("since", time: instant) }
+        if let instant = receiver.lastMessage { json.add("lastMessage", time: instant) }
+        json.endObject()
+    }
+
+    /// Writes a gateway without a receiver as an object.
+    static func write(_ stranger: GatewayActivity.Stranger, to json: inout JSONWriter) {
+        json.beginObject()
+        json.add("name", stranger.name)
+        json.add("nearest", stranger.nearest)
+        json.add("text", stranger.text)
+        json.add("lastMessage", time: stranger.latest)
         json.endObject()
     }
 

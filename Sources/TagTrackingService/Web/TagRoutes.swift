@@ -204,12 +204,17 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     private func receivers() async -> HTTPResponse {
-        let receivers = await board.receivers
+        let (receivers, strangers) = (await board.receivers, await board.strangers)
         return Self.json(
             TagJSON.object { json in
                 json.name("receivers")
                 json.beginArray()
                 for receiver in receivers { TagJSON.write(receiver, to: &json) }
+                json.endArray()
+                guard let strangers else { return }
+                json.name("unknown")
+                json.beginArray()
+                for stranger in strangers { TagJSON.write(stranger, to: &json) }
                 json.endArray()
             })
     }

@@ -18,6 +18,7 @@ extension ReceiverEvent.Health {
         case .deaf: "is deaf"
         case .moved: "has moved"
         case .clockWrong: "has a wrong clock"
+        case .miscalibrated: "measures differently"
         }
     }
 }

@@ -10,11 +10,13 @@ struct TrackLog {
         let intake: IntakeStatistics
         let statistics: FleetStatistics
         let problems: [IntakeProblem]
+        let strangers: [GatewayActivity.Stranger]
 
         init(_ engine: FleetEngine) async {
             intake = await engine.intakeStatistics
             statistics = await engine.statistics
             problems = await engine.problems
+            strangers = await engine.activity.strangers
         }
     }
 
@@ -63,11 +65,13 @@ struct TrackLog {
     }
 
     mutating func write(_ state: State) {
-        for name in state.statistics.unknownReceivers.keys.sorted()
-        where unknownReceivers.count < Self.mostNames && unknownReceivers.insert(name).inserted {
-            StandardError.line(
-                "a gateway reports as '\(name)', which isn't a receiver of the venue; add it to the venue, or to the "
-                    + "aliases of a receiver", .warning)
+        for stranger in state.strangers
+        where unknownReceivers.count < Self.mostNames && unknownReceivers.insert(stranger.name).inserted {
+            let remedy =
+                stranger.nearest == nil
+                ? ": add it to the venue, or to the aliases of a receiver"
+                : " Correct its name on the gateway, or add it to the aliases of the receiver"
+            StandardError.line(stranger.text + remedy, .warning)
         }
         for problem in state.problems
         where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.topic).inserted {

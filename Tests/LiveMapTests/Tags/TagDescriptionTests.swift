@@ -63,6 +63,10 @@ final class TagDescriptionTests: XCTestCase {
         board.put([
             ReceiverEvent(receiver: "east", instant: TagStage.start, health: .deaf, text: "no tags of its neighbours")
         ])
+        var activity = GatewayActivity()
+        activity.latest = ["east": TagStage.start]
+        activity.strangers = [.init(name: "wets", latest: TagStage.start, nearest: "west")]
+        board.put(activity)
         board.put([try TagStage.output("gone", 1, .present)])
         board.drop([.name("gone")])
         return board

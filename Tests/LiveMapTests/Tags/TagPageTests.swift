@@ -250,6 +250,38 @@ final class TagPageTests: BrowserTestCase {
             ["west", "Silent", "no message for 60 s"])
     }
 
+    func testThePageTellsGatewaysThatNeverSentFromThoseThatDoAndFromMisspeltOnes() throws {
+        let board = try board()
+        let map = try shown(board)
+        var activity = GatewayActivity()
+        activity.latest = ["east": TagStage.start.advanced(by: .seconds(58))]
+        activity.strangers = [
+            .init(name: "wets", latest: TagStage.start.advanced(by: .seconds(60)), nearest: "west")
+        ]
+        board.put(activity)
+        try map.page.wait(until: "document.querySelector('[data-stranger=wets]') !== null")
+        func lines(_ selector: String) throws -> [String] {
+            try map.text(of: selector).split(separator: "\n").map(String.init)
+        }
+        XCTAssertEqual(
+            try lines("[data-stranger=wets]").first?.lowercased(), #"unknown gateway "wets": is it "west"?"#)
+        XCTAssertEqual(try lines("[data-receiver=west]"), ["west", "No message yet"])
+        let east = try lines("[data-receiver=east]")
+        XCTAssertEqual(Array(east.prefix(2)), ["east", "Sends"])
+        XCTAssertTrue(east.last?.hasPrefix("Last message ") == true && east.last?.hasSuffix(" ago") == true, "\(east)")
+        XCTAssertEqual(
+            try map.page.evaluate(
+                "[...document.querySelectorAll('#receiver-list li')].map((one) => Object.values(one.dataset)[0])"),
+            ["wets", "west", "east"])
+        // The latest message comes without a change of health.
+        activity.latest["west"] = TagStage.start.advanced(by: .seconds(61))
+        activity.strangers = []
+        board.put(activity)
+        try map.page.wait(until: "document.querySelector('[data-stranger]') === null")
+        XCTAssertEqual(Array(try lines("[data-receiver=west]").prefix(2)), ["west", "Sends"])
+        XCTAssertEqual(map.page.problems, [])
+    }
+
     // MARK: Layout and access
 
     func testThePageFitsEachScreenAndItsTextsAreLegible() throws {

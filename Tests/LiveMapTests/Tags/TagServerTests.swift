@@ -133,6 +133,27 @@ final class TagServerTests: XCTestCase {
         XCTAssertNil(list[1]["health"])
     }
 
+    func testReceiversHaveTheirLatestMessageAndUnknownGatewaysASimilarName() throws {
+        let board = try board()
+        let port = try tagServer(board).address.port
+        let before = try get("/api/v1/receivers", port)
+        XCTAssertNil(before["unknown"], "the server doesn't know what gateways have sent")
+        var activity = GatewayActivity()
+        activity.latest = ["east": TagStage.start]
+        activity.strangers = [
+            .init(name: "other", latest: TagStage.start), .init(name: "wets", latest: TagStage.start, nearest: "west"),
+        ]
+        board.put(activity)
+        let after = try get("/api/v1/receivers", port)
+        let list = try XCTUnwrap(after["receivers"]?.array)
+        XCTAssertEqual(list.map { $0["lastMessage"]?.string }, ["2026-11-22T09:00:00.000Z", nil])
+        let unknown = try XCTUnwrap(after["unknown"]?.array)
+        XCTAssertEqual(
+            unknown.map { $0["text"]?.string },
+            [#"unknown gateway "other""#, #"unknown gateway "wets": is it "west"?"#])
+        XCTAssertEqual(unknown.map { $0["nearest"]?.string }, [nil, "west"])
+    }
+
     // MARK: Access and gateways
 
     func testATokenIsRequiredAndGivenOnceAtTheRoot() throws {

@@ -86,6 +86,9 @@ extension TagBoard {
     /// Writes changes of receivers, and returns after that.
     nonisolated func put(_ events: [ReceiverEvent]) { block { await $0.write(events) } }
 
+    /// Writes what gateways have sent, and returns after that.
+    nonisolated func put(_ activity: GatewayActivity) { block { await $0.write(activity) } }
+
     /// Removes tags, and returns after that.
     nonisolated func drop(_ tags: [TagKey]) { block { await $0.remove(tags) } }
 

@@ -33,5 +33,14 @@ final class TrackPageTests: XCTestCase {
         XCTAssertTrue(metrics.contains("indoorloc_intake_messages_total"), metrics)
         XCTAssertTrue(metrics.hasSuffix("# EOF\n"), metrics)
         XCTAssertEqual(try RawClient.get("/", port: port).status, 200)
+        // Gateways of tags that aren't located count, and a misspelt name is answered with a question.
+        try RawClient.wait(for: "the misspelt gateway") {
+            let message = #"{"trackingId":"someone","sourceId":"ground-O4","rssi":-60}"#
+            XCTAssertEqual(
+                try RawClient.request("POST", "/api/v1/gateways/kontakt", port: port, body: message).status, 204)
+            let text = try RawClient.get("/api/v1/receivers", port: port).text
+            return text.contains(#""text":"unknown gateway \"ground-O4\": is it \"ground-0"#)
+                && text.contains(#""id":"ground-01""#) && text.contains("lastMessage")
+        }
     }
 }

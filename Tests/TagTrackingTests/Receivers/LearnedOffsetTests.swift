@@ -14,6 +14,8 @@ final class LearnedOffsetTests: XCTestCase {
         var others = 0.0
         /// The time in seconds until the offset was below -2.5 dB; nil if it never was.
         var corrected: Int?
+        /// The changes of receivers' health.
+        var events: [ReceiverEvent] = []
     }
 
     private static let tagCount = 12
@@ -45,7 +47,7 @@ final class LearnedOffsetTests: XCTestCase {
                 if truth.distance(to: place) < 8 { near.append(position.point.distance(to: truth)) }
             }
             monitor.observe(machine.takeReceiverEvidence())
-            XCTAssertEqual(monitor.advance(to: now), [], "at \(second) s")
+            result.events += monitor.advance(to: now)
             if learning { machine.receiverOffsets = monitor.offsets }
             if result.corrected == nil, monitor.offsets[5] < -2.5 { result.corrected = second }
         }
@@ -59,10 +61,23 @@ final class LearnedOffsetTests: XCTestCase {
     func testLearningCorrectsAReceiverThatMeasures8DecibelsLess() {
         let plain = run(learning: false)
         let learned = run(learning: true)
+        XCTAssertEqual(plain.events + learned.events, [])
         let figures = "without learning: \(plain); with learning: \(learned)"
         XCTAssertLessThan(learned.corrected ?? .max, 160, figures)
         XCTAssertLessThan(learned.others, 2, figures)
         XCTAssertLessThan(learned.near, 0.95 * plain.near, figures)
         XCTAssertLessThan(learned.all, plain.all, figures)
+    }
+
+    /// The loud receiver pulls the positions that its offset is learned from.
+    func testAReceiverThatMeasures15DecibelsMoreIsNamedWithinSeventySeconds() throws {
+        let result = run(learning: true, offset: 15, seconds: 90)
+        print("15 dB more: \(result)")
+        let event = try XCTUnwrap(result.events.first, "\(result)")
+        XCTAssertEqual(event.receiver, FleetHall(columns: 4, rows: 3, spacing: 9).venue.receivers[5].id)
+        XCTAssertEqual(event.health, .miscalibrated)
+        XCTAssertLessThanOrEqual(event.instant, FleetHall.at(70), "\(result)")
+        XCTAssertEqual(result.events.count, 1, "\(result)")
+        XCTAssertGreaterThan(result.offset, 7, "\(result)")
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
@@ -63,6 +64,49 @@ final class ReceiverHealthTests: XCTestCase {
         XCTAssertEqual(simulation.runUntilChange(within: 1500).map(\.health), [.healthy])
     }
 
+    /// A gateway with another antenna, amplifier or setting.
+    func testAReceiverThatMeasures15DecibelsMoreIsNamedAndCalibratedWithinAMinute() throws {
+        for (seed, offset) in [(1, 15.0), (2, 20)] {
+            for before in [0, 900] {
+                var simulation = ReceiverSimulation { $0.seed = UInt64(seed) }
+                XCTAssertEqual(simulation.run(seconds: before), [])
+                simulation.fleet.change(receiver: 7, offset: offset)
+                let events = simulation.run(seconds: 60)
+                let text = "seed \(seed), \(offset) dB after \(before) s: \(events), \(simulation.monitor.offsets)"
+                XCTAssertEqual(events.map(\.health), [.miscalibrated], text)
+                XCTAssertEqual(events.first?.receiver, "gateway-7", text)
+                XCTAssertTrue(events.first?.text.contains("dB more than the other receivers") == true, text)
+                // The prior, and the few comparisons so far, keep a part.
+                XCTAssertGreaterThan(simulation.monitor.offsets[7], 0.6 * offset, text)
+                simulation.fleet.change(receiver: 7, offset: 0)
+                XCTAssertEqual(simulation.runUntilChange(within: 300).map(\.health), [.healthy], text)
+            }
+        }
+    }
+
+    /// Such a receiver hears only what is near.
+    func testAReceiverThatMeasures15DecibelsLessIsNamed() {
+        var simulation = ReceiverSimulation(hall: FleetHall(columns: 5, rows: 4, spacing: 5))
+        XCTAssertEqual(simulation.run(seconds: 600), [])
+        simulation.fleet.change(receiver: 7, offset: -15)
+        let events = simulation.runUntilChange(within: 300)
+        XCTAssertEqual(Set(events.map(\.receiver)), ["gateway-7"], "\(events), \(simulation.monitor.offsets)")
+        XCTAssertTrue(events.allSatisfy { [.miscalibrated, .deaf].contains($0.health) }, "\(events)")
+    }
+
+    func testNoReceiverIsNamedInHoursOfNormalOperation() {
+        // More seeds take more time, and are of use after a change of the limits.
+        let seeds = ProcessInfo.processInfo.environment["RECEIVER_SEEDS"].flatMap(UInt64.init) ?? 1
+        for seed in 1...max(seeds, 1) {
+            var simulation = ReceiverSimulation { settings in
+                settings.seed = seed
+                // Receivers of one model differ by some decibels.
+                settings.receiverOffsets = [2: 4, 5: -4, 9: 5, 13: -5]
+            }
+            XCTAssertEqual(simulation.run(seconds: 3600), [], "seed \(seed)")
+        }
+    }
+
     func testAWrongClockIsReportedUntilItIsRight() {
         let venue = FleetHall().venue
         var monitor = ReceiverMonitor(venue: venue)
@@ -97,6 +141,6 @@ final class ReceiverHealthTests: XCTestCase {
             if case .number(let number) = sample.value { return number }
             return -1
         }
-        XCTAssertEqual(counts, [5, 0, 0, 0, 1])
+        XCTAssertEqual(counts, [5, 0, 0, 0, 1, 0])
     }
 }

@@ -1,0 +1,86 @@
+import IndoorVocabulary
+
+/// What gateways have sent: the latest message of each receiver, and the names that the venue doesn't have.
+///
+/// A gateway that never sent anything has no health, and neither has one whose name is misspelt. Both are told apart here.
+public struct GatewayActivity: Hashable, Sendable {
+    /// A gateway whose name the venue doesn't have.
+    public struct Stranger: Hashable, Sendable {
+        /// The name in its messages.
+        public var name: String
+        /// The time of its latest message.
+        public var latest: Instant
+        /// The receiver that is probably meant; nil if no receiver has a similar name.
+        public var nearest: String?
+
+        /// Creates a gateway without a receiver.
+        public init(name: String, latest: Instant, nearest: String? = nil) {
+            self.name = name
+            self.latest = latest
+            self.nearest = nearest
+        }
+
+        /// The problem in words, such as: unknown gateway "wating": is it "waiting"?
+        public var text: String {
+            "unknown gateway \"\(name)\"" + (nearest.map { ": is it \"\($0)\"?" } ?? "")
+        }
+    }
+
+    /// The limit on the number of strangers; those that sent latest remain.
+    public static let mostStrangers = 100
+
+    /// The time of the latest message of each receiver that has sent one, by its name in the venue.
+    public var latest: [String: Instant] = [:]
+    /// The gateways without a receiver, in the order of their names.
+    public var strangers: [Stranger] = []
+
+    /// Creates the activity of gateways that haven't sent anything.
+    public init() {}
+}
+
+/// The similar names of gateways that the venue doesn't have, as the search takes time in a large venue.
+package struct NearestReceivers: Sendable {
+    /// The limit on the number of names, and on the number of searches of a call, as a foreign device can send any name.
+    private static let limit = 4096
+    private static let searches = 5
+
+    private var found: [String: String?] = [:]
+
+    /// Creates an empty list.
+    package init() {}
+
+    /// Returns the activity of gateways.
+    ///
+    /// - Parameters:
+    ///   - senders: the names in messages, each with the time of its latest message.
+    ///   - monitor: the receivers of the venue, with the times of the messages before the start.
+    package mutating func activity(
+        of senders: some Sequence<(name: String, latest: Instant)>, _ monitor: ReceiverMonitor
+    ) -> GatewayActivity {
+        var activity = GatewayActivity()
+        activity.latest = monitor.latestMessages
+        var strangers: [GatewayActivity.Stranger] = []
+        for sender in senders {
+            if let index = monitor.directory.index(of: sender.name) {
+                let id = monitor.receivers[index].id
+                activity.latest[id] = max(activity.latest[id] ?? sender.latest, sender.latest)
+            } else {
+                strangers.append(GatewayActivity.Stranger(name: sender.name, latest: sender.latest))
+            }
+        }
+        strangers.sort { ($1.latest, $0.name) < ($0.latest, $1.name) }
+        activity.strangers = Array(strangers.prefix(GatewayActivity.mostStrangers))
+        var searches = 0
+        for index in activity.strangers.indices {
+            let name = activity.strangers[index].name
+            if found[name] == nil, searches < Self.searches {
+                searches += 1
+                if found.count >= Self.limit { found = [:] }
+                found[name] = .some(monitor.directory.nearest(to: name))
+            }
+            activity.strangers[index].nearest = found[name] ?? nil
+        }
+        activity.strangers.sort { $0.name < $1.name }
+        return activity
+    }
+}
