@@ -1,4 +1,5 @@
-"""Compares the README's tables of accuracy with results of `indoorloc evaluate --json`: readme_accuracy.py README FOLDER [SET…]
+"""Compares the tables of the page Accuracy with results of `indoorloc evaluate --json`, and the README's table with the page:
+accuracy_page.py PAGE README FOLDER [SET…]
 
 FOLDER contains a file NAME.json for each data set, and shifted/NAME.json with a line for each shift of the RSSI and one
 without the survey, for the table of other receivers. A row or column without a measurement, a data set without a row,
@@ -16,6 +17,8 @@ COLUMNS = [("n", "n", 1), ("answered", "answered", 100), ("floor", "floor", 100)
            ("P75", "p75", 1), ("P90", "p90", 1), ("in radius", "insideRadius", 100)]
 # The heading of the first column in the table of other receivers.
 CONDITION = "RSSI of the tracks"
+# The headings of the README's table.
+README_COLUMNS = ["public recording", "mean error", "best simple method"]
 SHARES = {"answered", "floor", "insideRadius"}
 # The tolerance for the arithmetic of other processors, about that of .ci/accuracy.json; relative, for metres.
 METRES = 0.05
@@ -57,7 +60,7 @@ def problems(name, row, measured):
         elif measured.get(key) is None:
             yield f"{name}: {heading} was not measured"
         elif abs(told - scale * measured[key]) > tolerance(key, told, measured["n"]):
-            yield f"{name}: {heading} is {told:g} in the README, but the measured value is {scale * measured[key]:.4g}"
+            yield f"{name}: {heading} is {told:g} on the page, but the measured value is {scale * measured[key]:.4g}"
     simple, mean = number(row["best simple"]), number(row["mean"])
     if simple is None or mean is None:
         yield f"{name}: '{row['best simple']}' under best simple is not a number"
@@ -75,35 +78,50 @@ def condition(measured):
 
 def receiver_problems(table, measurements):
     names = [name for name in table[0] if name != CONDITION] if table else []
-    yield from (f"{name}: is in the README's table of receivers, but was not measured" for name in names
+    yield from (f"{name}: is in the page's table of receivers, but was not measured" for name in names
                 if name not in measurements)
     for name in measurements:
         conditions = {condition(measured): measured["mean"] for measured in measurements[name]}
         for row in table:
             told, mean = number(row.get(name, "")), conditions.pop(row[CONDITION], None)
             if told is None or mean is None:
-                yield f"{name}: the README's table of receivers has no value at {row[CONDITION]}, or it was not measured"
+                yield f"{name}: the page's table of receivers has no value at {row[CONDITION]}, or it was not measured"
             elif abs(told - mean) > METRES * told:
-                yield f"{name}: {row[CONDITION]} is {told:g} in the README, but the measured value is {mean:.4g}"
-        yield from (f"{name}: the README's table of receivers has no row {missing}" for missing in conditions)
+                yield f"{name}: {row[CONDITION]} is {told:g} on the page, but the measured value is {mean:.4g}"
+        yield from (f"{name}: the page's table of receivers has no row {missing}" for missing in conditions)
 
 
-readme = pathlib.Path(sys.argv[1]).read_text("utf-8")
-folder = pathlib.Path(sys.argv[2])
-told = {row["set"]: row for row in rows(readme, [name for name, _, _ in COLUMNS])}
-if sys.argv[3:]:
-    told = {name: row for name, row in told.items() if name in sys.argv[3:]}
+def readme_problems(readme, page):
+    """Compares the README's table, whose first cells begin with the names of sets, with the page's rows."""
+    shown = list(rows(readme, README_COLUMNS))
+    if not shown:
+        yield "README.md: there is no table of accuracy"
+    for row in shown:
+        name, _, what = row[README_COLUMNS[0]].partition(": ")
+        measured = page.get(name)
+        expected = measured and [measured["what"], measured["mean"] + " m", measured["best simple"] + " m"]
+        if [what, *(row[column] for column in README_COLUMNS[1:])] != expected:
+            yield f"{name}: the README's row differs from the page's, which says {expected}"
+
+
+page = pathlib.Path(sys.argv[1]).read_text("utf-8")
+readme = pathlib.Path(sys.argv[2]).read_text("utf-8")
+folder = pathlib.Path(sys.argv[3])
+told = {row["set"]: row for row in rows(page, [name for name, _, _ in COLUMNS])}
+found = list(readme_problems(readme, told))
+if sys.argv[4:]:
+    told = {name: row for name, row in told.items() if name in sys.argv[4:]}
 results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))}
 # Data sets with ground truth of rooms have no points to measure.
 results = {name: measured for name, measured in results.items() if measured["n"] > 0}
-found = [f"{name}: the README's table of accuracy does not have this set" for name in results if name not in told]
-found += [f"{name}: is in the README's table of accuracy, but was not measured" for name in told if name not in results]
+found += [f"{name}: the page's table of accuracy does not have this set" for name in results if name not in told]
+found += [f"{name}: is in the page's table of accuracy, but was not measured" for name in told if name not in results]
 for name in told.keys() & results.keys():
     found += problems(name, told[name], results[name])
 shifted = {path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()]
            for path in sorted(folder.glob("shifted/*.json"))}
-if not sys.argv[3:]:
-    found += receiver_problems(list(rows(readme, [CONDITION])), shifted)
-print("\n".join(sorted(found)) if found else f"| the README equals the measured figures of {len(told)} sets"
+if not sys.argv[4:]:
+    found += receiver_problems(list(rows(page, [CONDITION])), shifted)
+print("\n".join(sorted(found)) if found else f"| the page and the README equal the measured figures of {len(told)} sets"
       + (f", and of {len(shifted)} with other receivers" if shifted else ""))
 sys.exit(1 if found else 0)
