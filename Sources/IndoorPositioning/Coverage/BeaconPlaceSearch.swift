@@ -47,7 +47,7 @@ struct BeaconPlaceSearch {
         let spacing = max(settings.candidateSpacing, (map.width * map.height / candidateLimit).squareRoot(), 0.1)
         let grid = MapGrid(
             from: MapPoint(x: 0, y: 0), to: MapPoint(x: map.width, y: map.height), cellSize: spacing)
-        let all = WalkableCells(of: map, grid: grid).cells.map(grid.center)
+        let all = WalkableCells(of: map, floor.interior, grid: grid).cells.map(grid.center)
         guard case .atWalls(let distance) = settings.placement else { return all }
         let atWalls = all.filter { floor.distanceToWall(from: $0) <= distance }
         let hasWalls = floor.distanceToWall(from: MapPoint(x: 0, y: 0)) < .infinity

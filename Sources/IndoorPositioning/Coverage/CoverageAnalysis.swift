@@ -33,7 +33,7 @@ public struct CoverageAnalysis: Sendable {
         transmitters = field.transmitters
         let floorDistance = FloorDistance(venue.maps)
         self.floorDistance = floorDistance
-        floors = venue.maps.map { CoverageFloor($0, cellSize: settings.cellSize) }
+        floors = venue.maps.map { CoverageFloor($0, of: venue, cellSize: settings.cellSize) }
         var information: [[PositionInformation]] = []
         var detected: [[Double]] = []
         for floor in floors {

@@ -7,6 +7,8 @@ struct CoverageFloor: Sendable {
     let grid: MapGrid
     /// The walkable cells.
     let cells: [Int]
+    /// The inside of the map.
+    let interior: MapInterior
     private let walls: WallCrossings
     /// The variance in m² of a walkable place along each axis.
     private let variance: (x: Double, y: Double)
@@ -16,13 +18,14 @@ struct CoverageFloor: Sendable {
     /// The distance from a beacon in cells within which the information varies inside a cell.
     private static let near = 4.0
 
-    init(_ map: VenueMap, cellSize: Double) {
+    init(_ map: VenueMap, of venue: Venue, cellSize: Double) {
         self.map = map
+        interior = MapInterior(of: map, in: venue)
         let (width, height) = (max(map.width, 0.1), max(map.height, 0.1))
         let least = (width * height / Self.cellLimit).squareRoot()
         let grid = MapGrid(from: .init(x: 0, y: 0), to: .init(x: width, y: height), cellSize: max(cellSize, least))
         self.grid = grid
-        cells = WalkableCells(of: map, grid: grid).cells
+        cells = WalkableCells(of: map, interior, grid: grid).cells
         walls = WallCrossings(of: map)
         let points = cells.map(grid.center)
         func variance(_ values: [Double]) -> Double {

@@ -9,10 +9,9 @@ struct WalkableCells: Sendable {
     /// map don't miss a corridor.
     private static let spacing = 0.5
 
-    /// Selects the cells of which a tested point lies within the walkable areas; for a map without walkable areas, the
-    /// cells with a tested point on the plan.
-    init(of map: VenueMap, grid: MapGrid) {
-        let areas = map.walkable.map(Area.polygon)
+    /// Selects the cells of which a tested point is inside; if nothing says where the inside is, the cells with a tested
+    /// point on the plan.
+    init(of map: VenueMap, _ interior: MapInterior, grid: MapGrid) {
         // A cell of at most 1 m is tested at its centre.
         let count = grid.cellSize <= 1 ? 1 : Int((grid.cellSize / Self.spacing).rounded(.up))
         let offsets = (0..<count).map { ((Double($0) + 0.5) / Double(count) - 0.5) * grid.cellSize }
@@ -22,11 +21,11 @@ struct WalkableCells: Sendable {
                 offsets.contains { y in
                     let point = center + MapPoint(x: x, y: y)
                     guard point.x <= map.width, point.y <= map.height else { return false }
-                    return areas.isEmpty || areas.contains { $0.contains(point) }
+                    return interior.contains(point)
                 }
             }
         }
         // Areas between all tested points are represented by the cells of their corners.
-        cells = selected.isEmpty ? Set(map.walkable.joined().compactMap(grid.cell(at:))).sorted() : selected
+        cells = selected.isEmpty ? Set(interior.corners.compactMap(grid.cell(at:))).sorted() : selected
     }
 }

@@ -21,12 +21,16 @@ extension Venue {
     /// Returns the parts of the walkable area that are farther than `distance` metres from all survey places, the largest
     /// first, without those smaller than `leastArea` m².
     ///
-    /// During a survey, the places are those visited so far. A map without walkable areas counts as a whole.
+    /// During a survey, the places are those visited so far. On a map without walkable areas, the rooms and what walls and
+    /// rooms enclose are walkable; without these too, the whole map.
     public func surveyGaps(
         around places: [MapID: [MapPoint]], distance: Double = 5, leastArea: Double = 4
     ) -> [SurveyGap] {
         maps.flatMap { map in
-            SurveyGapSearch(map: map, places: places[map.id] ?? [], distance: distance).gaps()
+            SurveyGapSearch(
+                map: map, interior: MapInterior(of: map, in: self, usesSurvey: false), places: places[map.id] ?? [],
+                distance: distance
+            ).gaps()
         }.filter { $0.area >= leastArea }.sorted {
             ($1.area, $0.mapID.rawValue, $0.point.x, $0.point.y) < ($0.area, $1.mapID.rawValue, $1.point.x, $1.point.y)
         }
@@ -44,6 +48,7 @@ extension RadioMap {
 /// The search for gaps on one map.
 private struct SurveyGapSearch {
     let map: VenueMap
+    let interior: MapInterior
     let places: [MapPoint]
     /// The longest distance in metres of a covered cell.
     let distance: Double
@@ -57,7 +62,7 @@ private struct SurveyGapSearch {
             from: MapPoint(x: 0, y: 0), to: MapPoint(x: map.width, y: map.height),
             cellSize: max(1, (map.width * map.height / Self.cellLimit).squareRoot()))
         var far = [Double?](repeating: nil, count: grid.count)
-        for cell in WalkableCells(of: map, grid: grid).cells {
+        for cell in WalkableCells(of: map, interior, grid: grid).cells {
             let center = grid.center(of: cell)
             let nearest = places.reduce(Double.infinity) { min($0, $1.distance(to: center)) }
             if nearest > distance { far[cell] = nearest }

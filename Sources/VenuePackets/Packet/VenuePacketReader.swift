@@ -53,7 +53,7 @@ public struct VenuePacketReader: Sendable {
         guard let venue = packet?.venue, !problems.contains(where: { $0.severity == .error }) else {
             return (nil, problems)
         }
-        return (venue, problems + missingBeacons(of: venue) + unreachedPlaces(of: venue))
+        return (venue, problems + missingBeacons(of: venue) + unknownInterior(of: venue) + unreachedPlaces(of: venue))
     }
 
     /// Returns a warning if a venue has neither beacons, receivers, anchors nor a radio map.
@@ -64,6 +64,19 @@ public struct VenuePacketReader: Sendable {
         let message =
             "there is none, and no radio map: no position can be estimated from beacons; add them, or survey the venue"
         return [VenueProblem(severity: .warning, path: "$.beacons", message: message)]
+    }
+
+    /// Returns a warning for each map with beacons of which nothing says where the inside is.
+    private static func unknownInterior(of venue: Venue) -> [VenueProblem] {
+        let unknown = Set(MapInterior.unknown(in: venue).map(\.id))
+        let equipped = Set(venue.beacons.map(\.mapID))
+        return venue.maps.enumerated().compactMap { index, map in
+            guard unknown.contains(map.id), equipped.contains(map.id) else { return nil }
+            let message =
+                "there are no rooms, walls, walkable areas or surveyed places: the whole plan counts as inside the building, "
+                + "also a margin or a garden; add rooms or walls"
+            return VenueProblem(severity: .warning, path: "$.maps[\(index)]", message: message)
+        }
     }
 
     /// Checks a document without the files that it refers to.

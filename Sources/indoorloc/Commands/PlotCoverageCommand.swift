@@ -1,5 +1,6 @@
 import IndoorLocalization
 import LocalizationFigures
+import VenueModel
 import VenuePackets
 
 /// The command `plot coverage`: draws the expected error of a venue's beacons, and proposes places for more beacons.
@@ -58,6 +59,13 @@ struct PlotCoverageCommand: Command {
         try output?.check()
         let venue = try VenuePacketReader().read(path, radioMap: radioMap).venue
         let maps = try mapID.map { [try $0.checked(in: venue, command: Self.syntax.name)] } ?? venue.maps
+        let chosen = Set(maps.map(\.id))
+        for map in MapInterior.unknown(in: venue) where chosen.contains(map.id) {
+            StandardError.line(
+                PrintableText.line(
+                    "\(map.name): nothing says where the inside of the building is, so that the whole plan counts; add rooms, "
+                        + "walls or walkable areas with 'venue edit'"), .warning)
+        }
         let analysis = CoverageAnalysis(venue: venue, settings: settings)
         let coverage = CoverageResult(
             venue: venue, grids: maps.compactMap { analysis.expectedErrors(on: $0.id) },
