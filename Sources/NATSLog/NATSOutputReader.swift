@@ -76,7 +76,7 @@ package final class NATSOutputReader: Sendable {
     /// Ends the subscription. The consumer remains.
     package func close() { subscription.withLock { $0 = nil } }
 
-    /// Returns the subscription of the consumer, and creates the consumer if it doesn't exist.
+    /// Returns the subscription, and creates it and its consumer if necessary.
     private func subscribed() async throws(FleetStoreError) -> NATSSubscription {
         if let subscription = subscription.withLock(\.self) { return subscription }
         let (connection, consumer) = (connection, consumer)

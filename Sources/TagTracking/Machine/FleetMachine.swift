@@ -2,12 +2,12 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// The rules of a fleet, or of a partition of it: readings of many tags in, positions and events out.
+/// The state machine of a fleet or of a partition of it. It converts readings of many tags into positions and events.
 ///
-/// The machine is a value with time and randomness as inputs: the same calls give the same outputs. The readings and the
-/// due times of all tags are handled in the order of their instants, so that the outputs don't depend on the order in
-/// which readings arrive within ``FleetSettings/reorderWindow``. The time of a reading and of a position is logarithmic
-/// in the number of tags.
+/// The machine is a value with time and randomness as inputs: the same calls give the same outputs. The readings and
+/// the due times of all tags are handled in the order of their instants, so that the outputs don't depend on the order
+/// in which readings arrive within ``FleetSettings/reorderWindow``. The computing time for a reading or a position is
+/// logarithmic in the number of tags.
 ///
 /// A position of a tag is due after each interval of its class, as long as the tag was received in the last 10 s or has
 /// readings without a position. The machine also collects evidence about the receivers, see ``takeReceiverEvidence()``.

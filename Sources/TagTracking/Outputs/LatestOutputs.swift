@@ -2,7 +2,7 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// The latest state of a tag by the outputs of its fleet.
+/// The latest state of a tag according to the outputs of its fleet.
 public struct LatestOutput: Hashable, Sendable {
     /// The tag.
     public var tag: TagKey
@@ -12,7 +12,7 @@ public struct LatestOutput: Hashable, Sendable {
     public var epoch: UInt64
     /// The sequence of the last output within its epoch.
     public var sequence: UInt64
-    /// The time of the last output; its zero point is that of Unix.
+    /// The time of the last output, counted from the Unix epoch.
     public var instant: Instant
     /// Whether the tag is present, not away.
     public var isPresent: Bool
@@ -108,7 +108,7 @@ public struct LatestOutputs: Sendable {
     /// Removes a tag. Returns its last state; nil if there is none.
     @discardableResult public mutating func remove(_ tag: TagKey) -> LatestOutput? { tags.removeValue(forKey: tag) }
 
-    /// Discards a tenth of the tags at once, so that the cost for a tag stays small.
+    /// Discards a tenth of the tags at once, so that the average time for each tag stays short.
     private mutating func discard() {
         let sorted = tags.values.map { (state: $0, isRegistered: registered.contains($0.tag)) }.sorted {
             if $0.isRegistered != $1.isRegistered { return !$0.isRegistered }

@@ -19,7 +19,7 @@ public struct OutputFilter: Sendable {
     public let capacity: Int
     /// The number of dropped outputs.
     public private(set) var droppedCount = 0
-    /// Two generations: the older one is discarded when the newer one is half of the capacity.
+    /// Two generations: the older one is discarded when the newer one reaches half of the capacity.
     private var newer: [TagKey: Mark] = [:]
     private var older: [TagKey: Mark] = [:]
 

@@ -10,7 +10,7 @@ public protocol LeaseStore: Sendable {
     ///   - owner: the owner; empty for a free lease.
     ///   - revision: the revision that the write replaces; nil if the lease must not exist or must have expired.
     /// - Returns: the new revision.
-    /// - Throws: `.conflict` if the revision is another one, `.unavailable` without an answer.
+    /// - Throws: `.conflict` if the revision has changed, `.unavailable` if the store doesn't answer.
     func write(
         lease index: Int, of group: LeaseGroup, owner: String, replacing revision: UInt64?
     ) async throws(FleetStoreError) -> UInt64

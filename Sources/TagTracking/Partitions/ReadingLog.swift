@@ -1,4 +1,4 @@
-/// The ordered log of a fleet's readings, which outlives the processes that write and read it.
+/// The ordered log of a fleet's readings, which persists when the processes that write and read it end.
 public protocol ReadingLog: Sendable {
     /// Appends readings in their order, and returns after the log has acknowledged all of them.
     ///

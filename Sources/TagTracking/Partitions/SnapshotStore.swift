@@ -7,8 +7,8 @@ public protocol SnapshotStore: Sendable {
     ///
     /// - Parameter revision: the revision that the write replaces; nil if the partition must have no state.
     /// - Returns: the new revision.
-    /// - Throws: `.conflict` if the revision is another one, `.tooLarge` if the store doesn't accept the bytes,
-    ///   `.unavailable` without an answer.
+    /// - Throws: `.conflict` if the revision has changed, `.tooLarge` if the store doesn't accept the bytes,
+    ///   `.unavailable` if the store doesn't answer.
     func store(_ bytes: [UInt8], partition: Int, replacing revision: UInt64?) async throws(FleetStoreError) -> UInt64
 }
 

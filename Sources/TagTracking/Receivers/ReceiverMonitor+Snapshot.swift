@@ -56,7 +56,7 @@ extension ReceiverMonitor {
 }
 
 extension ReceiverMonitor.State {
-    /// A difference in dB that no pair of RSSIs has.
+    /// A bound in dB on the difference between two RSSIs.
     private static let greatestDifference = 1000.0
     /// The greatest number of comparisons; that of earlier versions was above the present limit.
     private static let greatestCount = 60.0
