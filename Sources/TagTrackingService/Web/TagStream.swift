@@ -9,7 +9,7 @@ import TagTracking
 struct TagStream: HTTPStream {
     /// The maximum number of tags in an event.
     static let mostTags = 500
-    /// The time after which a stream looks again whether a slow reader has received everything.
+    /// The time after which a stream checks again whether a slow reader has received everything.
     private static let patience = Duration.milliseconds(20)
 
     let board: TagBoard

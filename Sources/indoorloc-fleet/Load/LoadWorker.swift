@@ -6,8 +6,9 @@ import TagTracking
 
 /// A part of the simulated tags, on one core: their messages pass through the decoder and a fleet machine.
 ///
-/// The simulation runs as fast as the core allows. Its clock is that of the simulated tags, and the core is behind it by
-/// the processor time that the work needs: a core that needs more than a second for a second of messages lags.
+/// The simulation runs as fast as the core allows. Its clock is that of the simulated tags, and the results lag behind
+/// it by the processor time that the work needs. The lag of a core grows if it needs more than a second for a second of
+/// messages.
 struct LoadWorker {
     /// The settings of a measurement.
     struct Settings: Sendable {
