@@ -127,7 +127,7 @@ final class NATSBucket: Sendable {
         }
     }
 
-    /// Returns the keys, also those of deleted values. This function blocks.
+    /// Returns the keys, including those of deleted values. This function blocks.
     private func keys() throws(NATSFailure) -> Set<String> {
         try "\(prefix)>".withCString { filter in
             Result { () throws(NATSFailure) in

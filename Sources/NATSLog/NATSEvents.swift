@@ -1,7 +1,7 @@
 import CNATS
 import IndoorVocabulary
 
-/// The receiver of the events of a connection, which libnats calls on threads of its own.
+/// The receiver of the events of a connection, which libnats calls on its own threads.
 ///
 /// libnats keeps the address. The object therefore retains itself until the connection is closed.
 final class NATSEvents: Sendable {

@@ -4,7 +4,7 @@ import TagTracking
 
 /// A publisher in JetStream that doesn't wait for the acknowledgement of each message.
 final class NATSPublisher: Sendable {
-    /// The receiver of the failures, which libnats calls on a thread of its own.
+    /// The receiver of the failures, which libnats calls on its own thread.
     private final class Failures: Sendable {
         let report: @Sendable (NATSFailure) -> Void
 

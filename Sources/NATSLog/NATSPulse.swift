@@ -3,7 +3,7 @@ import IndoorVocabulary
 
 /// A timer that resumes the readers whose subscription has messages.
 ///
-/// libnats calls no function when a message arrives for a subscription that is read without a thread of its own. One
+/// libnats calls no function when a message arrives for a subscription that is read without a separate thread. One
 /// timer checks all waiting subscriptions, which takes less than a microsecond for each.
 final class NATSPulse: Sendable {
     private struct Waiter: Sendable {

@@ -5,7 +5,7 @@ import IndoorVocabulary
 ///
 /// For each message, the reading thread of libnats 3.4 gets the subscription from a table, and uses it after the table
 /// is unlocked, without a reference (`natsConn_processMsg`). `natsSubscription_Destroy` frees a subscription at once,
-/// also while that thread uses it. This object therefore frees a subscription that is no longer in the table only when
+/// even while that thread uses it. This object therefore frees a subscription that is no longer in the table only when
 /// the thread can't use it any more: after the reply to a later request, which the same thread has read, or after the
 /// connection's end, which waits for the thread.
 ///

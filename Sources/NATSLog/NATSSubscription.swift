@@ -1,4 +1,4 @@
-/// A subscription of libnats that is read without a thread of its own.
+/// A subscription of libnats that is read without a separate thread.
 ///
 /// The subscription ends when its last reference is released. Each reader keeps a reference, so that no other task can
 /// end the subscription while it is read.

@@ -16,9 +16,9 @@ final class OrderedSubscription: Sendable {
     private static let silence = Duration.seconds(5)
     /// The time without a subscription after which the server deletes the consumer.
     private static let inactivity = Duration.seconds(5)
-    /// The largest size of the messages that wait. The server stops after at most 32 MiB and one message of at most
-    /// 64 MiB, until a flow control message is answered. Only heartbeats that nobody reads for days reach this limit,
-    /// which interrupts the order.
+    /// The largest size of the messages that wait. The server stops after at most 32 MiB and one message of at most 64
+    /// MiB, until a flow control message is answered. Only heartbeats that aren't read for days reach this limit, which
+    /// interrupts the order.
     private static let mostBytes: Int32 = 128 << 20
 
     private struct Position: Sendable {

@@ -1,7 +1,7 @@
 /// The rows that wait for the database.
 ///
 /// The queue hands out one batch at a time, and keeps it until the batch is finished. When the queue is full, it
-/// discards the oldest waiting rows, as the latest position of a tag matters most.
+/// discards the oldest waiting rows, because the latest position of a tag is the most important one.
 struct HistoryQueue: Sendable {
     /// The largest number of waiting rows, without the batch that was handed out.
     let capacity: Int

@@ -184,7 +184,7 @@ extension PostgreSQLConnection {
         return handle
     }
 
-    /// Whether the server accepts connections, whatever their database and user.
+    /// Whether the server accepts connections in general, for any database and user.
     private static func isAccepting(_ address: DatabaseAddress) -> Bool {
         with(address.parameters) { keywords, values in PQpingParams(keywords, values, 1) } == PQPING_OK
     }

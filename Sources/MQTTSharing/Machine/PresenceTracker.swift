@@ -4,8 +4,8 @@ import LocalizationSession
 ///
 /// A client with write access could publish any number of presences. The tracker therefore has a limit. Beyond it, the
 /// tracker forgets devices so that a new device always has a place: first those that share no room with this device,
-/// then those in its rooms, and last those with a verified signature; within each group those that sent nothing for the
-/// longest time.
+/// then those in its rooms, and last those with a verified signature. Within each group, it first forgets those that
+/// sent nothing for the longest time.
 struct PresenceTracker: Hashable, Sendable {
     /// The largest number of tracked devices.
     static let mostDevices = 10_000

@@ -87,7 +87,7 @@ enum ESPresenseMessage {
 
     /// Returns the beacon of `NAMESPACE-INSTANCE`.
     ///
-    /// The namespace has ten bytes. Nodes write eleven, as they repeat the fifth one.
+    /// The namespace has ten bytes. Nodes write eleven, because they repeat the fifth one.
     private static func eddystone(_ text: Span<UInt8>) -> BeaconIdentity? {
         var bytes: [UInt8] = []
         guard text.count == 33 || text.count == 35, text[text.count - 13] == UInt8(ascii: "-"),

@@ -134,8 +134,8 @@ struct GatewayFields {
 
     /// Reads a signal strength in dBm; returns nil for a value that means "not available".
     ///
-    /// These values are 0 and above, as gateways send 0 for a tag that is gone and 127 for a missing measurement, and
-    /// −128, which some controllers send.
+    /// These values are 0 and above, because gateways send 0 for a tag that is gone and 127 for a missing measurement,
+    /// and −128, which some controllers send.
     mutating func signalStrength(_ field: StaticString) throws(GatewayError) -> Double? {
         _ = try kind()
         let start = json.offset

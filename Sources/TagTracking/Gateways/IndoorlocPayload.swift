@@ -1,7 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// The messages of `indoorloc scan --publish`: what a radio received, many advertisements in a message.
+/// The messages of `indoorloc scan --publish`: the advertisements that a radio received, many in one message.
 ///
 /// A message with numbers in little-endian order has a header of 16 bytes:
 ///
@@ -71,7 +71,7 @@ public struct IndoorlocPayload: Hashable, Sendable {
         return String(levels[levels.count - 2])
     }
 
-    /// Returns whether bytes begin as a message does, of this version or of another one.
+    /// Returns whether bytes begin like a message of this version or of another one.
     public static func begins(_ payload: [UInt8]) -> Bool { payload.starts(with: magic) }
 }
 

@@ -15,8 +15,8 @@ enum RoomAssistantMessage {
 
     /// Returns the readings: one for each instance that has received the tag since ``window`` before the latest one.
     ///
-    /// An entity repeats the last RSSI of each instance, also of those that don't receive the tag any more. An entity of
-    /// another kind, and a message with a distance alone, has no readings.
+    /// An entity repeats the last RSSI of each instance, even of instances that don't receive the tag any more. An
+    /// entity of another kind, and a message with a distance alone, has no readings.
     static func readings(topic: GatewayTopic, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
         var fields = GatewayFields(payload, .roomAssistant)
         var message = Message()

@@ -67,7 +67,7 @@ public struct FleetMachine: Sendable {
         receiverOffsets = Array(repeating: 0, count: model.venue.receivers.count)
     }
 
-    /// Creates a machine without tags, with a model of its own.
+    /// Creates a machine without tags, and its own model.
     ///
     /// - Parameters:
     ///   - venue: the venue, with its receivers.
@@ -97,9 +97,9 @@ public struct FleetMachine: Sendable {
 
     /// Adds a reading.
     ///
-    /// The reading of a receiver by another one is evidence about both; a receiver is never a tag. A reading that is
-    /// older than the latest advance less the window is late. The tag's session still uses it if it is late by at most
-    /// 4 s, as the engine combines the readings of that time; otherwise it is discarded.
+    /// The reading of a receiver by another one is evidence about both; a receiver is never a tag. A reading is late if
+    /// it is older than the time of the latest advance minus the window. The tag's session still uses it if it is late
+    /// by at most 4 s, because the engine combines the readings of that time; otherwise it is discarded.
     public mutating func observe(_ reading: TagReading) {
         guard Sighting.isMeasurement(rssi: reading.rssi) else {
             statistics.invalidReadings += 1

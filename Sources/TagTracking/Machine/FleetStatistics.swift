@@ -29,7 +29,7 @@ public struct FleetStatistics: Hashable, Sendable {
     public internal(set) var lateReadings = 0
     /// The number of late readings that were too old for a session and were discarded.
     public internal(set) var expiredReadings = 0
-    /// The number of readings that were discarded because the machine had the greatest number of tags, or because a
+    /// The number of readings that were discarded because the machine had the maximum number of tags, or because a
     /// snapshot belonged to another version of the venue.
     public internal(set) var droppedReadings = 0
     /// The number of readings whose RSSI isn't a measurement.

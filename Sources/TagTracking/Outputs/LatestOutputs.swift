@@ -33,7 +33,8 @@ public struct LatestOutput: Hashable, Sendable {
         update(by: output)
     }
 
-    /// The outputs from which a reader gets this state: the last position and the last presence, in their order.
+    /// The outputs from which a reader gets this state: the last position and the last presence, in order of their
+    /// sequence.
     package var outputs: [FleetOutput] {
         func output(_ content: FleetOutput.Content, _ instant: Instant, isLast: Bool) -> FleetOutput {
             FleetOutput(
@@ -82,8 +83,8 @@ public struct LatestOutputs: Sendable {
 
     /// Creates the states without tags.
     ///
-    /// - Parameter capacity: the maximum number of tags, at least 10. Of more tags, those that are away for the longest
-    ///   time are discarded, then those without an output for the longest time.
+    /// - Parameter capacity: the maximum number of tags, at least 10. If there are more, the tags that are away for the
+    ///   longest time are discarded first, then those without an output for the longest time.
     public init(capacity: Int = 200_000) {
         self.capacity = max(10, capacity)
         filter = OutputFilter(capacity: 2 * self.capacity)

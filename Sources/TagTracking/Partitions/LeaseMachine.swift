@@ -45,7 +45,7 @@ public struct LeaseMachine: Hashable, Sendable {
 
     /// A task for the caller.
     public enum Directive: Hashable, Sendable {
-        /// Write the owner, which is empty for a free lease, if the revision is the given one.
+        /// Write the owner, which is empty for a free lease, if the revision hasn't changed.
         case write(index: Int, owner: String, replacing: UInt64?)
         /// Begin the work of a lease.
         case start(index: Int)
@@ -69,7 +69,7 @@ public struct LeaseMachine: Hashable, Sendable {
         case running
         /// The work ends; the lease is kept until then.
         case handingOver
-        /// The lease is gone; the work ends.
+        /// The lease is lost or has expired; the work ends.
         case ending
         /// The write that frees the lease is on its way.
         case freeing
@@ -99,7 +99,7 @@ public struct LeaseMachine: Hashable, Sendable {
         holdings.compactMapValues { [.running, .handingOver].contains($0.work) ? $0.validUntil : nil }
     }
 
-    /// Whether nothing is left to hand over.
+    /// Whether the member holds no lease, so that nothing is left to hand over.
     public var isIdle: Bool { holdings.isEmpty }
 
     /// Returns the number of leases of a member if the group has the given members.
@@ -108,7 +108,7 @@ public struct LeaseMachine: Hashable, Sendable {
         return count / members.count + (rank < count % members.count ? 1 : 0)
     }
 
-    /// Handles an event, and returns the tasks in their order.
+    /// Handles an event, and returns the tasks in order.
     public mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         switch event {
         case .listed(let list): return expire(at: now) + balance(list, at: now)

@@ -3,8 +3,8 @@ public protocol LeaseStore: Sendable {
     /// Returns the leases and the members of a group that have not expired.
     func list(_ group: LeaseGroup) async throws(FleetStoreError) -> LeaseList
 
-    /// Writes the owner of a lease if the revision is still the given one. The lease expires after the store's time to
-    /// live, unless it is written again.
+    /// Writes the owner of a lease if the revision hasn't changed. The lease expires after the store's time to live,
+    /// unless it is written again.
     ///
     /// - Parameters:
     ///   - owner: the owner; empty for a free lease.

@@ -3,7 +3,7 @@ public protocol SnapshotStore: Sendable {
     /// Returns the state of a partition with its revision; nil before the first one.
     func load(partition: Int) async throws(FleetStoreError) -> StoredSnapshot?
 
-    /// Writes the state of a partition if the revision is still the given one.
+    /// Writes the state of a partition if the revision hasn't changed.
     ///
     /// - Parameter revision: the revision that the write replaces; nil if the partition must have no state.
     /// - Returns: the new revision.

@@ -27,7 +27,7 @@ struct ReceiverDetection: Hashable, Sendable {
 
     /// The share of the expected tags that the receiver received; nil while too few were expected.
     ///
-    /// - Parameter least: the number of expected tags that are necessary.
+    /// - Parameter least: the minimum number of expected tags.
     func receivedShare(least: Double) -> Double? { expected >= least ? received / expected : nil }
 
     /// Adds messages.

@@ -58,7 +58,7 @@ extension ReceiverMonitor {
 extension ReceiverMonitor.State {
     /// A bound in dB on the difference between two RSSIs.
     private static let greatestDifference = 1000.0
-    /// The greatest number of comparisons; that of earlier versions was above the present limit.
+    /// The maximum number of comparisons; earlier versions had a higher limit than the present one.
     private static let greatestCount = 60.0
 
     fileprivate func write(to writer: inout BinaryWriter) {

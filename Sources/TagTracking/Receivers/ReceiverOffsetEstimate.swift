@@ -36,11 +36,11 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
     /// The number of comparisons that the mean of the latest ones contains, and the longest time between two of them.
     static let recentLimit = 3.0
     private static let recentGap = Duration.seconds(40)
-    /// The least number of the latest comparisons of a tag, and the numbers of comparisons and of tags together from which a
-    /// change is found.
+    /// The minimum number of the latest comparisons of a tag, and the numbers of comparisons and of tags together from
+    /// which a change is found.
     private static let (leastRecent, leastComparisons, leastChanged) = (2.0, 12.0, 4)
-    /// The least median of the changes in dB, its least ratio to its standard deviation, and the share of the tags with
-    /// at least half of this change, at which the offset has changed.
+    /// The minimum median of the changes in dB, its minimum ratio to its standard deviation, and the share of the tags
+    /// with at least half of this change, at which the offset has changed.
     private static let (leastChange, significance, changedShare) = (6.0, 4.5, 0.75)
     /// The standard deviation in dB of the change of one tag's latest comparisons: its place differs too.
     private static let changeDeviation = 6.5

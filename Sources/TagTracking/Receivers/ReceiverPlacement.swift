@@ -6,8 +6,8 @@ import VenueModel
 ///
 /// The RSSIs of tags at many points are compared with the signal field and with path loss from another place, each with
 /// a free offset. The ratio of the squared errors gives a likelihood ratio for normal errors of unknown variance; half
-/// of the readings count, as those of one tag are correlated. Large errors are limited, as in P. J. Huber, *Robust
-/// Estimation of a Location Parameter*, Annals of Mathematical Statistics 35(1), 1964.
+/// of the readings count, because the readings of one tag are correlated. Large errors are limited, as in P. J. Huber,
+/// *Robust Estimation of a Location Parameter*, Annals of Mathematical Statistics 35(1), 1964.
 struct ReceiverPlacement: Hashable, Sendable {
     /// The RSSI of a common tag at a point.
     struct Sample: Hashable, Sendable {

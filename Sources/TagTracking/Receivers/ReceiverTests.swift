@@ -5,7 +5,8 @@ import VenueModel
 ///
 /// Each condition begins and ends at different limits, so that the health doesn't alternate near a limit.
 struct ReceiverTests: Sendable {
-    /// The least time in seconds without a message after which a receiver is silent, and the factor on its longest gap.
+    /// The minimum time in seconds without a message after which a receiver is silent, and the factor on its longest
+    /// gap.
     private static let leastSilence = 30.0
     private static let gapFactor = 3.0
     /// The number of tags that a silent receiver should have received since its latest message.

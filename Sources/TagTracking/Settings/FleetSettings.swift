@@ -56,10 +56,10 @@ public struct FleetSettings: Hashable, Sendable {
     public var unknownTagMemory = 128 << 20
     /// The time during which readings are put in order before the tags' sessions handle them.
     public var reorderWindow = Duration.milliseconds(300)
-    /// The greatest number of tags with a state, present or recently away, for each machine. Readings of further tags are
-    /// discarded and counted. The tags of the register have precedence over unknown ones.
+    /// The maximum number of tags with a state, present or recently away, for each machine. Readings of further tags
+    /// are discarded and counted. The tags of the register have precedence over unknown ones.
     public var maximumTagCount = 200_000
-    /// The greatest number of readings that wait in order, for each machine. Beyond it, the machine handles the oldest
+    /// The maximum number of readings that wait in order, for each machine. Beyond it, the machine handles the oldest
     /// one before the end of the window.
     public var maximumPendingReadings = 1_000_000
 

@@ -72,7 +72,8 @@ struct MaskedBeacons {
         beacons[mask] == nil && beacons.keys.count { $0 != .all } >= Self.limit
     }
 
-    /// Adds a beacon. Returns the owner of another entry that has an identity in common with it, and adds nothing then.
+    /// Adds a beacon. If another entry has an identity in common with it, returns the owner of that entry and adds
+    /// nothing.
     mutating func add(_ beacon: BeaconIdentity, _ mask: TagMask, _ owner: Owner) -> Owner? {
         if beacons[mask] == nil {
             beacons[mask] = []

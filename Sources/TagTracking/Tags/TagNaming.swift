@@ -11,10 +11,11 @@ import IndoorVocabulary
 /// 6. the address;
 /// 7. the gateway's identifier, and then any other name.
 ///
-/// A reading that contains an address beside a beacon, beside an identifier of the gateway that outranks it, or beside
-/// another name in the register links the address to the key of the tag. Later readings that contain the address alone then
-/// have that key. The link of a public address remains. Any other link expires after ``linkLifetime`` without a reading of
-/// the address, as the device may change its address. If the table is full, the least recently used link is removed.
+/// A reading that contains an address together with a beacon, with an identifier of the gateway that outranks it, or
+/// with another name in the register links the address to the key of the tag. Later readings that contain the address
+/// alone then have that key. The link of a public address remains. Any other link expires after ``linkLifetime``
+/// without a reading of the address, because the device may change its address. If the table is full, the least
+/// recently used link is removed.
 ///
 /// A gateway gives a tag an identifier (``GatewayReading/identifier``) after it has resolved an address that changes,
 /// or because its user has named the tag. Such an address would be a new tag after each change. An address that is

@@ -130,7 +130,7 @@ package actor TagBoard: FleetOutputSink {
     /// The receivers in order of their names.
     package var receivers: [ReceiverStatus] { receiversByID.values.sorted { $0.id < $1.id } }
 
-    /// The keys in their order, and the states.
+    /// The sorted keys, and the states.
     func states() -> (sorted: [TagKey], tags: [TagKey: LatestOutput], lastChange: UInt64) {
         let sorted = sortedTags ?? latest.tags.keys.map { ($0.description, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
         sortedTags = sorted

@@ -52,7 +52,7 @@ struct LoadWorker {
         var lastLag = 0.0
     }
 
-    /// The time between two calls of the machine in seconds, as those of a service.
+    /// The time between two calls of the machine in seconds, similar to that of a service.
     private static let step = 0.1
     /// 1 January 2026, 0:00 UTC.
     private static let start = Instant(seconds: 1_767_225_600)
