@@ -98,10 +98,10 @@ public actor GeofenceLog {
 
     /// Deletes all records.
     ///
-    /// - Throws: `GeofenceLogError` if that could not be written.
+    /// - Throws: `GeofenceLogError` if the records could not be deleted.
     public func removeAll() throws(GeofenceLogError) { try open.run("DELETE FROM record") }
 
-    /// Closes the file. Every later call is an error.
+    /// Closes the file. Later calls throw `GeofenceLogError`.
     public func close() { database = nil }
 
     private var open: SQLiteDatabase {

@@ -2,7 +2,7 @@ import Glibc
 import LocalizationPlugins
 import LocalizationSession
 
-/// A plugin that writes to a `GeofenceLog` which geofences and rooms the device enters and leaves.
+/// A plugin that records in a `GeofenceLog` when the device enters or leaves a geofence or a room.
 ///
 ///     let logger = await host.add(GeofenceLogger(), arguments: .init(path: "geofences.db"))
 ///     …

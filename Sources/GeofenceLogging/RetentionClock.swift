@@ -1,6 +1,6 @@
 import Glibc
 
-/// A reading of the device's clock, and the time since the machine started, which shows whether the clock was set.
+/// The device's clock and the uptime of the machine, read at the same time. The uptime shows whether the clock was set.
 struct DeviceMoment: Hashable, Sendable {
     /// The time in seconds since 1970, from the clock that can be set.
     var clock: Double
@@ -35,7 +35,8 @@ struct DeviceMoment: Hashable, Sendable {
 /// Within one run of the machine it advances with the uptime, and follows the clock only if both agree. After a
 /// restart, the time for which the machine was off is unknown: the time follows the clock, but by at most `longestOff`.
 struct RetentionClock: Hashable, Sendable {
-    /// A clock that differs by more than this from the uptime, in seconds, was set by a user and not adjusted by NTP.
+    /// The largest difference in seconds between clock and uptime that counts as an adjustment by NTP. If the
+    /// difference is larger, a user has set the clock.
     static let tolerance = 3_600.0
     /// The maximum number of seconds by which a restart can age the records.
     static let longestOff = 31 * 86_400.0

@@ -3,9 +3,10 @@ package enum MQTTDelivery {
     /// Publishes a message over a separate connection, and waits for the broker's confirmation.
     ///
     /// - Parameters:
-    ///   - message: A message of quality `atLeastOnce`. The broker never confirms one of the other quality.
+    ///   - message: A message of quality `atLeastOnce`. The broker doesn't confirm a message of quality `atMostOnce`.
     ///   - patience: The time limit for connection and confirmation together.
-    /// - Throws: `MQTTSharingError`, also if the task is cancelled. The broker may have published the message even so.
+    /// - Throws: `MQTTSharingError`, also if the task is cancelled. Even then, the broker may have published the
+    ///   message.
     package static func deliver(
         _ message: MQTTMessage, to broker: MQTTBroker, patience: Duration
     ) async throws(MQTTSharingError) {

@@ -1,7 +1,7 @@
 import CNATS
 import TagTracking
 
-/// A failed call of libnats, before it is known for which key.
+/// A failed call of libnats. The caller adds the key to get the error that it throws.
 struct NATSFailure: Error {
     var status: natsStatus
     /// The error code of JetStream; 0 for none.
@@ -46,7 +46,7 @@ struct NATSFailure: Error {
         case JSStreamNotFoundErr.rawValue:
             return .misconfigured(reason: "\(key): the stream doesn't exist; run 'indoorloc-fleet setup' first")
         case JSNotEnabledErr.rawValue, JSNotEnabledForAccountErr.rawValue:
-            // A cluster reports this, too, while it has no leader.
+            // A cluster without a leader reports this too.
             return .unavailable(reason: Self.noJetStream)
         case JSStreamMessageExceedsMaximumErr.rawValue: return .tooLarge(key: key, bytes: bytes, limit: limit)
         case JSStreamReplicasNotSupportedErr.rawValue, JSClusterNoPeersErr.rawValue:

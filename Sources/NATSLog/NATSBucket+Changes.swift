@@ -5,9 +5,9 @@ import TagTracking
 extension NATSBucket {
     /// The current values of the bucket, and each later write.
     ///
-    /// The stream reads the next value when it is asked for. The server keeps the newest value of each key, so that a
-    /// slow reader gets fewer values, but always the newest ones. If the connection breaks, the stream goes on with the
-    /// values that are current then. It doesn't report values that expire.
+    /// The stream reads a value when the caller asks for the next one. The server keeps the newest value of each key,
+    /// so that a slow reader gets fewer values, but always the newest ones. If the connection breaks, the stream
+    /// continues with the values that are current after the reconnection. It doesn't report that a value expires.
     func changes() -> AsyncStream<Entry> {
         let reader = ChangeReader(self)
         return AsyncStream { await reader.next() }
@@ -17,16 +17,16 @@ extension NATSBucket {
 /// The reader of the changes of a bucket. One task reads at a time.
 private final class ChangeReader: Sendable {
     private struct State: Sendable {
-        /// The consumer; nil if it must be made anew.
+        /// The consumer; nil if it must be created again.
         var subscription: OrderedSubscription?
         /// The connection's generation of the consumer.
         var generation = 0
-        /// The revision of the last value of each key. The server may deliver those of different keys in another order
-        /// than that of their writes.
+        /// The revision of the last value of each key. The server may deliver values of different keys in another order
+        /// than they were written.
         var revisions: [String: UInt64] = [:]
     }
 
-    /// The time to wait for a value before a check whether the task is cancelled.
+    /// The time to wait for a value before checking whether the task is cancelled.
     private static let patience = Duration.milliseconds(200)
     /// The pause after a failure.
     private static let pause = Duration.milliseconds(100)
@@ -64,7 +64,7 @@ private final class ChangeReader: Sendable {
         }
         return state.withLock { state in
             (state.subscription, state.generation) = (subscription, generation)
-            // After an interruption, the values that are still current come again.
+            // After an interruption, the server sends the values that are still current again.
             guard let entry, entry.revision > state.revisions[entry.key] ?? 0 else { return nil }
             state.revisions[entry.key] = entry.revision
             return entry

@@ -13,7 +13,7 @@ final class NATSBucket: Sendable {
         var writtenAt: Int64
     }
 
-    /// The time without a value after which the missing ones are requested.
+    /// The time without a value after which the bucket requests each missing value separately.
     private static let patience = Duration.milliseconds(200)
 
     let connection: NATSConnection
@@ -114,7 +114,7 @@ final class NATSBucket: Sendable {
             guard !missing.isEmpty else { return [] }
             var entries: [String: Entry] = [:]
             let subscription = try subscribe()
-            // The server's count of the messages that follow isn't exact while values are replaced.
+            // The server's count of the remaining messages isn't exact while values are replaced.
             while !missing.isEmpty, let message = try subscription.next(within: Self.patience) {
                 let (key, entry) = entry(message)
                 entries[key] = entry
@@ -127,7 +127,7 @@ final class NATSBucket: Sendable {
         }
     }
 
-    /// Returns the keys, also those of deleted values. This function blocks.
+    /// Returns the keys, including those of deleted values. This function blocks.
     private func keys() throws(NATSFailure) -> Set<String> {
         try "\(prefix)>".withCString { filter in
             Result { () throws(NATSFailure) in

@@ -3,10 +3,10 @@ import Dispatch
 import IndoorVocabulary
 import TagTracking
 
-/// A connection to a NATS server with JetStream, which reconnects by itself.
+/// A connection to a NATS server with JetStream, which reconnects automatically.
 ///
-/// libnats has threads of its own, and its requests block. They run on a queue of this connection, so that no thread of
-/// Swift's pool waits.
+/// libnats has its own threads, and its requests block. The requests run on a queue of this connection, so that they
+/// don't block the threads of Swift's pool.
 package final class NATSConnection: Sendable {
     /// A change of the connection.
     package enum Change: Hashable, Sendable {
@@ -66,7 +66,7 @@ package final class NATSConnection: Sendable {
             let status = natsConnection_Connect(&connection, options.pointer)
             guard status == NATS_OK, let connection else {
                 // libnats may still call back after a failed attempt, such as one with wrong credentials. It doesn't
-                // report in each case that it has finished, so the small object for its calls stays in memory.
+                // always report that it has finished, so the small object that receives its calls stays in memory.
                 throw NATSFailure(status)
             }
             var settings = jsOptions()
@@ -84,7 +84,7 @@ package final class NATSConnection: Sendable {
         }
     }
 
-    /// The number of times that the connection was made again. A subscription of an earlier generation may have gaps.
+    /// The number of reconnections. A subscription of an earlier generation may have gaps.
     var generation: Int { events.generation }
 
     /// The largest message that the server accepts, in bytes.
@@ -98,7 +98,7 @@ package final class NATSConnection: Sendable {
         let refusals = events.refusals
         let result = await withCheckedContinuation { continuation in
             queue.async {
-                // After the end, the pointers of this connection are invalid.
+                // Once the connection is closed, its pointers are invalid.
                 let result = Result { () throws(NATSFailure) in
                     if events.isClosing { throw NATSFailure(NATS_CONNECTION_CLOSED) }
                     return try body()
@@ -142,10 +142,10 @@ package final class NATSConnection: Sendable {
         }
     }
 
-    /// Creates a consumer of a stream. Call this function before each new subscription: it frees those that have ended.
-    /// It blocks.
+    /// Creates a consumer of a stream. Call this function before each new subscription, because it frees the
+    /// subscriptions that have ended. It blocks.
     ///
-    /// - Parameter configure: sets the configuration. Its texts must exist until this function returns.
+    /// - Parameter configure: sets the configuration. Its C strings must stay valid until this function returns.
     func addConsumer(
         stream: String, configure: (inout jsConsumerConfig) -> Void
     ) throws(NATSFailure) {
@@ -168,7 +168,7 @@ package final class NATSConnection: Sendable {
     /// Ends a subscription. It doesn't block.
     func retire(subscription: NATSHandle) {
         let retirement = retirement
-        // libnats locks the connection, also while it connects.
+        // The call waits for the connection's lock, which libnats also holds while it connects.
         queue.async {
             natsSubscription_Unsubscribe(subscription.pointer)
             retirement.add(subscription: subscription)
@@ -181,8 +181,8 @@ package final class NATSConnection: Sendable {
     /// The number of ended subscriptions that the next reply of the server frees.
     var endedSubscriptions: Int { retirement.count }
 
-    /// Closes the connection, and waits until libnats has ended all its threads, which would fail at the end of the
-    /// process otherwise. Call this function when the process has no other connection and ends.
+    /// Closes the connection, and waits until libnats has ended all its threads, because threads that still run when
+    /// the process exits would fail. Call this function at the end of the process, when no other connection is open.
     package func end() async {
         close()
         await withCheckedContinuation { continuation in
@@ -202,9 +202,9 @@ package final class NATSConnection: Sendable {
         guard !wasClosed else { return }
         events.close()
         let (connection, context, retirement) = (connection, context, retirement)
-        // After the calls that are in progress.
+        // The barrier waits for the calls that are in progress.
         queue.async(flags: .barrier) {
-            // The last buffered messages are sent before.
+            // Send the last buffered messages first.
             natsConnection_FlushTimeout(connection.pointer, Self.requestTime)
             // This call waits for the reading thread.
             natsConnection_Destroy(connection.pointer)

@@ -1,7 +1,7 @@
 import CNATS
 import IndoorVocabulary
 
-/// The receiver of the events of a connection, which libnats calls on threads of its own.
+/// The receiver of the events of a connection, which libnats calls on its own threads.
 ///
 /// libnats keeps the address. The object therefore retains itself until the connection is closed.
 final class NATSEvents: Sendable {
@@ -39,17 +39,17 @@ final class NATSEvents: Sendable {
                 address))
     }
 
-    /// Ends the retention. libnats makes no call after that.
+    /// Releases the object. libnats makes no call after that.
     func release() { Unmanaged.passUnretained(self).release() }
 
     private static func at(_ context: UnsafeMutableRawPointer?) -> NATSEvents? {
         context.map { Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Whether the connection is closed on purpose.
+    /// Whether the program has closed the connection.
     var isClosing: Bool { state.withLock(\.isClosing) }
 
-    /// Records that the connection is closed on purpose.
+    /// Records that the program closes the connection.
     func close() { state.withLock { $0.isClosing = true } }
 
     private func recordInterruption() {

@@ -1,7 +1,7 @@
 /// A pointer to an object of libnats.
 ///
-/// `@unchecked`, since the compiler can't know that libnats guards each of its objects with a lock of its own, so that
-/// several threads may use one.
+/// `@unchecked`, because the compiler can't check that libnats guards each of its objects with a lock, so that several
+/// threads may use it.
 struct NATSHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 }

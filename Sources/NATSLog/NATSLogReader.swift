@@ -4,12 +4,12 @@ import TagTracking
 
 /// A reader of a partition: an ordered consumer of the stream from a sequence.
 ///
-/// The consumer is made anew after the last read entry when the connection was broken, and when its order is
-/// interrupted.
+/// When the connection was broken or the order is interrupted, the reader creates the consumer again, from the entry
+/// after the last one that it has read.
 final class NATSLogReader: ReadingLogReader {
     private struct State: Sendable {
         var sequence: UInt64
-        /// The consumer; nil if it must be made anew.
+        /// The consumer; nil if it must be created again.
         var subscription: OrderedSubscription?
         /// The connection's generation of the consumer.
         var generation = 0
@@ -27,10 +27,10 @@ final class NATSLogReader: ReadingLogReader {
         state = Guarded(State(sequence: sequence))
     }
 
-    /// The consumer; nil if it must be made anew.
+    /// The consumer; nil if it must be created again.
     var subscription: OrderedSubscription? { state.withLock(\.subscription) }
 
-    /// Makes the consumer, or makes it anew.
+    /// Creates the consumer, again if it existed before.
     @discardableResult func subscribe() async throws(FleetStoreError) -> OrderedSubscription {
         await close()
         let generation = connection.generation
@@ -64,7 +64,7 @@ final class NATSLogReader: ReadingLogReader {
             subscription = try await subscribe()
         }
         var batch = drain(subscription, atMost: count)
-        // A heartbeat ends the wait, too.
+        // A heartbeat ends the wait too.
         while batch.entries.isEmpty, batch.damaged == 0, self.subscription != nil, .now < deadline {
             await pulse.wait(for: subscription, until: deadline)
             batch = drain(subscription, atMost: count)
@@ -89,7 +89,7 @@ final class NATSLogReader: ReadingLogReader {
                 state.withLock { $0.sequence = max($0.sequence, sequence) }
             }
         } catch {
-            // The next call makes the consumer anew. If that fails, these entries must have been returned.
+            // The next call creates the consumer again. That may fail, so this call must return the entries so far.
             state.withLock { $0.subscription = nil }
         }
         return batch

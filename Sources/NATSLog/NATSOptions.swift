@@ -12,13 +12,13 @@ final class NATSOptions {
         pointer = options
         try setServers(servers.urls)
         try NATSFailure.check(natsOptions_SetName(options, name))
-        // A server that doesn't answer two pings is left for another one, before most leases end.
+        // If a server doesn't answer two pings, the connection changes to another server before most leases expire.
         try NATSFailure.check(natsOptions_SetTimeout(options, 2_000))
         try NATSFailure.check(natsOptions_SetPingInterval(options, 1_000))
         try NATSFailure.check(natsOptions_SetMaxPingsOut(options, 2))
         try NATSFailure.check(natsOptions_SetMaxReconnect(options, .max))
         try NATSFailure.check(natsOptions_SetReconnectWait(options, 100))
-        // Nothing is kept while the connection is broken: a late write must not follow a later one.
+        // While the connection is broken, buffer nothing: a delayed write must not arrive after a newer one.
         try NATSFailure.check(natsOptions_SetReconnectBufSize(options, 1))
         try NATSFailure.check(natsOptions_SetFailRequestsOnDisconnect(options, true))
         try setCredentials(servers)

@@ -3,7 +3,7 @@ import TagTracking
 
 /// The publisher of a fleet's outputs in the JetStream stream `POSITIONS`.
 ///
-/// The server acknowledges each output when the stream has it. ``flush()`` waits for the acknowledgements.
+/// The server acknowledges each output when the stream has stored it. ``flush()`` waits for the acknowledgements.
 package final class NATSOutputPublisher: Sendable {
     /// The largest number of outputs that wait for their acknowledgement.
     private static let mostPending = 16_384
@@ -34,7 +34,7 @@ package final class NATSOutputPublisher: Sendable {
         ) { _ in failures.record() }
     }
 
-    /// The number of occasions so far on which outputs may have been lost.
+    /// The number of failures so far in which outputs may have been lost.
     package var losses: Int { failures.count }
 
     /// Sends outputs. The server acknowledges them later.
@@ -46,7 +46,7 @@ package final class NATSOutputPublisher: Sendable {
                     try publisher.send(Array(output.json.utf8), to: FleetNames.outputSubject(of: output.tag))
                 }
             } catch {
-                // The rest follows the lost output, so that the worker emits both again.
+                // Don't send the outputs after the lost one: the worker emits all of them again.
                 failures.record()
             }
         }
@@ -60,7 +60,7 @@ package final class NATSOutputPublisher: Sendable {
                 try publisher.flush(within: NATSConnection.requestTime)
                 return true
             } catch {
-                // The pending outputs may be those of several partitions: each of them reads the count after the flush.
+                // The pending outputs may belong to several partitions; each partition reads the count after the flush.
                 failures.record()
                 publisher.forget()
                 return false

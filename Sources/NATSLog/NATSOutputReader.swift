@@ -4,14 +4,15 @@ import TagTracking
 
 /// A reader of the outputs in the JetStream stream `POSITIONS`, with a durable consumer.
 ///
-/// The server stores the position of the consumer. It delivers an output again that isn't acknowledged in time, also to
-/// a later reader of the same consumer. Several readers of one consumer share the outputs.
+/// The server stores the position of the consumer. It redelivers each output that isn't acknowledged in time, even to a
+/// later reader of the same consumer. Several readers of one consumer share the outputs.
 package final class NATSOutputReader: Sendable {
-    /// Some outputs that the reader must acknowledge.
+    /// A batch of outputs that the reader must acknowledge.
     package final class Batch: Sendable {
         /// The payloads, each the JSON of an output.
         package let payloads: [[UInt8]]
-        /// The subjects of the acknowledgements. The message of libnats refers to its subscription, which may end before.
+        /// The subjects of the acknowledgements. A message of libnats isn't kept, because it refers to its
+        /// subscription, which may end first.
         fileprivate let acknowledgements: [String]
 
         fileprivate init(_ messages: [OpaquePointer] = []) {
@@ -23,9 +24,9 @@ package final class NATSOutputReader: Sendable {
         }
     }
 
-    /// The time after which the server delivers an output again that isn't acknowledged.
+    /// The time after which the server redelivers an output that isn't acknowledged.
     package static let acknowledgementTime = Duration.seconds(10)
-    /// The largest number of outputs that are delivered and not acknowledged.
+    /// The largest number of outputs that are delivered but not acknowledged.
     private static let mostPending: Int64 = 20_000
 
     private let connection: NATSConnection
@@ -75,7 +76,7 @@ package final class NATSOutputReader: Sendable {
     /// Ends the subscription. The consumer remains.
     package func close() { subscription.withLock { $0 = nil } }
 
-    /// Returns the subscription of the consumer, which is created unless it exists.
+    /// Returns the subscription, and creates it and its consumer if necessary.
     private func subscribed() async throws(FleetStoreError) -> NATSSubscription {
         if let subscription = subscription.withLock(\.self) { return subscription }
         let (connection, consumer) = (connection, consumer)

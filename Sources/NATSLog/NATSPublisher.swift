@@ -4,7 +4,7 @@ import TagTracking
 
 /// A publisher in JetStream that doesn't wait for the acknowledgement of each message.
 final class NATSPublisher: Sendable {
-    /// The receiver of the failures, which libnats calls on a thread of its own.
+    /// The receiver of the failures, which libnats calls on its own thread.
     private final class Failures: Sendable {
         let report: @Sendable (NATSFailure) -> Void
 
@@ -13,15 +13,15 @@ final class NATSPublisher: Sendable {
 
     private let connection: NATSConnection
     private let context: NATSHandle
-    /// Whether a message was sent. It is locked while a message is sent, because libnats gives the message to ``forget()``
-    /// before it has copied it into its buffer.
+    /// Whether a message was sent. The value stays locked while a message is sent, because ``forget()`` could otherwise
+    /// get the message before libnats has copied it into its buffer.
     private let hasSent = Guarded(false)
 
     /// Opens the publisher.
     ///
     /// - Parameters:
     ///   - mostPending: the largest number of messages that wait for their acknowledgement.
-    ///   - patience: the time in milliseconds that a message waits above this number.
+    ///   - patience: the time in milliseconds that a message waits while this number is reached.
     ///   - report: receives the failure of each message that the server doesn't acknowledge.
     /// - Throws: `.misconfigured` if the stream doesn't exist.
     init(
@@ -55,15 +55,15 @@ final class NATSPublisher: Sendable {
 
     deinit { connection.retire(context: context) }
 
-    /// Sends a message. It blocks above the largest number of messages that wait.
+    /// Sends a message. It blocks while the largest number of messages waits for acknowledgement.
     ///
-    /// - Parameter id: the identifier by which the server drops a message that it has; nil for none.
+    /// - Parameter id: the identifier by which the server detects and drops duplicates; nil for none.
     func send(_ bytes: [UInt8], to subject: String, id: String? = nil) throws(NATSFailure) {
         let status = hasSent.withLock { hasSent in
             var options = jsPubOptions()
             jsPubOptions_Init(&options)
             let status = (id ?? "").withCString { id in
-                // An empty identifier is none.
+                // An empty identifier means no identifier.
                 options.MsgId = id
                 return js_PublishAsync(context.pointer, subject, bytes, Int32(bytes.count), &options)
             }
@@ -83,10 +83,10 @@ final class NATSPublisher: Sendable {
         try NATSFailure.check(js_PublishAsyncComplete(context.pointer, &wait))
     }
 
-    /// Gives up the messages that are not acknowledged. Later acknowledgements are ignored.
+    /// Discards the messages that aren't acknowledged, and ignores later acknowledgements of them.
     func forget() {
         hasSent.withLock { hasSent in
-            // libnats has no list before the first message, and would read it nevertheless.
+            // Before the first message, libnats has no list, but would read it.
             guard hasSent else { return }
             var pending = natsMsgList()
             if js_PublishAsyncGetPendingList(&pending, context.pointer) == NATS_OK { natsMsgList_Destroy(&pending) }

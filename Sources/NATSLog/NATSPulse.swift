@@ -3,8 +3,8 @@ import IndoorVocabulary
 
 /// A timer that resumes the readers whose subscription has messages.
 ///
-/// libnats calls no function when a message arrives for a subscription that is read without a thread of its own. One
-/// timer asks all waiting subscriptions, which takes less than a microsecond for each.
+/// libnats calls no function when a message arrives for a subscription that is read without a separate thread. One
+/// timer checks all waiting subscriptions, which takes less than a microsecond for each.
 final class NATSPulse: Sendable {
     private struct Waiter: Sendable {
         var subscription: OrderedSubscription
@@ -12,7 +12,7 @@ final class NATSPulse: Sendable {
         var continuation: CheckedContinuation<Void, Never>
     }
 
-    /// The longest delay between the arrival of a message and its reader, in milliseconds.
+    /// The longest delay between the arrival of a message and the resumption of its reader, in milliseconds.
     private static let period = 4
 
     private let waiters = Guarded<[Waiter]>([])

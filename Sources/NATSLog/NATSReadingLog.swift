@@ -5,8 +5,8 @@ import TagTracking
 
 /// The log of a fleet's readings in the JetStream stream `READINGS`.
 ///
-/// A reading has the subject `readings.PARTITION.TAG`. `append(_:)` returns after the server has acknowledged all readings:
-/// then each of them is in the stream of as many servers as the majority of its replicas.
+/// A reading has the subject `readings.PARTITION.TAG`. `append(_:)` returns after the server has acknowledged all
+/// readings: then a majority of the stream's replicas has stored each of them.
 package final class NATSReadingLog: ReadingLog {
     /// The largest number of readings that wait for their acknowledgement.
     static let mostPending = 4_096
@@ -76,8 +76,8 @@ package final class NATSReadingLog: ReadingLog {
         try result.get()
     }
 
-    /// Sends readings until all are acknowledged. All are sent again if an acknowledgement is missing: the server drops
-    /// those that it has by their identifiers.
+    /// Sends readings until all are acknowledged. If an acknowledgement is missing, all are sent again, and the server
+    /// drops the duplicates by their identifiers.
     private func store(_ readings: ArraySlice<TagReading>, _ isCancelled: Flag) throws(FleetStoreError) {
         for attempt in 0... {
             if attempt > 0 { resent.withLock { $0 += 1 } }

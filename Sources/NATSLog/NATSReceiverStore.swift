@@ -8,7 +8,7 @@ package struct NATSReceiverStore: Sendable {
 
     /// Opens the store for a worker.
     ///
-    /// - Parameter worker: the name of the worker, different from that of each other one.
+    /// - Parameter worker: the name of the worker, which no other worker may have.
     /// - Throws: `.misconfigured` if the bucket doesn't exist.
     package init(_ connection: NATSConnection, worker: String) async throws(FleetStoreError) {
         bucket = try await NATSBucket(connection, name: FleetNames.receivers)

@@ -3,13 +3,14 @@ import IndoorVocabulary
 
 /// The ended objects of a connection that libnats may still use.
 ///
-/// For each message, the reading thread of libnats 3.4 gets the subscription from a table, and uses it after the table is
-/// unlocked, without a reference (`natsConn_processMsg`). `natsSubscription_Destroy` frees a subscription at once, also
-/// while that thread uses it. This object therefore frees a subscription that is no longer in the table only when the
-/// thread must have gone on: after the reply to a later request, which the same thread has read, or after the
+/// For each message, the reading thread of libnats 3.4 gets the subscription from a table, and uses it after the table
+/// is unlocked, without a reference (`natsConn_processMsg`). `natsSubscription_Destroy` frees a subscription at once,
+/// even while that thread uses it. This object therefore frees a subscription that is no longer in the table only when
+/// the thread can't use it any more: after the reply to a later request, which the same thread has read, or after the
 /// connection's end, which waits for the thread.
 ///
-/// The creation of each subscription begins with a request, so that no more objects wait than have existed at once.
+/// The creation of each subscription begins with a request. Therefore no more objects wait than have existed at the
+/// same time.
 final class NATSRetirement: Sendable {
     private struct State: Sendable {
         var subscriptions: [NATSHandle] = []

@@ -3,7 +3,7 @@ import TagTracking
 
 /// The creation of a fleet's stream and buckets.
 package struct NATSSetup: Hashable, Sendable {
-    /// The numbers that all processes of the fleet use.
+    /// The numbers of partitions and of gateway groups, which all processes of the fleet use.
     package var partitioning = Partitioning()
     /// The number of servers that store each value: 1, 3 or 5.
     package var replicas = 1
@@ -24,9 +24,9 @@ package struct NATSSetup: Hashable, Sendable {
 
     package init() {}
 
-    /// Creates what is missing; returns one line for each part.
+    /// Creates the missing streams and buckets; returns one line for each of them.
     ///
-    /// - Throws: `.misconfigured` if a part exists with other settings.
+    /// - Throws: `.misconfigured` if one of them exists with other settings.
     package func run(_ connection: NATSConnection) async throws(FleetStoreError) -> [String] {
         var lines = [
             try await makeStream(

@@ -24,7 +24,8 @@ package struct NATSSnapshotStore: SnapshotStore {
             bytes, key: FleetNames.key(ofPartition: partition), revision.map { .revision($0) } ?? .absent)
     }
 
-    /// Returns the numbers that all processes of the fleet use, from `indoorloc-fleet setup`.
+    /// Returns the numbers of partitions and of gateway groups that `indoorloc-fleet setup` stored for all processes of
+    /// the fleet.
     package func partitioning() async throws(FleetStoreError) -> Partitioning {
         let key = "\(bucket.name)/\(FleetNames.partitioning)"
         guard let value = try await bucket.value(of: FleetNames.partitioning)?.value else {
@@ -47,7 +48,7 @@ package struct NATSSnapshotStore: SnapshotStore {
         }
     }
 
-    /// Stores the numbers; returns false if the fleet has them already.
+    /// Stores the numbers of partitions and of gateway groups; returns false if the fleet has the same numbers already.
     ///
     /// - Throws: `.misconfigured` if the fleet has other numbers.
     func set(_ partitioning: Partitioning) async throws(FleetStoreError) -> Bool {
@@ -104,7 +105,7 @@ package struct NATSLeaseStore: LeaseStore {
         /// The time of the write by the server's clock, in nanoseconds since 1970.
         package var writtenAt: Int64
 
-        /// Reads a value of the bucket; nil if it is of another group.
+        /// Reads a value of the bucket; nil if it belongs to another group.
         fileprivate init?(_ entry: NATSBucket.Entry, of group: LeaseGroup) {
             let (lease, member) = ("\(group.rawValue).lease.", "\(group.rawValue).member.")
             guard entry.key.hasPrefix(lease) || entry.key.hasPrefix(member) else { return nil }

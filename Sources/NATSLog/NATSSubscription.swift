@@ -1,6 +1,7 @@
-/// A subscription of libnats that is read without a thread of its own.
+/// A subscription of libnats that is read without a separate thread.
 ///
-/// It ends with its last reference: who reads it keeps one, so that no other task can end it in the meantime.
+/// The subscription ends when its last reference is released. Each reader keeps a reference, so that no other task can
+/// end the subscription while it is read.
 final class NATSSubscription: Sendable {
     private let connection: NATSConnection
     private let handle: NATSHandle

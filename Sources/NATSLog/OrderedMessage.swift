@@ -3,16 +3,16 @@ import CNATS
 /// A message of an ``OrderedSubscription``.
 struct OrderedMessage: ~Copyable {
     private let pointer: OpaquePointer
-    /// The number of this message among those of its consumer, from 1; nil for a message of no stream.
+    /// The number of this message among those of its consumer, from 1; nil for a message that isn't from a stream.
     let order: UInt64?
     /// The number in the stream.
     let sequence: UInt64
     /// The time at which the stream stored it, by the server's clock, in nanoseconds since 1970.
     let storedAt: Int64
-    /// The number of messages that the consumer had after it.
+    /// The number of messages that followed this one in the consumer when the server sent it.
     let pending: UInt64
 
-    /// Takes a message, and destroys it at the end.
+    /// Takes ownership of a message of libnats, which is destroyed with this value.
     init(_ pointer: OpaquePointer) {
         self.pointer = pointer
         var data: UnsafeMutablePointer<jsMsgMetaData>?

@@ -3,22 +3,22 @@ import IndoorVocabulary
 
 /// A consumer that delivers messages of a stream in order, each once.
 ///
-/// libnats has ordered consumers, which it makes anew by itself when their order is interrupted. In version 3.4, the
-/// thread for this uses and frees the consumer's name without a lock. This consumer fails instead, and its owner makes
-/// another one after the last message that it has read.
+/// libnats has ordered consumers, which it creates again when their order is interrupted. In version 3.4, the thread
+/// that does this uses and frees the consumer's name without a lock. This consumer fails instead, and its owner creates
+/// another one that begins after the last message read.
 ///
 /// The server deletes the consumer five seconds after the end of the subscription or of the connection.
 final class OrderedSubscription: Sendable {
     /// The interval at which the server reports that it has no message.
     private static let heartbeat = Duration.milliseconds(500)
-    /// The time without any message after which the server has lost the consumer. The connection itself may have
-    /// remained, for example if another server of a cluster had the consumer.
+    /// The time without any message after which the server has lost the consumer. The connection itself may still work,
+    /// for example if another server of a cluster had the consumer.
     private static let silence = Duration.seconds(5)
     /// The time without a subscription after which the server deletes the consumer.
     private static let inactivity = Duration.seconds(5)
-    /// The largest size of the messages that wait. The server stops after at most 32 MiB and one message of at most
-    /// 64 MiB, until a flow control message is answered. Only heartbeats that nobody reads for days reach this limit,
-    /// which interrupts the order.
+    /// The largest size of the messages that wait. The server stops after at most 32 MiB and one message of at most 64
+    /// MiB, until a flow control message is answered. Only heartbeats that aren't read for days reach this limit, which
+    /// interrupts the order.
     private static let mostBytes: Int32 = 128 << 20
 
     private struct Position: Sendable {
@@ -113,11 +113,11 @@ final class OrderedSubscription: Sendable {
         }
     }
 
-    /// Answers a control message of the server, when all messages before it are read.
+    /// Answers a control message of the server once all messages before it are read.
     ///
     /// - Parameter last: the number of the messages so far.
     private func answer(_ control: borrowing OrderedMessage, after last: UInt64) throws(NATSFailure) {
-        // Anyone may send to an inbox. What isn't from the consumer is no part of the order.
+        // Anyone may send to an inbox. Ignore messages that aren't from the consumer.
         guard control.header("Status") == "100" else { return }
         if let delivered = control.header("Nats-Last-Consumer").flatMap({ UInt64($0) }), delivered != last {
             throw Self.gap(after: last)

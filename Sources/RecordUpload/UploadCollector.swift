@@ -71,7 +71,7 @@ public struct UploadCollector: Sendable {
         return records
     }
 
-    /// Inserts records that could not be written before those that came later.
+    /// Puts records that could not be written back, before the records that were added later.
     public mutating func putBack(_ unwritten: [UploadRecord]) {
         records = unwritten + records
         trim()

@@ -10,7 +10,7 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
         case unreachable
         /// The server denied access to this device, or has no resource at that address.
         ///
-        /// The uploader tries again at the interval.
+        /// The uploader tries again after the interval of its settings.
         case refused
         /// The batch is too large for the server; the uploader sends it in halves.
         case tooLarge
@@ -24,7 +24,7 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
     public var kind: Kind
     /// The server's HTTP status; nil if there was none.
     public var status: Int?
-    /// The problem, the place and what to do.
+    /// The problem, its place and the remedy.
     public var description: String
 
     /// Creates an error.

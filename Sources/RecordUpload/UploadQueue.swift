@@ -1,6 +1,6 @@
 import SQLiteFiles
 
-/// Records that wait for the network in a file, which persists when the program ends or crashes.
+/// A queue of records that wait for the network, in a file that persists when the program ends or crashes.
 ///
 ///     let queue = try UploadQueue(path: "uploads.db", limit: 100_000)
 ///     try await queue.append(records)
@@ -89,7 +89,7 @@ public actor UploadQueue {
         try database.transaction { () throws(UploadQueueError) in try drop(in: database) }
     }
 
-    /// Returns the batch to send next: the same as before until it is confirmed, otherwise the oldest records.
+    /// Returns the batch to send next: the previous one until it is confirmed, then a new one with the oldest records.
     ///
     /// - Parameters:
     ///   - size: the maximum number of records in a new batch.
@@ -119,17 +119,17 @@ public actor UploadQueue {
 
     /// Removes a batch that a server has confirmed.
     ///
-    /// - Throws: `UploadQueueError` if that could not be written; then the batch is sent once more.
+    /// - Throws: `UploadQueueError` if the removal could not be written; then the batch is sent once more.
     public func confirm(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "sent") }
 
     /// Removes a batch that no server will ever accept.
     ///
-    /// - Throws: `UploadQueueError` if that could not be written.
+    /// - Throws: `UploadQueueError` if the removal could not be written.
     public func reject(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "rejected") }
 
     /// Divides the current batch, which was too large for the server: the next batch is a new one.
     ///
-    /// - Throws: `UploadQueueError` if that could not be written.
+    /// - Throws: `UploadQueueError` if the change could not be written.
     public func divide() throws(UploadQueueError) { try open.run("UPDATE state SET last = 0") }
 
     /// The counts of the queue.
@@ -153,7 +153,7 @@ public actor UploadQueue {
         get throws(UploadQueueError) { try Self.waiting(in: open) }
     }
 
-    /// Closes the file. Every later call is an error.
+    /// Closes the file. Later calls throw `UploadQueueError`.
     public func close() { database = nil }
 
     private var open: SQLiteFile<UploadQueueError> {
@@ -179,7 +179,8 @@ public actor UploadQueue {
         try database.run("UPDATE state SET dropped = dropped + changes()")
     }
 
-    /// Returns the records for the SQL text after the table's name, which has one parameter.
+    /// Returns the records that a condition selects. The condition is the SQL text after the table's name, with one
+    /// parameter.
     private static func records(
         _ condition: String, _ parameter: Int64, in database: SQLiteFile<UploadQueueError>
     ) throws(UploadQueueError) -> [(number: Int64, json: String)] {

@@ -8,7 +8,8 @@ public struct UploadQueueError: Error, Hashable, Sendable, CustomStringConvertib
         case cannotOpen
         /// The file is another kind of database, or not a database.
         case notAQueue
-        /// A newer version of this package wrote the file: its version, and the latest one that this version reads.
+        /// A newer version of this package wrote the file. `found` is the version of the file, and `known` the latest
+        /// one that this version of the package reads.
         case newerVersion(found: Int, known: Int)
         /// Another program has locked the file for longer than the time limit.
         case busy

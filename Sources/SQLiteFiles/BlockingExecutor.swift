@@ -1,9 +1,9 @@
 import Dispatch
 
-/// Runs an actor that waits for a disk or for a lock of another program.
+/// An executor for an actor that waits for a disk or for a lock of another program.
 ///
-/// The tasks of a program share a few threads, one for each processor, which must not wait. Each actor that owns a
-/// database file has an executor of its own, so that a slow disk delays that actor alone.
+/// The tasks of a program share a few threads, one for each processor. These threads must not wait. Each actor that
+/// owns a database file has its own executor, so that a slow disk delays only that actor.
 package final class BlockingExecutor: SerialExecutor {
     private let queue: DispatchQueue
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// A connection to one database file. Its owner must not call it concurrently.
 ///
-/// The type of its errors is that of the file's owner, so that a message names the kind of file.
+/// The file's owner defines the type of the errors, so that each message names the kind of file.
 package final class SQLiteFile<Failure: SQLiteFileError> {
     /// One value of a row or a parameter.
     package typealias Value = SQLiteValue
@@ -60,7 +60,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
 
     /// Runs statements in one transaction: either all of them take effect, or none.
     package func transaction(_ body: () throws(Failure) -> Void) throws(Failure) {
-        // Immediate, so that the wait for another writer is here and not during the work.
+        // With `IMMEDIATE`, SQLite waits for another writer here and not during the work.
         try run("BEGIN IMMEDIATE")
         do throws(Failure) {
             try body()
@@ -105,7 +105,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     }
 
     private func text(of statement: OpaquePointer, _ column: Int32) -> String {
-        // The text first: this call can change the number of bytes.
+        // Read the text first, because this call can change the number of bytes.
         let start = sqlite3_column_text(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)

@@ -4,7 +4,8 @@ package enum SQLiteReason: Hashable, Sendable {
     case cannotOpen
     /// The file is another kind of database, or not a database.
     case foreign
-    /// A newer version of the package wrote the file: its version, and the latest one that this version reads.
+    /// A newer version of the package wrote the file. `found` is the version of the file, and `known` the latest one
+    /// that this version of the package reads.
     case newerVersion(found: Int, known: Int)
     /// Another program has locked the file for longer than the time limit.
     case busy

@@ -3,9 +3,10 @@ import IndoorVocabulary
 
 /// A file with a token, a password or a key, which other users of the machine must not access.
 ///
-/// A regular file is refused if users other than its owner and its group may access it. The group may, because systemd
-/// can give a service's user access to a credential (`LoadCredential=`) by an access list, which the mode shows as the
-/// group's. Pipes and devices have no such check, as they store nothing that others could read.
+/// A regular file is refused if users other than its owner and its group may access it. Access by the group is allowed,
+/// because systemd can give a service's user access to a credential (`LoadCredential=`) by an access list, which the
+/// file's mode shows as access of the group. Pipes and devices aren't checked, because they store nothing that others
+/// could read.
 package struct SecretFile: Hashable, Sendable {
     /// The kind of a secret, as errors name it.
     package enum Content: String, Hashable, Sendable {

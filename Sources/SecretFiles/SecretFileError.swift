@@ -4,7 +4,7 @@ import Glibc
 package struct SecretFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of error.
     package enum Reason: Hashable, Sendable {
-        /// The system's error number in opening or reading the file.
+        /// The file can't be opened or read; `code` is the system's error number.
         case unreadable(code: Int32)
         /// Users other than owner and group may access the file, which has these permissions.
         case exposed(mode: mode_t)
@@ -12,7 +12,7 @@ package struct SecretFileError: Error, Hashable, Sendable, CustomStringConvertib
         case longLine(limit: Int)
         /// The file is larger than the limit in bytes.
         case largeFile(limit: Int)
-        /// The first line doesn't have the secret.
+        /// The first line doesn't contain the secret.
         case empty
     }
 

@@ -35,7 +35,7 @@ public struct MetricText: Sendable {
     private mutating func write(_ family: MetricFamily) {
         let isOpen = format == .openMetrics
         let sampled = family.kind == .counter ? family.name + "_total" : family.name
-        // Prometheus knows a counter by the name of its samples, and no units.
+        // In the format of Prometheus, a counter has the name of its samples, and there are no units.
         let name = isOpen ? family.name : sampled
         let kind = family.kind == .stateSet && !isOpen ? MetricFamily.Kind.gauge : family.kind
         text += "# TYPE \(name) \(kind.rawValue)\n"

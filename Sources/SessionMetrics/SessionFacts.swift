@@ -42,11 +42,11 @@ public struct SessionFacts: Sendable {
     public var state: LocalizationState
     /// The activity counters of the session.
     public var activity: ActivityCounts
-    /// The number of readings that were lost before the session, which was slower than the source.
+    /// The number of readings that were lost because the session was slower than the source.
     public var lostReadings: Int
-    /// Nil before any place.
+    /// The latest place; nil before the first one.
     public var place: Place?
-    /// Nil while no session is running.
+    /// The numbers of received beacons; nil while no session is running.
     public var beacons: Beacons?
     /// ``Localizer/consistencyRatio``.
     public var consistencyRatio: Double?

@@ -31,7 +31,7 @@ package struct DatabaseAddress: Sendable {
         }
         var reason: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &reason) else {
-            // libpq repeats the address, which may contain a password.
+            // The message of libpq repeats the address, which may contain a password.
             let hasSecret = text.contains("@") || text.contains("password")
             let message = hasSecret ? "" : reason.map { String(cString: $0) } ?? ""
             PQfreemem(reason)
@@ -53,14 +53,15 @@ package struct DatabaseAddress: Sendable {
         return keywords
     }
 
-    /// The keywords and values of a connection. Those of the address replace those before it.
+    /// The keywords and values of a connection. The values in the address replace the defaults before it.
     ///
     /// libpq's default `sslmode`, `prefer`, neither requires TLS nor verifies the server. A connection to another machine
     /// therefore has `verify-full` unless the address, `PGSSLMODE` or the service file has another mode.
     package var parameters: [(keyword: String, value: String)] {
         var parameters = [
             ("fallback_application_name", "indoorloc-fleet"),
-            // A server that vanished is detected in time, in seconds, and in milliseconds for sent data.
+            // Limits that detect an unreachable server: in seconds for the connection, and in milliseconds for sent
+            // data.
             ("connect_timeout", "10"), ("tcp_user_timeout", "15000"),
             ("dbname", text),
         ]

@@ -18,7 +18,7 @@ struct DatabaseOptions {
             PQconnectStartParams(keywords, values, 1)
         }
         defer { PQfinish(handle) }
-        // Without memory, or with an unknown service, nothing is known. The connection then fails.
+        // Without enough memory, or with an unknown service, libpq returns no options. The connection then fails.
         guard let options = PQconninfo(handle) else { return }
         defer { PQconninfoFree(options) }
         var option = options
@@ -37,12 +37,12 @@ struct DatabaseOptions {
         }
     }
 
-    /// Whether the connection leads to another machine without a choice of its protection.
+    /// Whether the connection leads to another machine and nothing selects an `sslmode`.
     var isUnprotected: Bool { !hasMode && isRemote }
 
     /// Whether one of the servers may be on another machine.
     ///
-    /// `hostaddr` decides where both are given. An empty entry, a path and a name that begins with @ are Unix sockets
+    /// If both are given, `hostaddr` decides. An empty entry, a path and a name that begins with @ are Unix sockets
     /// (*PostgreSQL 15 Documentation*, section 34.1.2, PostgreSQL Global Development Group 2022). Loopback addresses in
     /// other spellings, such as 127.1, count as another machine.
     private var isRemote: Bool {

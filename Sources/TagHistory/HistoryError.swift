@@ -12,7 +12,7 @@ package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible 
         case refused
         /// The database has no tables of this package.
         case notCreated
-        /// The tables have another version: the one in the database, and the one of this package.
+        /// The tables have another version. `found` is the version in the database, and `known` that of this package.
         case otherVersion(found: Int, known: Int)
         /// The user has no permission for a statement.
         case permission

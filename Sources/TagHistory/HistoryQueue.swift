@@ -1,13 +1,13 @@
 /// The rows that wait for the database.
 ///
 /// The queue hands out one batch at a time, and keeps it until the batch is finished. When the queue is full, it
-/// discards the oldest waiting rows, as the latest position of a tag matters most.
+/// discards the oldest waiting rows, because the latest position of a tag is the most important one.
 struct HistoryQueue: Sendable {
     /// The largest number of waiting rows, without the batch that was handed out.
     let capacity: Int
-    /// The rows that were discarded because the queue was full.
+    /// The number of rows that were discarded because the queue was full.
     private(set) var lost = 0
-    /// The rows that were added, with the discarded ones.
+    /// The number of rows that were added, including the discarded ones.
     private(set) var added = 0
     /// The batch that was handed out and isn't finished.
     private(set) var batch: [HistoryRow] = []
@@ -47,7 +47,7 @@ struct HistoryQueue: Sendable {
         return batch
     }
 
-    /// Ends the first rows of the batch that was handed out.
+    /// Removes the first rows from the batch that was handed out, because they are finished.
     mutating func finish(_ count: Int) {
         batch.removeFirst(count)
         batchStart += count

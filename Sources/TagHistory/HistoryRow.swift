@@ -14,7 +14,7 @@ package struct HistoryRow: Hashable, Sendable {
     /// The row as a line of COPY's text format, with its line feed.
     let line: [UInt8]
 
-    /// Creates the row of an output; nil if epoch or sequence is above that of the type `bigint`.
+    /// Creates the row of an output; nil if epoch or sequence exceeds the range of the type `bigint`.
     package init?(_ output: FleetOutput) {
         guard Int64(exactly: output.epoch) != nil, Int64(exactly: output.sequence) != nil else { return nil }
         var line = Line()
@@ -93,7 +93,7 @@ private struct Line {
         separate()
         for byte in text.utf8 {
             switch byte {
-            // The type text has no NUL character.
+            // PostgreSQL's type `text` can't contain a NUL character.
             case 0: bytes += Array("\u{FFFD}".utf8)
             case UInt8(ascii: "\\"): bytes += Array("\\\\".utf8)
             case UInt8(ascii: "\n"): bytes += Array("\\n".utf8)
@@ -134,7 +134,7 @@ private struct Line {
         add(position.speed)
     }
 
-    /// The line with nulls in place of missing columns.
+    /// Returns the line, with nulls in place of missing columns.
     mutating func ended(columnCount: Int) -> [UInt8] {
         while count < columnCount { addNull() }
         bytes.append(UInt8(ascii: "\n"))

@@ -20,7 +20,7 @@ enum HistorySchema {
     /// The statements that create the tables, each without effect if it was run before.
     private static let tables = [
         "CREATE TABLE IF NOT EXISTS indoorloc_schema (version integer NOT NULL)",
-        // Space within the pages, so that an update needs no new entry in an index.
+        // Leave space within the pages, so that an update needs no new entry in an index.
         """
         CREATE TABLE IF NOT EXISTS indoorloc_latest (
             tag text PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, time timestamptz NOT NULL,
@@ -32,7 +32,7 @@ enum HistorySchema {
             type text NOT NULL, name text, \(position), PRIMARY KEY (tag, epoch, sequence))
         """,
         "CREATE INDEX IF NOT EXISTS indoorloc_history_tag_time ON indoorloc_history (tag, time)",
-        // Rows arrive almost in the order of time, so an index of page ranges suffices, which is small.
+        // Rows arrive almost in the order of time, so a small index of page ranges (BRIN) suffices.
         "CREATE INDEX IF NOT EXISTS indoorloc_history_time ON indoorloc_history USING brin (time)",
         "INSERT INTO indoorloc_schema SELECT \(version) WHERE NOT EXISTS (SELECT FROM indoorloc_schema)",
     ]
@@ -61,8 +61,8 @@ enum HistorySchema {
 
     /// The statement that updates the latest state of each tag of the batch.
     ///
-    /// The state is that of the greatest epoch and sequence. An output without a position leaves the latest position.
-    /// The order of the tags prevents a deadlock of two programs.
+    /// The state is that of the greatest epoch and sequence. An output without a position keeps the latest position.
+    /// Updating the tags in a fixed order prevents a deadlock between two programs.
     static let updateLatest = """
         INSERT INTO indoorloc_latest AS l (tag, epoch, sequence, time, type, name, position_time, \(names(of: "")))
         SELECT s.tag, s.epoch, s.sequence, \(time("s")), s.type, s.name, \(time("p")), \(names(of: "p."))
@@ -92,7 +92,8 @@ enum HistorySchema {
 
     /// The statement that deletes some rows of the history that are older than a number of seconds.
     ///
-    /// The parameters are the seconds and the largest number of rows. A small number keeps locks and log short.
+    /// The parameters are the seconds and the largest number of rows. With a small number, the locks are short and the
+    /// log stays small.
     static let deleteOld = """
         WITH deleted AS (
             DELETE FROM indoorloc_history WHERE ctid = ANY (ARRAY(

@@ -4,9 +4,9 @@ import TagTracking
 
 /// A writer of a fleet's outputs into a PostgreSQL database.
 ///
-/// The table `indoorloc_latest` has one row for each tag, and `indoorloc_history` one for each output. The same outputs
-/// in any order and any number give the same rows. A thread of the store writes batches, each in one transaction. It
-/// reconnects after an error, and repeats the batch whose transaction didn't succeed.
+/// The table `indoorloc_latest` has one row for each tag, and `indoorloc_history` one for each output. Neither the
+/// order nor the repetition of outputs changes the rows. A thread of the store writes batches, each in one transaction.
+/// It reconnects after an error, and repeats the batch whose transaction didn't succeed.
 package final class HistoryStore: Sendable {
     /// The settings of a store.
     package struct Settings: Hashable, Sendable {
@@ -14,8 +14,8 @@ package final class HistoryStore: Sendable {
         package var createsTables = false
         /// The age after which rows of the history are deleted; nil keeps all of them.
         package var retention: Duration?
-        /// The largest number of outputs that wait while the database is away, without one batch. Above it, the oldest
-        /// are lost. An output takes about 250 bytes.
+        /// The largest number of outputs that wait while the database is unavailable, not counting one batch. If more
+        /// wait, the oldest are lost. An output takes about 250 bytes.
         package var queueCapacity = 200_000
         /// The largest number of outputs in one transaction.
         package var batchSize = 2000
@@ -26,17 +26,18 @@ package final class HistoryStore: Sendable {
         package init() {}
     }
 
-    /// The outputs by what became of them.
+    /// The numbers of outputs by result.
     package struct Counts: Hashable, Sendable {
-        /// The outputs in a transaction that succeeded, with those that the database contained before.
+        /// The number of outputs in successful transactions, including those that the database already contained.
         package var stored = 0
-        /// The outputs that were discarded, because the database was away for too long or until the end.
+        /// The number of outputs that were discarded because the database was unavailable for too long or until the
+        /// end.
         package var lost = 0
-        /// The outputs that the database doesn't accept, such as a tag with an extremely long name.
+        /// The number of outputs that the database doesn't accept, such as a tag with an extremely long name.
         package var refused = 0
-        /// The outputs that wait.
+        /// The number of outputs that wait.
         package var waiting = 0
-        /// The rows of the history that the store has deleted.
+        /// The number of rows of the history that the store has deleted.
         package var deleted = 0
 
         /// Creates counts of 0.
@@ -45,13 +46,13 @@ package final class HistoryStore: Sendable {
 
     /// A change of a store.
     package enum Event: Hashable, Sendable {
-        /// The store has a connection, and the tables are right.
+        /// The store is connected, and the tables have the expected version.
         case connected
         /// A connection failed or ended. The store tries again.
         case disconnected(HistoryError)
         /// The database refused an output for its values.
         case refused(HistoryError)
-        /// The store has ended: with an error that another attempt doesn't remove, or nil after ``HistoryStore/stop(within:)``.
+        /// The store has ended: with an error that a retry can't resolve, or nil after ``HistoryStore/stop(within:)``.
         case ended(HistoryError?)
     }
 
@@ -120,7 +121,8 @@ package final class HistoryStore: Sendable {
     /// Waits until all outputs that were added before are in the database, or are lost or refused, or until the task is
     /// cancelled.
     ///
-    /// - Returns: whether no output was lost so far, and none waits because of a cancellation.
+    /// - Returns: true if none of these outputs waits any more and no output was lost so far; false after the store has
+    ///   ended.
     @discardableResult package func waitUntilStored() async -> Bool {
         let (id, target) = state.withLock { state in
             state.nextWaiter += 1
@@ -175,7 +177,7 @@ extension HistoryStore {
 
     func report(_ event: Event) { continuation.yield(event) }
 
-    /// Waits until outputs were added or the store was stopped, at most a duration.
+    /// Waits until outputs are added or the store is stopped, but at most for a duration.
     func waitForOutputs(atMost duration: Duration) {
         let isIdle = state.withLock { state in
             state.awaitsOutputs = state.queue.count == 0 && state.deadline == nil
@@ -186,12 +188,12 @@ extension HistoryStore {
         state.withLock { $0.awaitsOutputs = false }
     }
 
-    /// Waits until the store was stopped, at most a duration.
+    /// Waits until the store is stopped, but at most for a duration.
     func pause(atMost duration: Duration) {
         _ = signal.wait(timeout: .now() + .nanoseconds(Int(clamping: duration.nanoseconds)))
     }
 
-    /// Ends the first outputs of the batch, and resumes the callers that wait for them.
+    /// Records that the first outputs of the batch are stored or refused, and resumes the callers that wait for them.
     func finish(_ count: Int, isRefused: Bool) {
         let done = state.withLock { state in
             state.queue.finish(count)

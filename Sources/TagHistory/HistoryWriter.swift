@@ -9,9 +9,9 @@ struct HistoryWriter {
 
     private let store: HistoryStore
     private var backoff = Backoff(first: .milliseconds(500), seed: UInt64.random(in: 0...UInt64.max))
-    /// Whether a connection was good before. Until then, an error that another attempt doesn't remove ends the store.
+    /// Whether a connection has succeeded before. Until then, an error that a retry can't resolve ends the store.
     private var wasConnected = false
-    /// The number of outputs in the next batch, smaller while the store searches a row that the database refuses.
+    /// The number of outputs in the next batch, smaller while the store searches for a row that the database refuses.
     private var batchSize: Int
     private var nextRetention = ContinuousClock.now
 
@@ -64,7 +64,8 @@ struct HistoryWriter {
         }
     }
 
-    /// Writes a batch in one transaction. A batch with a row that the database refuses is halved until the row is alone.
+    /// Writes a batch in one transaction. A batch with a row that the database refuses is halved until it contains that
+    /// row only.
     private mutating func write(
         _ batch: [HistoryRow], to connection: PostgreSQLConnection
     ) throws(HistoryError) {
@@ -86,7 +87,7 @@ struct HistoryWriter {
         }
     }
 
-    /// Deletes some old rows if it is time for it.
+    /// Deletes some old rows if a deletion is due.
     private mutating func deleteOld(in connection: PostgreSQLConnection) throws(HistoryError) {
         guard let retention = store.settings.retention else {
             nextRetention = .now + Self.retentionInterval
@@ -96,13 +97,13 @@ struct HistoryWriter {
         let rows = try connection.run(HistorySchema.deleteOld, ["\(retention.seconds)", "\(Self.deletionSize)"])
         let count = (rows.first?.first ?? nil).flatMap { Int($0) } ?? 0
         store.state.withLock { $0.counts.deleted += count }
-        // Batches are written between two deletions.
+        // If more old rows remain, the next deletion follows after the next batch.
         if count < Self.deletionSize { nextRetention = .now + Self.retentionInterval }
     }
 }
 
 extension HistoryError {
-    /// Whether another attempt can't succeed without a change of the database or of the command line.
+    /// Whether a retry fails until someone changes the database or the command line.
     fileprivate var isLasting: Bool {
         switch reason {
         case .badAddress, .insecure, .refused, .notCreated, .otherVersion, .permission: true

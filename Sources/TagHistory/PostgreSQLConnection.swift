@@ -19,7 +19,7 @@ final class PostgreSQLConnection {
         var isAccepting = false
         var handle = try Self.connect(address)
         // libpq has no error code for a failed attempt. If the server accepts connections in general, and then doesn't
-        // accept this one, it refuses the connection for its content.
+        // accept this one, it refuses the database, the user or the password.
         if PQstatus(handle) != CONNECTION_OK, Self.isAccepting(address) {
             isAccepting = true
             PQfinish(handle)
@@ -55,7 +55,7 @@ final class PostgreSQLConnection {
             try body()
             try run("COMMIT")
         } catch {
-            // After a lost connection, the server has rolled back.
+            // If the connection is lost, the server has rolled back.
             if PQstatus(handle) == CONNECTION_OK { _ = try? run("ROLLBACK") }
             throw error
         }
@@ -114,7 +114,8 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// Sends what libpq has buffered. Reads meanwhile, as the server may wait for that.
+    /// Sends what libpq has buffered. Also reads in the meantime, because the server may wait until its own data are
+    /// read.
     private func flush(before deadline: ContinuousClock.Instant) throws(HistoryError) {
         while true {
             switch PQflush(handle) {
@@ -137,7 +138,7 @@ final class PostgreSQLConnection {
         while true {
             var watched = pollfd(fd: PQsocket(handle), events: Int16(wish), revents: 0)
             guard watched.fd >= 0 else { throw lost() }
-            // In short steps, so that an abandoned wait ends.
+            // Wait in short steps, so that an abandoned wait ends.
             if poll(&watched, 1, 200) > 0 { return Int32(watched.revents) }
             if isAbandoned() { throw HistoryError(.unreachable, "the program ends") }
             guard ContinuousClock.now < deadline else {
@@ -163,9 +164,9 @@ extension PostgreSQLConnection {
 
     /// The error of a connection that no server accepts.
     ///
-    /// libpq has no error codes. All its messages about TLS contain "SSL" or "certificate" outside of names in quotation
-    /// marks, and those about a connection that ends meanwhile the other words (PostgreSQL 15, `fe-connect.c`,
-    /// `fe-secure.c`, `fe-secure-common.c` and `fe-secure-openssl.c`).
+    /// libpq has no error codes. All its messages about TLS contain "SSL" or "certificate" outside of names in
+    /// quotation marks, and those about a connection that ends in the meantime contain the texts of `isLost`
+    /// (PostgreSQL 15, `fe-connect.c`, `fe-secure.c`, `fe-secure-common.c` and `fe-secure-openssl.c`).
     private static func failure(_ message: String) -> HistoryError {
         let own = message.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined()
@@ -176,14 +177,14 @@ extension PostgreSQLConnection {
 
     private func lost() -> HistoryError { HistoryError(.unreachable, String(cString: PQerrorMessage(handle))) }
 
-    /// Connects, and returns the connection with or without success.
+    /// Connects, and returns the connection, even if it failed.
     private static func connect(_ address: DatabaseAddress) throws(HistoryError) -> OpaquePointer {
         let handle = with(address.parameters) { keywords, values in PQconnectdbParams(keywords, values, 1) }
         guard let handle else { throw HistoryError(.failed, "out of memory") }
         return handle
     }
 
-    /// Whether the server accepts connections, whatever their database and user.
+    /// Whether the server accepts connections in general, for any database and user.
     private static func isAccepting(_ address: DatabaseAddress) -> Bool {
         with(address.parameters) { keywords, values in PQpingParams(keywords, values, 1) } == PQPING_OK
     }

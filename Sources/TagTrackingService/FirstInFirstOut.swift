@@ -9,7 +9,7 @@ struct FirstInFirstOut<Element: Sendable>: Sendable {
 
     mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Inserts elements before the first one, in their order.
+    /// Inserts elements before the first one, in order.
     mutating func prepend(_ others: [Element]) {
         elements.replaceSubrange(0..<start, with: others.map(Optional.some))
         start = 0

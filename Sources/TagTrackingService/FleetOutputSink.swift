@@ -7,9 +7,9 @@ import TagTracking
 package protocol FleetOutputSink: Sendable {
     /// Writes outputs, in their order.
     func write(_ outputs: [FleetOutput]) async
-    /// Writes changes of the receivers' health. A sink that has no use for them ignores them.
+    /// Writes changes of the receivers' health. A sink that doesn't need them ignores them.
     func write(_ events: [ReceiverEvent]) async
-    /// Writes what gateways have sent. A sink that has no use for it ignores it.
+    /// Writes the activity of gateways. A sink that doesn't need it ignores it.
     func write(_ activity: GatewayActivity) async
     /// Uses another register, and removes the tags that aren't located any more. A sink without state ignores it.
     func use(register: Set<TagKey>, removing tags: [TagKey]) async

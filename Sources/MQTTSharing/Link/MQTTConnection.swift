@@ -124,7 +124,7 @@ final class MQTTConnection {
     /// Reads until no data is left, because the socket doesn't report data that TLS has already decrypted.
     private func read(_ socket: Int32) throws(MQTTSharingError) {
         for _ in 0..<100 {
-            // With version 5, the broker keeps the limit.
+            // With MQTT 5, the broker observes the limit.
             if version == .three, broker.security == nil, meter.announcesTooMuch(on: socket) {
                 throw .oversized(host: broker.host, limit: largestPacket)
             }

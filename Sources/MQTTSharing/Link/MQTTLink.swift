@@ -41,10 +41,11 @@ package final class MQTTLink: Sendable {
 
     /// The largest packet of a link that doesn't set one, in bytes.
     package static let largestPacket = 1 << 20
-    /// The payload bytes that the stream may buffer, unless the buffer has its least number of events.
+    /// The maximum payload in bytes that the stream buffers. If packets are large, the minimum number of events in
+    /// ``mostWaiting`` has precedence.
     private static let waitingBytes = 64 << 20
-    /// The least and the largest number of events that the stream buffers. While the buffer is full, the link doesn't
-    /// read, so that the broker waits, or drops messages by its own rules.
+    /// The range of the stream's capacity in events. While the buffer is full, the link doesn't read, so that the
+    /// broker waits, or drops messages by its own rules.
     private static let mostWaiting = 256...16_384
     /// The time that the link waits for the receiver of the events, before it ends.
     private static let longestStall = Duration.seconds(10)

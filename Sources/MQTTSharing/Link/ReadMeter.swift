@@ -10,12 +10,13 @@ package enum MQTTVersion: Hashable, Sendable {
 
 /// A meter of the bytes that a connection reads between two messages.
 ///
-/// libmosquitto doesn't tell the size of the packet that it reads. The system counts the bytes of the socket, also those
-/// of TLS. A connection that reads more than two packets of the largest size without a message is reading a larger one.
+/// libmosquitto doesn't report the size of the packet that it reads. The system counts the bytes of the socket,
+/// including those of TLS. A connection that reads more than two packets of the largest size without a message is
+/// reading a larger one.
 struct ReadMeter {
     /// The bytes on top of two packets, for TLS and for packets that aren't messages.
     private static let allowance = 1 << 16
-    /// The bytes that answers to pings may have in each second.
+    /// The number of bytes per second allowed for answers to pings.
     private static let bytesPerSecond = 64.0
 
     private let limit: Int
@@ -33,8 +34,9 @@ struct ReadMeter {
 
     /// Returns whether a packet that is too large is waiting in the buffer of a connection without TLS.
     ///
-    /// Reads the lengths of all packets in the buffer without removing them. libmosquitto may read a packet that arrives
-    /// in the meantime; the function then no longer knows where packets begin, and `isExceeded` remains.
+    /// Reads the lengths of all packets in the buffer without removing them. libmosquitto may read a packet that
+    /// arrives in the meantime; then the function no longer knows where packets begin, and only `isExceeded` detects
+    /// packets that are too large.
     mutating func announcesTooMuch(on socket: Int32) -> Bool {
         guard let next = nextPacket, let read = Self.bytesRead(from: socket) else { return false }
         guard read <= next else {
@@ -75,15 +77,15 @@ struct ReadMeter {
 
     /// Limits the data that the system buffers for a socket.
     ///
-    /// libmosquitto reads for as long as data waits, without returning to the meter. With a small buffer it soon waits
-    /// for the sender.
+    /// libmosquitto reads as long as the buffer has data, and doesn't return to the meter in between. A small buffer is
+    /// soon empty.
     static func limitBuffer(of socket: Int32, largestPacket: Int) {
         var size = Int32(min(max(4 * largestPacket, 1 << 16), 1 << 20))
-        // Without the limit, the connection works as well, but may read more of a packet that is too large.
+        // If the limit can't be set, the connection still works, but may read more of a packet that is too large.
         setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Returns the number of bytes that were read from a TCP socket so far; nil if the system doesn't tell.
+    /// Returns the number of bytes that were read from a TCP socket so far; nil if the system doesn't report it.
     private static func bytesRead(from socket: Int32) -> Int? {
         // The offset of `tcpi_bytes_received` in `struct tcp_info` of <linux/tcp.h>, which glibc's structure lacks.
         let offset = 128
@@ -91,7 +93,7 @@ struct ReadMeter {
         var length = socklen_t(info.count)
         var waiting: Int32 = 0
         var last: UInt64?
-        // Until no data arrives between the two questions.
+        // Repeat until no data arrives between the two queries.
         for _ in 0..<100 {
             guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, length >= offset + 8 else {
                 return nil

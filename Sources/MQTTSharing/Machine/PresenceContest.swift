@@ -7,7 +7,7 @@ import IndoorVocabulary
 struct PresenceContest: Hashable, Sendable {
     /// The number of losses after which the device reports the contest.
     static let reportedLoss = 3
-    /// A presence that stands this long ends the contest.
+    /// The contest ends when the presence has stayed unchanged for this time.
     static let calm = Duration.seconds(180)
 
     private var backoff: Backoff

@@ -4,8 +4,8 @@ import LocalizationSession
 ///
 /// A client with write access could publish any number of presences. The tracker therefore has a limit. Beyond it, the
 /// tracker forgets devices so that a new device always has a place: first those that share no room with this device,
-/// then those in its rooms, and last those with a verified signature; within each group those that sent nothing for the
-/// longest time.
+/// then those in its rooms, and last those with a verified signature. Within each group, it first forgets those that
+/// sent nothing for the longest time.
 struct PresenceTracker: Hashable, Sendable {
     /// The largest number of tracked devices.
     static let mostDevices = 10_000
@@ -75,14 +75,15 @@ struct PresenceTracker: Hashable, Sendable {
         roomCount -= rooms.count
     }
 
-    /// Forgets an eighth of the devices, so that a flood of new devices doesn't sort them each time.
+    /// Forgets an eighth of the devices at once, so that not every device of a flood of new ones causes a sort.
     ///
     /// - Returns: The rooms of the forgotten devices.
     private mutating func forgetSome(but newest: DeviceID, _ near: Set<String>) -> Set<String> {
         func group(_ entry: Entry) -> Int { entry.isVerified ? 2 : entry.rooms.isDisjoint(with: near) ? 0 : 1 }
         let ranked = entries.filter { $0.key != newest }.map { (device: $0.key, group: group($0.value), $0.value.seen) }
             .sorted { ($0.group, $0.2) < ($1.group, $1.2) }
-        // Of one group at a time, so that new devices of the first group don't displace those of the others.
+        // Forget devices of one group at a time, so that new devices of the first group don't displace those of the
+        // others.
         let first = ranked.first?.group
         let chosen = ranked.prefix { $0.group == first }.prefix(max(1, entries.count / 8))
         var left: Set<String> = []

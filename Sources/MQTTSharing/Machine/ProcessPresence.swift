@@ -46,7 +46,7 @@ package struct ProcessPresence: Hashable, Sendable {
     /// - Parameters:
     ///   - topic: The topic of the process, without a slash at its end.
     ///   - status: The last level of the topic of the status.
-    ///   - number: A random number, another one for each process.
+    ///   - number: A random number, different for each process.
     package init(topic: String, status: String, number: UInt64 = .random(in: .min ... .max)) {
         statusTopic = "\(topic)/\(status)"
         nameTopic = "\(topic)/process"
@@ -101,8 +101,8 @@ package struct ProcessPresence: Hashable, Sendable {
         } else if text.hasPrefix(Self.question) {
             if standing == .present || isElder { return [.publish(say(Self.answer))] }
         } else if text.hasPrefix(Self.answer), text != Self.answer + clientID {
-            // Two processes that both have the name were in different parts of a network. The one with the greater ID
-            // keeps it.
+            // If two processes have the name, they got it in separate parts of an interrupted network. The process with
+            // the greater ID keeps the name.
             let keeps = standing == .present && text < Self.answer + clientID
             guard !keeps else { return [.publish(say(Self.answer))] }
             if standing == .asking || standing == .present { standing = .refused }
@@ -125,7 +125,7 @@ package struct ProcessNameTaken: Error, Hashable, Sendable, CustomStringConverti
     package let topic: String
     /// The host of the broker.
     package let host: String
-    /// What to do.
+    /// The action that resolves the error, for the user.
     package let remedy: String
 
     /// Creates an error.

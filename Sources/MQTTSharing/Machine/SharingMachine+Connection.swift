@@ -64,7 +64,7 @@ extension SharingMachine {
         case (.accepted, .opening(let since)):
             var filters: Set<String> = [topics.presenceFilter, topics.name(.presence(device)), topics.name(.limits)]
             if let homeAssistant { filters.insert(homeAssistant.birthTopic) }
-            // The rooms of an earlier connection.
+            // Subscribe again to the rooms of an earlier connection.
             filters.formUnion(memberships.keys.map(topics.filter(ofRoom:)))
             phase = .subscribing(since: since, filters)
             for filter in filters.sorted() { directives.append(.subscribe(filter, .atLeastOnce)) }
@@ -88,7 +88,7 @@ extension SharingMachine {
         case (.refused(let topic, let reason, _), .subscribing), (.refused(let topic, let reason, _), .entering),
             (.refused(let topic, let reason, _), .up):
             refusedCount += 1
-            // A device that may not write its presence gets the error of its entry.
+            // If the broker refuses the presence while the device enters, the failed entry reports the error.
             guard topic != topics.name(.presence(device)) || phase == .up, refusals.isNew(topic, reason) else { return }
             emit(.failed(LocalizationError(MQTTSharingError.refusedMessage(topic: topic, reason: reason))))
         case (.ended(let error), .opening), (.ended(let error), .subscribing), (.ended(let error), .entering),
@@ -96,7 +96,7 @@ extension SharingMachine {
             fail(error, now, isLinkThere: false)
         case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening), (.refused, .opening),
             (.confirmed, _):
-            // Events of an earlier link, or out of order. Sharing requests no confirmations.
+            // These events belong to an earlier link or are out of order. Sharing requests no confirmations.
             break
         }
     }

@@ -13,7 +13,7 @@ extension SharingMachine {
         let presence = SharingPayload.Presence(
             device: device.rawValue, name: name, session: session, rooms: rooms, sentAt: now.date,
             sequence: nextSequence(now))
-        // The device receives each of these presences, unless the broker drops some: the oldest are then obsolete.
+        // The broker sends each of these presences back. If it drops some, the oldest entries are obsolete.
         publishedRooms = publishedRooms.suffix(SharingPayload.mostRooms) + [rooms]
         echoDue = now.instant.advanced(by: Self.echoPause)
         refreshDue = now.instant.advanced(by: Self.refreshInterval)
@@ -52,7 +52,8 @@ extension SharingMachine {
     /// Handles a presence of this device that another client published or removed.
     private mutating func losePresence(isRetained: Bool, _ now: Moment) {
         switch phase {
-        // A retained one is older than this connection, until the device has asked the broker for its own.
+        // Before the device has asked the broker for its own presence, a retained presence is older than this
+        // connection.
         case .entering where !isRetained || echoRequests > 0: break
         case .up: break
         case .idle, .opening, .subscribing, .entering, .pausing: return

@@ -10,14 +10,15 @@ import LocalizationSession
 struct SignatureCheck: Sendable {
     /// The largest difference between the time of signing and the receiver's clock, in seconds.
     static let window = 300.0
-    /// The same for retained presences, which devices publish again after `SharingMachine.refreshInterval`.
+    /// The largest difference in seconds for retained presences, which devices publish again after
+    /// `SharingMachine.refreshInterval`.
     static let presenceWindow = 900.0
 
     /// The result for a message.
     enum Verdict: Hashable, Sendable {
-        /// Whether a verified signature exists.
+        /// The message is accepted. `isVerified` states whether it has a verified signature.
         case accepted(isVerified: Bool)
-        /// Whether it is the first message of its device that was rejected.
+        /// The message is rejected. `isFirst` states whether it is the first rejected message of its device.
         case rejected(reason: String, isFirst: Bool)
     }
 

@@ -24,11 +24,11 @@ public struct MQTTAddress: Hashable, Sendable {
         self.broker = broker
     }
 
-    /// Returns the broker of an address, and the rest behind its host and port without the slash.
+    /// Returns the broker of an address, and the part after the host and port, without the slash.
     ///
     /// - Parameters:
     ///   - form: the form of the address, for errors.
-    ///   - isPath: whether the address may have this rest.
+    ///   - isPath: whether the address may have a part after the host and port.
     fileprivate static func parts(
         of text: String, form: String, _ isPath: (Substring) -> Bool
     ) throws(MQTTSharingError) -> (broker: MQTTBroker, path: Substring) {

@@ -28,8 +28,8 @@ public enum MQTTRefusal: Hashable, Sendable {
     }
 }
 
-/// The refusals of a connection that were reported: one for each reason and first level of the topics, as a broker that
-/// refuses the topic of one tag refuses those of all.
+/// The refusals of a connection that were reported: one for each pair of a reason and a first topic level, because a
+/// broker that refuses the topic of one tag refuses the topics of all tags.
 package struct ReportedRefusals: Sendable {
     private var reported: Set<String> = []
 

@@ -12,8 +12,8 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     public var roomCapacity: Int?
     /// The capacity of the server in devices; nil for no limit.
     public var serverCapacity: Int?
-    /// The silence after which the client pings the broker. After one and a half times that, the broker considers the
-    /// device gone. In whole seconds, from 5 s to 65 535 s.
+    /// The silence after which the client pings the broker. After one and a half times this duration, the broker
+    /// considers the device gone. In whole seconds, from 5 s to 65 535 s.
     public var keepAlive = Duration.seconds(15)
     /// The time limit for an answer of the broker, from 1 ms to an hour.
     public var patience = Duration.seconds(10)

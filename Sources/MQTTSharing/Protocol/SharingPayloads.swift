@@ -6,7 +6,7 @@ import LocalizationSession
 package enum SharingPayload {
     /// The longest payload that is read, in bytes.
     package static let longest = 16_384
-    /// The longest packet of MQTT with such a payload: the topic has at most six names besides the prefix.
+    /// The longest packet of MQTT with such a payload: the topic has at most six names in addition to the prefix.
     package static let longestPacket = longest + 4096
     /// The largest number of rooms with a capacity of their own.
     package static let mostLimitedRooms = 1000

@@ -4,7 +4,8 @@ import FoundationEssentials
 ///
 /// A signed payload is a JSON object whose first member is `signature`: the Ed25519 signature in base64. It covers
 /// these bytes: `indoorloc-sharing-1`, a zero byte, the topic, a zero byte, and the payload without that member. The
-/// payload itself contains the device and `sequence`. Without re-encoding the JSON, the signed form is unique.
+/// payload itself contains the device and `sequence`. The signature covers the JSON as it is sent, without re-encoding,
+/// so that the signed form is unique.
 package enum SignedPayload {
     private static let domain = "indoorloc-sharing-1"
     private static let head = Array(#"{"signature":""#.utf8)

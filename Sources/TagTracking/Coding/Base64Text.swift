@@ -20,7 +20,7 @@ package enum Base64Text {
             bits -= 8
             bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
         }
-        // The bits behind the last byte are zero, and one character alone makes no byte.
+        // The bits after the last byte must be zero, and a single remaining character has too few bits for a byte.
         return bits < 6 && buffer & (1 << UInt32(bits) - 1) == 0
     }
 

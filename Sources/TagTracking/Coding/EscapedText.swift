@@ -2,7 +2,8 @@
 enum EscapedText {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Returns the text with each byte of UTF-8 escaped that is neither a letter nor a digit of ASCII nor among `plain`.
+    /// Returns the text with every byte of its UTF-8 escaped, except ASCII letters, ASCII digits and the characters in
+    /// `plain`.
     static func escaped(_ text: String, mark: UInt8, plain: String) -> String {
         var escaped: [UInt8] = []
         for byte in text.utf8 {

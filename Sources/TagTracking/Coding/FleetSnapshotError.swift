@@ -5,7 +5,7 @@ import IndoorVocabulary
 public enum FleetSnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes don't begin like a snapshot of this kind.
     case notASnapshot
-    /// A newer edition of the program wrote the snapshot.
+    /// A newer version of the program wrote the snapshot.
     case unsupportedVersion(UInt8)
     /// The checksum doesn't match the bytes.
     case wrongChecksum

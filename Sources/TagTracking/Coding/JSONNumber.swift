@@ -23,7 +23,7 @@ extension JSONReader {
             let magnitude = decimal.exponent < 0 ? Double(decimal.digits) / power : Double(decimal.digits) * power
             return decimal.isNegative ? -magnitude : magnitude
         }
-        // Each number of JSON is a number of Swift.
+        // Swift parses every number that is valid in JSON.
         let value = Double(String(decoding: bytes[decimal.range], as: UTF8.self)) ?? .infinity
         guard value.isFinite else { throw Failure(offset: start, expected: "a number within ±1.8e308") }
         return value
@@ -89,7 +89,7 @@ extension JSONReader {
         while index < span.count {
             let digit = span[index] &- UInt8(ascii: "0")
             guard digit <= 9 else { break }
-            // 18 digits and one more always fit.
+            // 19 digits always fit.
             if decimal.digits >= 1_000_000_000_000_000_000 { decimal.isExact = false }
             decimal.digits = decimal.digits &* 10 &+ UInt64(digit)
             index += 1

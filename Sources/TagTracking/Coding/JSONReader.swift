@@ -1,7 +1,7 @@
-/// A pull reader of one JSON document in bytes, without copies and without recursion of the caller.
+/// A pull reader of one JSON document in bytes. It makes no copies, and the caller needs no recursion.
 ///
-/// The caller reads the parts of the document in their order: it enters an object, reads each key and either reads or
-/// skips its value. The reader accepts what RFC 8259 allows: no comments, no trailing commas, no unpaired surrogates. It
+/// The caller reads the parts of the document in order: it enters an object, reads each key and either reads or skips
+/// its value. The reader accepts what RFC 8259 allows: no comments, no trailing commas, no unpaired surrogates. It
 /// checks the UTF-8 of a string only when the caller reads the string as text.
 package struct JSONReader: Sendable {
     /// The maximum depth of nested arrays and objects.
@@ -150,7 +150,7 @@ package struct JSONReader: Sendable {
 
     @inline(__always)
     mutating func skipBlanks() {
-        // Most gateways write no blanks.
+        // Return early, because most gateways write no white space.
         guard offset < bytes.count, bytes[offset] <= 0x20 else { return }
         offset = Self.endOfBlanks(in: bytes.span, from: offset)
     }

@@ -40,14 +40,15 @@ extension JSONReader {
         throw Failure(offset: index, expected: "the end of the string")
     }
 
-    /// Returns the offset of the first byte that is a quote, a backslash, a control character or no ASCII, or of one of
-    /// the last seven bytes.
+    /// Returns the offset of the first byte that is a quote, a backslash, a control character or not ASCII. If the
+    /// words of eight bytes contain none, returns the offset of the remaining bytes, of which there are at most seven.
     @inline(__always)
     private static func endOfPlainBytes(in span: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index + 8 <= span.count {
-            // One load with one check of the bounds. The high bit of a byte is set if it is one of these; a byte behind
-            // the first one may have it set too: H. S. Warren, *Hacker's Delight*, second edition, 2012, 6-1.
+            // One load needs one check of the bounds. The high bit of a byte in `found` is set if the byte is one of
+            // these; it may also be set for a byte after the first such byte: H. S. Warren, *Hacker's Delight*, second
+            // edition, 2012, 6-1.
             let load = span.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             let word = UInt64(littleEndian: load)
             let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
@@ -84,14 +85,14 @@ extension JSONReader {
         return text
     }
 
-    /// Passes the bytes of a string without escapes to a closure.
+    /// Passes the bytes of a string to a closure, with the escapes replaced by their characters.
     package func withBytes<Result>(of string: JSONString, _ body: (Span<UInt8>) -> Result) -> Result {
         guard string.hasEscapes else { return body(bytes.span.extracting(string.range)) }
         let plain = Self.unescaped(bytes.span.extracting(string.range))
         return body(plain.span)
     }
 
-    /// Returns the bytes of a string, whose escapes are valid, without escapes.
+    /// Returns the bytes of a string with its valid escapes replaced by their characters.
     private static func unescaped(_ span: Span<UInt8>) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(span.count)
@@ -108,7 +109,7 @@ extension JSONReader {
         return plain
     }
 
-    /// Reads an escape behind its backslash.
+    /// Reads an escape after its backslash.
     private static func escape(in span: Span<UInt8>, at index: inout Int) throws(Failure) -> Unicode.Scalar {
         guard index < span.count else { throw Failure(offset: index, expected: "the end of the string") }
         let letter = span[index]

@@ -1,4 +1,4 @@
-/// The names of tags, which gateways, registers and tags themselves give.
+/// The names of tags, which come from gateways, registers and the tags themselves.
 enum NameText {
     /// The length of the longest name in bytes of UTF-8.
     static let longest = 200

@@ -38,7 +38,7 @@ enum SnapshotFrame {
 }
 
 extension BinaryReader {
-    /// Reads bytes with their 16-bit number before them.
+    /// Reads a 16-bit count and that number of bytes.
     mutating func counted() throws(Failure) -> [UInt8] {
         let count = Int(try number(UInt16.self))
         var bytes: [UInt8] = []
@@ -49,7 +49,7 @@ extension BinaryReader {
 }
 
 extension BinaryWriter {
-    /// Writes at most 65,535 bytes with their number.
+    /// Writes the 16-bit count of at most 65,535 bytes, and then the bytes.
     mutating func writeCounted(_ bytes: [UInt8]) {
         write(UInt16(truncatingIfNeeded: min(bytes.count, Int(UInt16.max))))
         write(Array(bytes.prefix(Int(UInt16.max))))

@@ -38,20 +38,21 @@ enum ESPresenseMessage {
         try fields.finish()
         guard id != nil || report.address != nil else { throw fields.error(0, "message", "the keys 'id' and 'mac'") }
         if let id { try readName(id, fields, &report) }
-        // For other tags, the node sends its own assumption.
+        // For other tags, the node sends a power that it assumes.
         if report.beacon != nil { report.power = power }
         let reading = try report.reading(by: topic.text(-1), window: window, .espresense, at: nil)
         return reading.map { [$0] } ?? []
     }
 
-    /// The first words of the names of a kind of device, which many devices share, and of names that devices advertise.
+    /// The first words of names that many devices can share: names of a kind of device, and names that devices
+    /// advertise.
     ///
-    /// Other names of a node are those that its user has given, and keys with which it has resolved an address.
+    /// All other names are chosen by the node's user, or are keys with which the node has resolved an address.
     private static let sharedNames: Set<Substring> = [
         "ad", "apple", "exp", "md", "msft", "name", "sd", "smarttag",
     ]
 
-    /// Reads the name of a tag by a node: a beacon, an address, or any other.
+    /// Reads the name that a node gives a tag: a beacon, an address or any other name.
     private static func readName(
         _ id: JSONString, _ fields: GatewayFields, _ report: inout TagReport
     ) throws(GatewayError) {
@@ -75,7 +76,8 @@ enum ESPresenseMessage {
         }
     }
 
-    /// Returns whether a name is of a kind of device, of a device that chose it, or made of the address.
+    /// Returns whether a name is that of a kind of device, is advertised by the device itself, or ends with the tag's
+    /// address.
     private static func isShared(_ name: String, by address: DeviceAddress?) -> Bool {
         let words = name.split(separator: ":", omittingEmptySubsequences: false)
         if words.count > 1, sharedNames.contains(words[0]) { return true }
@@ -85,7 +87,7 @@ enum ESPresenseMessage {
 
     /// Returns the beacon of `NAMESPACE-INSTANCE`.
     ///
-    /// The namespace has ten bytes. Nodes write eleven, as they repeat the fifth one.
+    /// The namespace has ten bytes. Nodes write eleven, because they repeat the fifth one.
     private static func eddystone(_ text: Span<UInt8>) -> BeaconIdentity? {
         var bytes: [UInt8] = []
         guard text.count == 33 || text.count == 35, text[text.count - 13] == UInt8(ascii: "-"),

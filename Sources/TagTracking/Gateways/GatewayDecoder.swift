@@ -7,9 +7,9 @@ public struct GatewayDecoder: Sendable {
 
     /// Returns the readings of a message, in the order of the message.
     ///
-    /// The result depends on the arguments alone. A message that states that a tag is gone has no readings. The same
-    /// goes for a message about the gateway itself, and for an RSSI that isn't a measurement: 0 dBm and above, which
-    /// includes 127, and −128 dBm.
+    /// The result depends on the arguments alone. A message that states that a tag is gone has no readings, and neither
+    /// has a message about the gateway itself. An RSSI that isn't a measurement gives no reading: 0 dBm and above,
+    /// which includes 127, and −128 dBm.
     ///
     /// - Parameters:
     ///   - topic: the topic of the message, or the path of an HTTP request; empty if there is none.

@@ -8,7 +8,7 @@ extension GatewayFields {
         let isText = try kind() == .string
         let start = offset
         let seconds = isText ? Double(try digits(field)) : try number(field)
-        // The year 2200.
+        // The upper bound is the start of the year 2200.
         guard (0...7_258_118_400).contains(seconds) else {
             throw error(start, field, "seconds since 1970, up to the year 2200")
         }

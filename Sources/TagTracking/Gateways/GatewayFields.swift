@@ -1,7 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// A reader of the fields of a gateway's JSON message, which states the field in each error.
+/// A reader of the fields of a gateway's JSON message. Each error names the field.
 struct GatewayFields {
     let format: GatewayFormat
     private var json: JSONReader
@@ -57,12 +57,12 @@ struct GatewayFields {
         do { return try json.text(of: string) } catch { throw failure(field, error) }
     }
 
-    /// Reads the name that a tag gives itself; returns nil for an empty one, and for one that is no name.
+    /// Reads the name that a tag advertises; returns nil for an empty or invalid name.
     ///
-    /// A tag may call itself anything, so its name must not cost a reading.
+    /// A tag can advertise any text, so an invalid name isn't an error of the reading.
     mutating func tagName(_ field: StaticString) throws(GatewayError) -> String? { tagName(of: try string(field)) }
 
-    /// Returns the name that a tag gives itself; nil for an empty one, and for one that is no name.
+    /// Returns the name that a tag advertises; nil for an empty or invalid name.
     func tagName(of string: JSONString) -> String? {
         guard let text = try? json.text(of: string), NameText.isName(text) else { return nil }
         return text
@@ -134,8 +134,8 @@ struct GatewayFields {
 
     /// Reads a signal strength in dBm; returns nil for a value that means "not available".
     ///
-    /// These values are 0 and above, as gateways send 0 for a tag that is gone and 127 for a missing measurement, and
-    /// −128, which some controllers send.
+    /// These values are 0 and above, because gateways send 0 for a tag that is gone and 127 for a missing measurement,
+    /// and −128, which some controllers send.
     mutating func signalStrength(_ field: StaticString) throws(GatewayError) -> Double? {
         _ = try kind()
         let start = json.offset

@@ -1,6 +1,7 @@
 import IndoorVocabulary
 
-/// One reading of a tag as a gateway reports it, before the tag has a key and the reading an instant.
+/// A reading of a tag as a gateway reports it. ``TagIntake`` determines the key of the tag and the instant of the
+/// reading.
 public struct GatewayReading: Hashable, Sendable {
     /// The receiver's name in the message or its topic.
     public var receiver: String
@@ -8,8 +9,8 @@ public struct GatewayReading: Hashable, Sendable {
     public var address: DeviceAddress?
     /// The beacon that the tag advertises; nil if it advertises none, or if the message doesn't contain it.
     public var beacon: BeaconIdentity?
-    /// The name that the gateway gives the tag after it has resolved its address, or because its user has named the tag
-    /// there; nil without one.
+    /// The name by which the gateway identifies the tag, because the gateway has resolved its address or the gateway's
+    /// user has named it; nil without one.
     public var identifier: String?
     /// The name that the tag advertises, or another one that several tags may have; nil without one.
     public var name: String?
@@ -45,7 +46,7 @@ public struct GatewayReading: Hashable, Sendable {
 
 /// A time by the clock of a gateway, which may be wrong by any amount.
 public struct GatewayTime: Hashable, Sendable {
-    /// Nanoseconds since the zero point of the gateway's clock, which usually is that of Unix.
+    /// Nanoseconds since the zero point of the gateway's clock, usually the Unix epoch.
     public var nanoseconds: Int64
     /// The resolution of the clock, such as one second.
     public var resolution: Duration

@@ -13,7 +13,7 @@ struct GatewayTopic {
     /// The number of levels.
     var count: Int { levels.count }
 
-    /// Returns the text of a level; nil without such a level or for an empty one.
+    /// Returns the text of a level; nil if the level doesn't exist or is empty.
     ///
     /// - Parameter number: the number of the level, from 0; a negative one counts from the end, with -1 for the last.
     func text(_ number: Int) -> String? {
@@ -34,7 +34,7 @@ struct GatewayTopic {
     @inline(__always)
     func firstIndex(of word: StaticString) -> Int? { levels.indices.first { matches($0, word) } }
 
-    /// Passes the bytes of a level to a closure; returns nil without such a level.
+    /// Passes the bytes of a level to a closure; returns nil if the level doesn't exist.
     func withBytes<Result>(of number: Int, _ body: (Span<UInt8>) -> Result?) -> Result? {
         guard let range = range(number) else { return nil }
         return body(text.utf8.span.extracting(range))

@@ -1,9 +1,9 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// The messages of `indoorloc scan --publish`: what a radio received, many advertisements in a message.
+/// The messages of `indoorloc scan --publish`: the advertisements that a radio received, many in one message.
 ///
-/// A message with numbers in little-endian order has a head of 16 bytes:
+/// A message with numbers in little-endian order has a header of 16 bytes:
 ///
 /// | bytes | content |
 /// | --- | --- |
@@ -25,9 +25,10 @@ import IndoorVocabulary
 ///
 /// A source delivers a decoded beacon only if it doesn't deliver the advertisement.
 public struct IndoorlocPayload: Hashable, Sendable {
-    /// The most records of a message.
+    /// The maximum number of records in a message.
     public static let recordLimit = 10_000
-    /// The most bytes of an advertisement's AD structures (Bluetooth Core Specification 5.4, Vol 6 Part B, 2.3.4.9).
+    /// The maximum number of bytes in an advertisement's AD structures (Bluetooth Core Specification 5.4, Vol 6 Part B,
+    /// 2.3.4.9).
     public static let dataLimit = 1_650
     private static let magic: [UInt8] = [UInt8(ascii: "I"), UInt8(ascii: "L"), UInt8(ascii: "A")]
     private static let version: UInt8 = 1
@@ -70,14 +71,14 @@ public struct IndoorlocPayload: Hashable, Sendable {
         return String(levels[levels.count - 2])
     }
 
-    /// Returns whether bytes begin as a message does, of this version or of another one.
+    /// Returns whether bytes begin like a message of this version or of another one.
     public static func begins(_ payload: [UInt8]) -> Bool { payload.starts(with: magic) }
 }
 
 // MARK: Readings
 
 extension IndoorlocPayload {
-    /// The powers at 1 m in dBm that beacons advertise, the lowest one with Eddystone.
+    /// The range of powers at 1 m that beacons can advertise, in dBm. Eddystone has the lowest one.
     private static let powers = -141.0..<0.0
 
     /// Returns the readings of a message, in the order of the message, without those whose RSSI isn't a measurement.
@@ -220,7 +221,7 @@ extension IndoorlocPayload {
         } catch { throw failure(error.offset, "expected a head of 16 bytes") }
         guard count <= Self.recordLimit else { throw failure(12, "expected at most \(Self.recordLimit) records") }
         do throws(BinaryReader.Failure) {
-            // A record has at least 13 bytes, so that a wrong count reserves no memory.
+            // A record has at least 13 bytes. This limits the memory that a wrong count can reserve.
             readings.reserveCapacity(min(Int(count), payload.count / 13))
             for _ in 0..<count { readings.append(try Self.record(&reader)) }
         } catch { throw failure(error.offset, "the message ends within a record, or has an invalid one") }

@@ -8,14 +8,15 @@ enum RoomAssistantMessage {
     /// The time over which room-assistant filters, 9 s.
     ///
     /// Its Kalman filter has a process variance of 0.8 dB² and a measurement variance of 15 dB² for each advertisement.
-    /// The gain in the steady state is 0.206, and its estimate has the variance of the mean of (2 − 0.206) / 0.206 = 8.7
-    /// readings. Tags usually advertise once a second; a tag that advertises more often is filtered over less time.
+    /// In the steady state, its gain is 0.206, and its estimate has the same variance as the mean of (2 − 0.206) /
+    /// 0.206 = 8.7 readings. Tags usually advertise once a second; for a tag that advertises more often, the filter
+    /// covers less time.
     static let window = Duration.seconds(9)
 
     /// Returns the readings: one for each instance that has received the tag since ``window`` before the latest one.
     ///
-    /// An entity repeats the last RSSI of each instance, also of those that don't receive the tag any more. An entity of
-    /// another kind, and a message with a distance alone, has no readings.
+    /// An entity repeats the last RSSI of each instance, even of instances that don't receive the tag any more. An
+    /// entity of another kind, and a message with a distance alone, has no readings.
     static func readings(topic: GatewayTopic, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
         var fields = GatewayFields(payload, .roomAssistant)
         var message = Message()
@@ -117,7 +118,8 @@ enum RoomAssistantMessage {
             updates.append((try fields.text(of: instance, "distances"), time, isOutOfRange))
         }
 
-        /// Reads an identifier: `ble-` or nothing, and an address or `UUID-MAJOR-MINOR`; any other is the gateway's.
+        /// Reads an identifier: `ble-` or nothing, and an address or `UUID-MAJOR-MINOR`; any other text is the
+        /// gateway's identifier.
         private mutating func identify(_ fields: inout GatewayFields) throws(GatewayError) {
             let id = try fields.string("id")
             let parsed: (address: DeviceAddress?, beacon: BeaconIdentity?) = fields.withBytes(of: id) { text in
@@ -146,7 +148,7 @@ enum RoomAssistantMessage {
             for measurement in measurements {
                 var report = tag
                 report.rssi = measurement.rssi
-                // For other tags, room-assistant sends its own assumption.
+                // For other tags, room-assistant sends a power that it assumes.
                 if report.beacon != nil { report.power = measurement.power }
                 if let update = updates.first(where: { $0.instance == measurement.instance }) {
                     report.time = update.time

@@ -21,8 +21,8 @@ struct TagReport {
 
     /// Sets beacon, power and name from the AD structures.
     ///
-    /// Data that are malformed identify no beacon. They aren't an error, because the tag has sent them so, and the
-    /// gateway has measured its RSSI.
+    /// Malformed data identify no beacon. They aren't an error, because the tag sent them in this form and the
+    /// gateway's RSSI is valid.
     mutating func readAdvertisement() {
         guard !data.isEmpty else { return }
         if case .beacon(let frame)? = try? BeaconFrame.decode(data.span) {
@@ -36,7 +36,7 @@ struct TagReport {
                 structure.type == AdvertisingStructure.KnownType.completeName
                     || structure.type == AdvertisingStructure.KnownType.shortenedName, !structure.payload.isEmpty
             else { continue }
-            // A tag may call itself anything.
+            // A tag can advertise any text as its name.
             name = String(validating: data[structure.payload], as: UTF8.self).flatMap {
                 NameText.isName($0) ? $0 : nil
             }

@@ -18,7 +18,7 @@ import IndoorVocabulary
 public struct GatewayClock: Hashable, Sendable {
     /// The time of a reading.
     public struct Stamp: Hashable, Sendable {
-        /// The time; its zero point is that of Unix.
+        /// The time, counted from the Unix epoch.
         public var instant: Instant
         /// Whether the gateway's clock contributed to the time.
         public var usesClock: Bool
@@ -57,7 +57,7 @@ public struct GatewayClock: Hashable, Sendable {
         }
     }
 
-    /// The difference beyond the resolution that isn't a matter of jitter.
+    /// The largest difference beyond the resolution that counts as jitter.
     public static let tolerance = Duration.seconds(2)
     /// The delay above which a reading is late. Gateways that collect readings send them every few seconds.
     public static let lateLimit = Duration.seconds(30)
@@ -67,9 +67,11 @@ public struct GatewayClock: Hashable, Sendable {
     public static let delayedSeconds = 10
     /// The seconds that determine the offset.
     private static let window = 64
-    /// The age above which a second isn't used, so that a gateway that was off for long begins anew.
+    /// The age above which a second isn't used, so that the clock of a gateway that was off for long is determined
+    /// again.
     private static let longestAge = Duration.seconds(900)
-    /// The evidence against a clock: 3 for a jump and 1 for each second with times in the future.
+    /// The points of evidence against a clock: 3 for a jump and 1 for each second with times in the future. The other
+    /// values are the points at which it is wrong and healthy again, and the maximum.
     private static let scores = (jump: 3, future: 1, wrong: 8, healthy: 2, limit: 12)
     /// The time after which the evidence against a clock decreases by 1.
     private static let forgiveness = Duration.seconds(60)
@@ -86,10 +88,10 @@ public struct GatewayClock: Hashable, Sendable {
     private var score = 0
     private var scored = Instant.zero
 
-    /// Creates a clock without knowledge.
+    /// Creates a clock without readings.
     public init() {}
 
-    /// Adds the time of a reading, and returns the time of the reading in the time of arrival.
+    /// Adds the time of a reading by the gateway's clock, and returns it on the timeline of the arrivals.
     ///
     /// If the clock's resolution includes the arrival, the arrival is the time of the reading. Otherwise the message was
     /// delayed, and the time is the middle of the resolution. The time is never after the arrival.
@@ -156,7 +158,7 @@ extension GatewayClock {
         if isNew || seconds.last?.difference != earlier { updateOffset() }
     }
 
-    /// A clock may be off for a long time, and the clock of the arrival may be set back.
+    /// Discards old seconds: a gateway may be off for a long time, and the clock of the arrivals may be set back.
     private mutating func forgetOldSeconds(at arrival: Instant) {
         guard let first = seconds.first, let last = seconds.last else { return }
         func isOld(_ second: Second) -> Bool {
@@ -168,14 +170,14 @@ extension GatewayClock {
         updateOffset()
     }
 
-    /// The offset is the smallest difference, or the second to fourth smallest one if there are many.
+    /// Sets the offset to the smallest difference, or to the second to fourth smallest one if there are many.
     private mutating func updateOffset() {
         let rank = seconds.count / 17
         offset = seconds.isEmpty ? nil : seconds.map(\.difference).sorted()[rank]
     }
 
     private mutating func addStrange(_ second: Second, isAhead: Bool, _ tolerance: Int64) {
-        // A delayed message in a second with others in time proves nothing.
+        // A delayed message proves nothing if other messages of the same second arrived in time.
         if !isAhead, let last = seconds.last, last.isSame(as: second) { return }
         if isAhead != isStrangeAhead { strange = [] }
         isStrangeAhead = isAhead
@@ -199,8 +201,8 @@ extension GatewayClock {
         }
     }
 
-    /// Whether differences only increase: the clock stands still or runs slowly. Delayed readings that are sent at last have
-    /// decreasing ones.
+    /// Returns whether differences only increase: then the clock stands still or runs slowly. The differences of
+    /// delayed readings that are sent together decrease.
     private static func isFallingBehind(_ differences: [Int64]) -> Bool {
         zip(differences, differences.dropFirst()).allSatisfy { $0 < $1 }
     }

@@ -6,9 +6,9 @@ public struct GatewayMessage: Hashable, Sendable {
     public var topic: String
     /// The content.
     public var payload: [UInt8]
-    /// The time of arrival; its zero point is that of Unix, 1 January 1970, 0:00 UTC.
+    /// The time of arrival, counted from the Unix epoch, 1 January 1970, 0:00 UTC.
     public var arrival: Instant
-    /// Whether a broker stored the message and sent it at the subscription. Such a message has any age.
+    /// Whether a broker stored the message and sent it at the subscription. Such a message can have any age.
     public var isRetained: Bool
 
     /// Creates a message.

@@ -18,17 +18,17 @@ public struct IntakeStatistics: Hashable, Sendable {
         case late
     }
 
-    /// The messages, including retained and invalid ones.
+    /// The number of messages, including retained and invalid ones.
     public var messages = 0
-    /// The readings that the intake returned.
+    /// The number of readings that the intake returned.
     public var readings = 0
-    /// The retained messages, which the intake drops.
+    /// The number of retained messages, which the intake drops.
     public var retained = 0
-    /// The invalid messages by the name of the format; `unknown` if the decoder detected none.
+    /// The number of invalid messages by the name of the format; `unknown` if the decoder detected none.
     public var invalid: [String: Int] = [:]
-    /// The dropped readings.
+    /// The number of dropped readings by reason.
     public var dropped: [Reason: Int] = [:]
-    /// The readings whose time is that of their arrival although the gateway reported one.
+    /// The number of readings whose time is that of their arrival although the gateway reported a time.
     public var withoutClock = 0
 
     /// Creates statistics without messages.

@@ -27,7 +27,7 @@ struct RepetitionFilter: Sendable {
         var rssi: Double
     }
 
-    /// The coarsest clock whose equal times prove that two readings are the same.
+    /// The coarsest resolution of a clock at which equal times prove that two readings are the same.
     static let fineResolution = Duration.milliseconds(10)
     /// The time within which a gateway publishes the parts of one advertisement. Devices advertise less often.
     static let duplicateTime = Duration.milliseconds(50)

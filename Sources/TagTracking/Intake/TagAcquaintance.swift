@@ -1,13 +1,14 @@
 import IndoorVocabulary
 
-/// Which tags outside of the register were heard often enough to be located.
+/// The tags outside of the register that were heard, and whether each was heard often enough to be located.
 ///
-/// A position takes more memory than the name of a tag, and anybody can invent names: a radio nearby sends some hundred
-/// random addresses a second. Phones also change theirs, about every 15 minutes (Bluetooth Core Specification 5.4, volume
-/// 3, part C, appendix A), but a phone that stays for a while sends several times a second until then, and gateways report
-/// it every few seconds. So a tag is located once it was heard in several *moments*: each is at least a second after the
-/// one before, and at most as long as a tag stays present without a reading. What several gateways hear of one
-/// advertisement, or of a burst of them, is one moment.
+/// A position takes more memory than the name of a tag, and any device can advertise invented names: a single radio can
+/// send some hundred random addresses a second. Phones also change theirs, about every 15 minutes (Bluetooth Core
+/// Specification 5.4, volume 3, part C, appendix A), but a phone that stays for a while sends several times a second
+/// until then, and gateways report it every few seconds. Therefore, a tag is located once it was heard in several
+/// *moments*: each is at least a second after the one before, and at most as long after it as a tag stays present
+/// without a reading. The readings of one advertisement by several gateways, or those of a burst of advertisements, are
+/// one moment.
 ///
 /// The least recently heard tag is forgotten if there are too many.
 struct TagAcquaintance: Sendable {
@@ -52,7 +53,7 @@ struct TagAcquaintance: Sendable {
         }
     }
 
-    /// Locates tags without further readings, such as those of an earlier start.
+    /// Counts tags as located without further readings, such as those of an earlier start.
     mutating func locate(_ tags: some Sequence<TagKey>, at now: Instant) {
         for tag in tags { encounters.set(Encounter(moments: needed, moment: now, latest: now), for: tag) }
     }

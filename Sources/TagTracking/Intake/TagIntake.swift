@@ -1,20 +1,21 @@
 import IndoorVocabulary
 
-/// The way from the messages of gateways to readings of tags: one key for each tag, and one time for all gateways.
+/// A converter of gateways' messages into readings of tags, with one key for each tag and one timeline for all
+/// gateways.
 ///
 ///     var intake = TagIntake(register: register, settings: settings)
 ///     for message in messages { for reading in intake.readings(of: message) { machine.observe(reading) } }
 ///
 /// An intake handles a message in these steps:
-/// 1. A retained message is dropped, as it has any age.
+/// 1. A retained message is dropped, because it can have any age.
 /// 2. ``GatewayDecoder`` decodes it. An invalid message is counted, and ``problems`` has its error.
 /// 3. ``TagNaming`` gives each reading the key of its tag, and the settings determine whether tags outside of the register pass.
 /// 4. The receiver's ``GatewayClock`` gives the time; without a clock, it is that of arrival. Late readings are dropped.
 /// 5. A tag outside of the register must be heard several times, see ``FleetSettings/unknownTagMoments``.
 /// 6. Each advertisement counts once: duplicates are dropped. Filtered RSSIs pass with their windows.
 ///
-/// The memory is limited whatever arrives: each table removes what was least recently used, see ``Limits``. Messages in the
-/// same order give the same readings.
+/// The memory is limited for any input: each table removes its least recently used entries, see ``Limits``. Messages in
+/// the same order give the same readings.
 public struct TagIntake: Sendable {
     /// The limits of the memory.
     public struct Limits: Hashable, Sendable {
@@ -58,7 +59,7 @@ public struct TagIntake: Sendable {
     private var naming: TagNaming
     private var receivers: RecencyTable<String, Receiver>
     private var lastReceiver: UInt32 = 0
-    /// The time of the latest message with a reading by the name of its gateway, also if no reading was passed on.
+    /// The time of the latest message with a reading by the name of its gateway, even if no reading was passed on.
     private var heard: RecencyTable<String, Instant>
     private var decodedMessages: UInt64 = 0
     private var acquaintance: TagAcquaintance
@@ -94,13 +95,13 @@ public struct TagIntake: Sendable {
         naming = TagNaming(register: register, linkLimit: limits.links)
     }
 
-    /// Lets readings of tags pass that were located before, such as at an earlier start.
+    /// Counts tags as located that were located before, such as at an earlier start, so that their readings pass.
     package mutating func locate(_ tags: some Sequence<TagKey>, at now: Instant) {
         acquaintance.locate(tags.filter { !known.contains($0) }, at: now)
     }
 
-    /// Returns whether readings of a tag can pass. That of an address can, if beacons of some UUIDs do, as the address may
-    /// be that of one.
+    /// Returns whether readings of a tag can pass. If only beacons with some UUIDs pass, a reading of an address can
+    /// pass too, because the address may belong to such a beacon.
     package func passes(_ tag: TagKey) -> Bool {
         switch unknownTags {
         case .all: return true
@@ -216,12 +217,12 @@ public struct TagIntake: Sendable {
         guard (1...Self.longestReceiver).contains(reading.receiver.utf8.count),
             let tag = naming.key(of: reading, at: arrival)
         else { return .failure(Dropped(reason: .unnamed)) }
-        // Before the tables: unknown tags need no memory.
+        // Check this before the tables, so that unknown tags need no memory.
         guard isWanted(tag, reading) else { return .failure(Dropped(reason: .unknownTag)) }
         let (stamp, receiver) = stamp(reading, arrival)
         if reading.time != nil, !stamp.usesClock { statistics.withoutClock += 1 }
         if stamp.isLate { return .failure(Dropped(reason: .late)) }
-        // Before the pairs: a stranger needs the memory of one entry.
+        // Check this before the pairs, so that a stranger needs the memory of only one entry.
         guard known.contains(tag) || acquaintance.isLocated(tag, at: arrival) else {
             return .failure(Dropped(reason: .stranger))
         }

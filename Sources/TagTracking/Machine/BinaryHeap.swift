@@ -1,4 +1,4 @@
-/// A priority queue whose first element is the least one. Insertion and removal take logarithmic time.
+/// A priority queue whose first element is the smallest one. Insertion and removal take logarithmic time.
 ///
 /// Source: J. W. J. Williams, *Algorithm 232: Heapsort*, Communications of the ACM 7(6), 1964.
 struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
@@ -25,7 +25,7 @@ struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
-    /// Removes and returns the least element; nil if the queue is empty.
+    /// Removes and returns the smallest element; nil if the queue is empty.
     @discardableResult
     mutating func removeFirst() -> Element? {
         guard let last = elements.popLast() else { return nil }

@@ -119,7 +119,8 @@ extension FleetMachine {
     private mutating func handle(_ entry: DueTag, until end: Int64) {
         operations += 1
         let (slot, now) = (entry.slot, entry.nanoseconds)
-        // A copy of the record would share the belief of its session, which the update would then copy.
+        // Don't copy the record: the copy would share the belief of its session, and the update would then have to copy
+        // it.
         guard let times = table.records[slot]?.times(of: entry, quiet: Self.quietTime) else { return }
         table.records[slot]?.scheduled = .max
         guard times.due <= now else { return schedule(slot) }
@@ -200,7 +201,7 @@ extension TagRecord {
 
     /// Sets the interval and the timeout to those of a class.
     mutating func setTimes(of settings: FleetSettings.TagClass) {
-        // An interval of zero would make a position due without end.
+        // With an interval of zero, a position would always be due.
         interval = max(settings.positionInterval.nanoseconds, 1_000_000)
         timeout = max(settings.awayTimeout.nanoseconds, interval)
     }
@@ -214,7 +215,7 @@ extension TagRecord {
         latest = max(latest, entry.nanoseconds)
         oldestNew = min(oldestNew ?? .max, entry.nanoseconds)
         if nextPosition < entry.nanoseconds {
-            // After a pause, the positions continue in the rhythm before it.
+            // After a pause, positions are due at the same multiples of the interval as before it.
             let missed = entry.nanoseconds.subtracting(nextPosition) / interval
             nextPosition = nextPosition.adding(missed.adding(1).multiplied(by: interval))
         }

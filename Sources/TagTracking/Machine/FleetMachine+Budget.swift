@@ -4,14 +4,14 @@ import IndoorVocabulary
 struct UnknownTagMemory: Sendable {
     /// The bytes of the session of each of these tags by its slot, the least recently heard tag first.
     private var sessions = RecencyTable<Int, Int>(limit: .max)
-    /// The bytes of all of them.
+    /// The bytes of all these sessions.
     private(set) var bytes = 0
 
     var count: Int { sessions.count }
     /// The slot of the least recently heard tag; nil if there is none.
     var first: Int? { sessions.first }
 
-    /// Notes that a tag was heard.
+    /// Records that a tag was heard.
     mutating func hear(_ slot: Int) { sessions.use(slot, else: 0) { _ in } }
 
     /// Sets the size of a session.
@@ -29,7 +29,7 @@ extension FleetMachine {
     /// The memory in bytes that the sessions of tags outside of the register have together.
     package var unknownTagBytes: Int { unknown.bytes }
 
-    /// Notes the size of a session, and ends those of the least recently heard tags beyond the budget.
+    /// Records the size of a session, and ends the sessions of the least recently heard tags beyond the budget.
     mutating func account(for slot: Int, at nanoseconds: Int64) {
         guard let key = table.records[slot]?.key, register.entries[key] == nil,
             let size = table.records[slot]?.session?.byteCount

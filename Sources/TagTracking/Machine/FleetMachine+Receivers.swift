@@ -3,11 +3,12 @@ import VenueModel
 
 // The evidence about receivers.
 extension FleetMachine {
-    /// The time between two samples of a tag in nanoseconds, in which its errors become mostly independent if it moves.
+    /// The time between two samples of a tag in nanoseconds. If the tag moves, the errors of the two samples are mostly
+    /// independent.
     private static let sampleInterval: Int64 = 10_000_000_000
-    /// The radius in metres of a position beyond which its expected RSSIs say little.
+    /// The radius in metres of a position beyond which its expected RSSIs are too uncertain.
     private static let greatestRadius = 10.0
-    /// The distance in metres between two samples up to which a tag stands.
+    /// The distance in metres between two samples up to which a tag counts as standing.
     private static let standingDistance = 3.0
     /// The distance in metres within which a receiver is expected to receive a tag, and the limit on their number.
     private static let range = 30.0
@@ -19,7 +20,7 @@ extension FleetMachine {
         return evidence
     }
 
-    /// Adds the reading of a receiver by another one.
+    /// Adds a reading of one receiver by another one.
     mutating func observe(receiver transmitter: Int, by receiver: Int, _ reading: TagReading) {
         statistics.receiverReadings += 1
         let place = model.venue.receivers[transmitter]

@@ -6,13 +6,13 @@ import VenueModel
 // reorder window.
 extension FleetMachine {
     private static let version: UInt8 = 1
-    /// A number that no counter reaches. A greater one is damage that the checksum didn't detect.
+    /// A number that no counter reaches. A greater number indicates damage that the checksum didn't detect.
     private static let greatestCount: UInt64 = 1 << 62
 
     /// Returns the state of all tags and the readings that aren't handled yet.
     ///
-    /// A record has about 60 bytes and those of its session, less than 300 together. Names, power and class come from
-    /// the register, and the venue's tables from the venue.
+    /// A record and its session have less than 300 bytes together, of which the record has about 60. Names, power and
+    /// class come from the register, and the venue's tables from the venue.
     public func snapshot() -> [UInt8] {
         var writer = BinaryWriter(reservingCapacity: 300 * table.count)
         writer.write(Int64(model.venue.id.rawValue))

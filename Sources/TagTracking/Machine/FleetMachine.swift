@@ -2,12 +2,12 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// The rules of a fleet, or of a partition of it: readings of many tags in, positions and events out.
+/// The state machine of a fleet or of a partition of it. It converts readings of many tags into positions and events.
 ///
-/// The machine is a value with time and randomness as inputs: the same calls give the same outputs. The readings and the
-/// due times of all tags are handled in the order of their instants, so that the outputs don't depend on the order in
-/// which readings arrive within ``FleetSettings/reorderWindow``. The time of a reading and of a position is logarithmic
-/// in the number of tags.
+/// The machine is a value with time and randomness as inputs: the same calls give the same outputs. The readings and
+/// the due times of all tags are handled in the order of their instants, so that the outputs don't depend on the order
+/// in which readings arrive within ``FleetSettings/reorderWindow``. The computing time for a reading or a position is
+/// logarithmic in the number of tags.
 ///
 /// A position of a tag is due after each interval of its class, as long as the tag was received in the last 10 s or has
 /// readings without a position. The machine also collects evidence about the receivers, see ``takeReceiverEvidence()``.
@@ -67,7 +67,7 @@ public struct FleetMachine: Sendable {
         receiverOffsets = Array(repeating: 0, count: model.venue.receivers.count)
     }
 
-    /// Creates a machine without tags, with a model of its own.
+    /// Creates a machine without tags, and its own model.
     ///
     /// - Parameters:
     ///   - venue: the venue, with its receivers.
@@ -97,9 +97,9 @@ public struct FleetMachine: Sendable {
 
     /// Adds a reading.
     ///
-    /// The reading of a receiver by another one is evidence about both; a receiver is never a tag. A reading that is
-    /// older than the latest advance less the window is late. The tag's session still uses it if it is late by at most
-    /// 4 s, as the engine combines the readings of that time; otherwise it is discarded.
+    /// The reading of a receiver by another one is evidence about both; a receiver is never a tag. A reading is late if
+    /// it is older than the time of the latest advance minus the window. The tag's session still uses it if it is late
+    /// by at most 4 s, because the engine combines the readings of that time; otherwise it is discarded.
     public mutating func observe(_ reading: TagReading) {
         guard Sighting.isMeasurement(rssi: reading.rssi) else {
             statistics.invalidReadings += 1

@@ -11,7 +11,7 @@ public struct FleetOutput: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The tag was received for the first time, or again after it was away.
         case present
-        /// A position of the tag. Its instant has the zero point of Unix.
+        /// A position of the tag. Its instant is counted from the Unix epoch.
         case position(Position)
         /// The tag entered or left a room or a fence of the venue.
         case event(LocalizationEvent)
@@ -23,11 +23,11 @@ public struct FleetOutput: Hashable, Sendable {
     public var tag: TagKey
     /// The display name of the tag; nil for the key.
     public var name: String?
-    /// The number of the fleet's start or of the partition's owner, which increases with each.
+    /// The number of the fleet's start or of the partition's owner, which increases with each start or owner.
     public var epoch: UInt64
     /// The number of the output within the tag and the epoch, from 1.
     public var sequence: UInt64
-    /// The time of the output; its zero point is that of Unix.
+    /// The time of the output, counted from the Unix epoch.
     public var instant: Instant
     /// The content.
     public var content: Content

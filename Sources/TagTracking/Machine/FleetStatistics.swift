@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The counters of a fleet machine since it was created, and its present state.
 public struct FleetStatistics: Hashable, Sendable {
-    /// The numbers of durations between given bounds.
+    /// A histogram of durations in buckets with fixed bounds.
     public struct Histogram: Hashable, Sendable {
         /// The upper bounds of the buckets in seconds. A duration belongs to the first bucket whose bound it doesn't
         /// exceed; the last bucket has no bound.
@@ -23,40 +23,41 @@ public struct FleetStatistics: Hashable, Sendable {
     /// The limit on the number of names in ``unknownReceivers``.
     static let nameLimit = 100
 
-    /// The readings that the sessions of tags used.
+    /// The number of readings that the sessions of tags used.
     public internal(set) var readings = 0
-    /// The readings that arrived after the end of the reorder window, used or not.
+    /// The number of readings that arrived after the end of the reorder window, used or not.
     public internal(set) var lateReadings = 0
-    /// The late readings that were too old for a session and were discarded.
+    /// The number of late readings that were too old for a session and were discarded.
     public internal(set) var expiredReadings = 0
-    /// The readings that were discarded because the machine had the greatest number of tags, or because a snapshot
-    /// belonged to another edition of the venue.
+    /// The number of readings that were discarded because the machine had the maximum number of tags, or because a
+    /// snapshot belonged to another version of the venue.
     public internal(set) var droppedReadings = 0
-    /// The readings whose RSSI isn't a measurement.
+    /// The number of readings whose RSSI isn't a measurement.
     public internal(set) var invalidReadings = 0
-    /// The readings of receivers that the venue doesn't have.
+    /// The number of readings of receivers that the venue doesn't have.
     public internal(set) var unknownReceiverReadings = 0
     /// The number of these readings by the name of the receiver, for the first 100 names.
     public internal(set) var unknownReceivers: [String: Int] = [:]
-    /// The readings of a receiver by another one.
+    /// The number of readings of a receiver by another one.
     public internal(set) var receiverReadings = 0
-    /// The emitted positions.
+    /// The number of emitted positions.
     public internal(set) var positions = 0
-    /// The positions that a long step skipped.
+    /// The number of positions that a long step skipped.
     public internal(set) var skippedPositions = 0
-    /// The entries into rooms and fences, and the exits from them.
+    /// The number of entries into rooms and fences and of exits from them.
     public internal(set) var events = 0
-    /// The tags that are present.
+    /// The number of tags that are present.
     public internal(set) var presentTags = 0
-    /// The sessions that ended: their tags are away, or left the register.
+    /// The number of sessions that ended: their tags are away, or left the register.
     public internal(set) var endedSessions = 0
-    /// The tags outside of the register whose sessions ended because all of them had too much memory.
+    /// The number of tags outside of the register whose sessions ended because these sessions together needed too much
+    /// memory.
     public internal(set) var evictedTags = 0
     /// The memory of the sessions of tags outside of the register in bytes.
     public internal(set) var unknownTagBytes = 0
-    /// The tags with a state: the present ones, and those that left in the last minutes.
+    /// The number of tags with a state: the present ones, and those that left in the last minutes.
     public internal(set) var knownTags = 0
-    /// The readings that wait for the end of the reorder window.
+    /// The number of readings that wait for the end of the reorder window.
     public internal(set) var pendingReadings = 0
     /// The time of the latest reading that a session used; nil before any.
     public internal(set) var latestReading: Instant?

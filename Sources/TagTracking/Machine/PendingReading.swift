@@ -1,4 +1,4 @@
-/// A reading that waits for its turn.
+/// A reading that waits in the reorder window.
 ///
 /// Readings are ordered by their instant. The order of readings with the same instant depends on their content alone,
 /// so that the order of arrival doesn't change the result.

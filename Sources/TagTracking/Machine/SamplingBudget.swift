@@ -3,7 +3,7 @@
 /// The evidence about receivers doesn't need all tags of a large fleet, and each sample takes several lookups in the
 /// signal field.
 struct SamplingBudget: Sendable {
-    /// The number of samples per second, and the number that may be saved up.
+    /// The number of samples per second, and the maximum number of unused samples that is kept for later.
     private static let rate = 20.0
     private static let most = 40.0
 

@@ -22,8 +22,8 @@ struct TagTable: Sendable {
     private var departures: [Departure] = []
     private var firstDeparture = 0
     private var registeredCount = 0
-    /// The greatest number of an output of the discarded tags. A new tag continues from it, so that the numbers of a tag
-    /// that returns after its record was discarded still increase.
+    /// The greatest output number of the discarded tags. A new tag continues from it, so that the numbers of a tag that
+    /// returns after its record was discarded still increase.
     var discardedSequence: UInt64 = 0
 
     /// The number of records.
@@ -32,7 +32,7 @@ struct TagTable: Sendable {
     /// Returns the slot of a tag, and creates its record if needed; nil if the table is full.
     ///
     /// - Parameters:
-    ///   - limit: the greatest number of records.
+    ///   - limit: the maximum number of records.
     ///   - registered: the number of known tags, for which the table reserves room, so that unknown tags can't displace
     ///     them.
     mutating func slot(of key: TagKey, isRegistered: Bool, limit: Int, registered: Int) -> Int? {

@@ -18,8 +18,8 @@ public struct FleetOutputError: Error, Hashable, Sendable, CustomStringConvertib
 extension FleetOutput {
     /// Creates an output from its JSON, which ``json`` describes. Unknown members are ignored.
     ///
-    /// The JSON has less than the output of the fleet: no shapes of rooms and fences, no pixel, and times and numbers
-    /// with fixed decimals. A fence that is read has a polygon without corners.
+    /// The JSON contains less than the output of the fleet: it has no shapes of rooms and fences and no pixel, and its
+    /// times and numbers have fixed decimals. A fence that is read has a polygon without corners.
     /// - Throws: ``FleetOutputError`` with the first defect.
     public init(json: String) throws(FleetOutputError) { try self.init(json: Array(json.utf8)) }
 

@@ -2,7 +2,7 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// The latest state of a tag by the outputs of its fleet.
+/// The latest state of a tag according to the outputs of its fleet.
 public struct LatestOutput: Hashable, Sendable {
     /// The tag.
     public var tag: TagKey
@@ -12,7 +12,7 @@ public struct LatestOutput: Hashable, Sendable {
     public var epoch: UInt64
     /// The sequence of the last output within its epoch.
     public var sequence: UInt64
-    /// The time of the last output; its zero point is that of Unix.
+    /// The time of the last output, counted from the Unix epoch.
     public var instant: Instant
     /// Whether the tag is present, not away.
     public var isPresent: Bool
@@ -33,7 +33,8 @@ public struct LatestOutput: Hashable, Sendable {
         update(by: output)
     }
 
-    /// The outputs from which a reader gets this state: the last position and the last presence, in their order.
+    /// The outputs from which a reader gets this state: the last position and the last presence, in order of their
+    /// sequence.
     package var outputs: [FleetOutput] {
         func output(_ content: FleetOutput.Content, _ instant: Instant, isLast: Bool) -> FleetOutput {
             FleetOutput(
@@ -82,8 +83,8 @@ public struct LatestOutputs: Sendable {
 
     /// Creates the states without tags.
     ///
-    /// - Parameter capacity: the maximum number of tags, at least 10. Of more tags, those that are away for the longest
-    ///   time are discarded, then those without an output for the longest time.
+    /// - Parameter capacity: the maximum number of tags, at least 10. If there are more, the tags that are away for the
+    ///   longest time are discarded first, then those without an output for the longest time.
     public init(capacity: Int = 200_000) {
         self.capacity = max(10, capacity)
         filter = OutputFilter(capacity: 2 * self.capacity)
@@ -108,7 +109,7 @@ public struct LatestOutputs: Sendable {
     /// Removes a tag. Returns its last state; nil if there is none.
     @discardableResult public mutating func remove(_ tag: TagKey) -> LatestOutput? { tags.removeValue(forKey: tag) }
 
-    /// Discards a tenth of the tags at once, so that the cost for a tag stays small.
+    /// Discards a tenth of the tags at once, so that the average time for each tag stays short.
     private mutating func discard() {
         let sorted = tags.values.map { (state: $0, isRegistered: registered.contains($0.tag)) }.sorted {
             if $0.isRegistered != $1.isRegistered { return !$0.isRegistered }

@@ -3,7 +3,7 @@
 ///     var filter = OutputFilter()
 ///     for output in outputs where filter.accepts(output) { store(output) }
 ///
-/// A fleet emits each output at least once, also after a restart or when another process continues. The filter accepts
+/// A fleet emits each output at least once, even after a restart or when another process continues. The filter accepts
 /// an output if its epoch, and within the epoch its sequence, is greater than that of the last accepted output of the
 /// tag.
 public struct OutputFilter: Sendable {
@@ -19,14 +19,14 @@ public struct OutputFilter: Sendable {
     public let capacity: Int
     /// The number of dropped outputs.
     public private(set) var droppedCount = 0
-    /// Two generations: the older one is discarded when the newer one is half of the capacity.
+    /// Two generations: the older one is discarded when the newer one reaches half of the capacity.
     private var newer: [TagKey: Mark] = [:]
     private var older: [TagKey: Mark] = [:]
 
     /// Creates a filter without outputs.
     ///
-    /// - Parameter capacity: the maximum number of tags, at least 2. Of more tags, the filter forgets those without an
-    ///   output for the longest time, and would accept an old output of them.
+    /// - Parameter capacity: the maximum number of tags, at least 2. If there are more, the filter discards the tags
+    ///   without an output for the longest time, and would accept an old output of them.
     public init(capacity: Int = 1_000_000) { self.capacity = max(2, capacity) }
 
     /// The number of tags whose last output the filter stores.

@@ -3,8 +3,8 @@ import VenueModel
 
 /// The tags of a fleet as GeoJSON (RFC 7946): one FeatureCollection with a Point for each tag.
 ///
-/// GeoJSON has no place without coordinates, so that tags on maps that aren't georeferenced, and tags without a
-/// position, are left out and counted in the member `omitted`.
+/// GeoJSON can't represent a place without coordinates. Tags on maps that aren't georeferenced, and tags without a
+/// position, are therefore left out and counted in the member `omitted`.
 public struct TagCollection: Sendable {
     /// The document in UTF-8.
     public private(set) var bytes: [UInt8]

@@ -6,7 +6,7 @@ public enum FleetStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case unavailable(reason: String)
     /// The value is larger than the store accepts, in bytes.
     case tooLarge(key: String, bytes: Int, limit: Int)
-    /// The store lacks a part, or has other settings. The text names the part and the remedy.
+    /// A part of the store is missing or has other settings. The text names the part and the remedy.
     case misconfigured(reason: String)
     /// The store refuses the operation for this user.
     case notPermitted(reason: String)

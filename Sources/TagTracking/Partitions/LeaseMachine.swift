@@ -25,7 +25,7 @@ public struct LeaseMachine: Hashable, Sendable {
         }
     }
 
-    /// An event of the shell.
+    /// An event that the caller reports.
     public enum Event: Hashable, Sendable {
         /// The store returned its list.
         case listed(LeaseList)
@@ -33,7 +33,7 @@ public struct LeaseMachine: Hashable, Sendable {
         case tick
         /// A write was stored. `sentAt` is the time before it was sent.
         case stored(index: Int, revision: UInt64, sentAt: Instant)
-        /// The store refused a write, since the revision is another one.
+        /// The store refused a write, because the revision has changed.
         case refused(index: Int)
         /// The store gave no answer to a write.
         case unanswered(index: Int)
@@ -43,9 +43,9 @@ public struct LeaseMachine: Hashable, Sendable {
         case leave
     }
 
-    /// A task for the shell.
+    /// A task for the caller.
     public enum Directive: Hashable, Sendable {
-        /// Write the owner, which is empty for a free lease, if the revision is the given one.
+        /// Write the owner, which is empty for a free lease, if the revision hasn't changed.
         case write(index: Int, owner: String, replacing: UInt64?)
         /// Begin the work of a lease.
         case start(index: Int)
@@ -69,7 +69,7 @@ public struct LeaseMachine: Hashable, Sendable {
         case running
         /// The work ends; the lease is kept until then.
         case handingOver
-        /// The lease is gone; the work ends.
+        /// The lease is lost or has expired; the work ends.
         case ending
         /// The write that frees the lease is on its way.
         case freeing
@@ -82,7 +82,7 @@ public struct LeaseMachine: Hashable, Sendable {
         var validUntil: Instant
     }
 
-    /// The name of this member, different from that of each other process.
+    /// The name of this member, which no other process may have.
     public let name: String
     private let settings: Settings
     private var holdings: [Int: Holding] = [:]
@@ -99,7 +99,7 @@ public struct LeaseMachine: Hashable, Sendable {
         holdings.compactMapValues { [.running, .handingOver].contains($0.work) ? $0.validUntil : nil }
     }
 
-    /// Whether nothing is left to hand over.
+    /// Whether the member holds no lease, so that nothing is left to hand over.
     public var isIdle: Bool { holdings.isEmpty }
 
     /// Returns the number of leases of a member if the group has the given members.
@@ -108,7 +108,7 @@ public struct LeaseMachine: Hashable, Sendable {
         return count / members.count + (rank < count % members.count ? 1 : 0)
     }
 
-    /// Handles an event, and returns the tasks in their order.
+    /// Handles an event, and returns the tasks in order.
     public mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         switch event {
         case .listed(let list): return expire(at: now) + balance(list, at: now)
@@ -116,7 +116,7 @@ public struct LeaseMachine: Hashable, Sendable {
         case .stored(let index, let revision, let sentAt): return recordStored(index, revision, sentAt, at: now)
         case .refused(let index): return recordRefusal(index)
         case .unanswered(let index):
-            // An acquisition begins anew from the next list; a renewal is repeated until the lease ends.
+            // An acquisition is attempted again with the next list; a renewal is repeated until the lease ends.
             if let work = holdings[index]?.work, [.acquiring, .freeing].contains(work) { holdings[index] = nil }
             return []
         case .stopped(let index): return recordEnd(index, at: now)
@@ -236,7 +236,8 @@ public struct LeaseMachine: Hashable, Sendable {
         guard let holding = holdings[index] else { return [] }
         switch holding.work {
         case .running, .handingOver:
-            // The work has ended as requested, or by itself, such as by fencing: another member may have the lease.
+            // The work has ended as requested, or for another reason such as fencing: another member may have the
+            // lease.
             holdings[index]?.work = .freeing
             return [.write(index: index, owner: "", replacing: holding.revision)]
         case .ending:

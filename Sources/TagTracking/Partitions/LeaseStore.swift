@@ -3,14 +3,14 @@ public protocol LeaseStore: Sendable {
     /// Returns the leases and the members of a group that have not expired.
     func list(_ group: LeaseGroup) async throws(FleetStoreError) -> LeaseList
 
-    /// Writes the owner of a lease if the revision is still the given one. The lease expires after the store's time to
-    /// live, unless it is written again.
+    /// Writes the owner of a lease if the revision hasn't changed. The lease expires after the store's time to live,
+    /// unless it is written again.
     ///
     /// - Parameters:
     ///   - owner: the owner; empty for a free lease.
     ///   - revision: the revision that the write replaces; nil if the lease must not exist or must have expired.
     /// - Returns: the new revision.
-    /// - Throws: `.conflict` if the revision is another one, `.unavailable` without an answer.
+    /// - Throws: `.conflict` if the revision has changed, `.unavailable` if the store doesn't answer.
     func write(
         lease index: Int, of group: LeaseGroup, owner: String, replacing revision: UInt64?
     ) async throws(FleetStoreError) -> UInt64

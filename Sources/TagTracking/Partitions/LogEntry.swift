@@ -2,9 +2,9 @@ import IndoorVocabulary
 
 /// A reading in the log of a fleet.
 public struct LogEntry: Hashable, Sendable {
-    /// The position in the log. Within a partition, the numbers increase, with gaps.
+    /// The position in the log. Within a partition, the positions increase, but not always by 1.
     public var sequence: UInt64
-    /// The time at which the log stored the reading, by the log's clock; its zero point is that of Unix.
+    /// The time at which the log stored the reading, by the log's clock, counted from the Unix epoch.
     public var storedAt: Instant
     /// The reading.
     public var reading: TagReading

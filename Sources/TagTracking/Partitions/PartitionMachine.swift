@@ -1,6 +1,7 @@
 import IndoorVocabulary
 
-/// The rules that a partition's worker runs: readings in, outputs out, and a state that another process can continue.
+/// A state machine that a partition's worker runs. It converts readings into outputs, and has a state from which
+/// another process can continue.
 public protocol PartitionMachine: Sendable {
     /// The time at which ``advance(to:)`` has work; nil without any.
     var wakeAt: Instant? { get }

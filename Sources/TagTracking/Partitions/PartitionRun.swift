@@ -1,13 +1,14 @@
 import IndoorVocabulary
 
-/// The rules of one owner of a partition: it continues from the stored state, observes the log, and stores its own
-/// state by compare-and-set.
+/// The state machine of one owner of a partition. The owner continues from the stored state, observes the log, and
+/// stores its own state by compare-and-set.
 ///
 /// The first write is a claim: it stores the same snapshot with a greater epoch. From then on, no write of an earlier
 /// owner can succeed. A failed compare-and-set ends the run, unless the stored state is the run's own, from a write
 /// whose answer was lost.
 ///
-/// Outputs are at least once: a later owner emits those again that follow the last stored state, with its greater epoch.
+/// Outputs are emitted at least once: a later owner emits the outputs after the last stored state again, with its
+/// greater epoch.
 public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     /// The settings of a run.
     public struct Settings: Hashable, Sendable {
@@ -16,8 +17,8 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
         /// The time that the machine stays behind the clock while the log has no further entries, in addition to the time
         /// that the latest reading took through ingest and log.
         public var idleDelay = Duration.milliseconds(500)
-        /// The time after a start or an interruption of the log during which the machine doesn't follow the clock. An
-        /// ingest then appends the readings that it kept.
+        /// The time after a start or an interruption of the log during which the machine doesn't follow the clock.
+        /// During this time, an ingest appends the readings that it kept.
         public var catchUpTime = Duration.seconds(5)
 
         /// Creates the settings with their defaults.
@@ -46,7 +47,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
 
     /// The index of the partition.
     public let partition: Int
-    /// The name of this owner, different from that of each other run.
+    /// The name of this owner, which no other run may have.
     public let owner: String
     /// The phase.
     public private(set) var phase = Phase.claiming
@@ -60,7 +61,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     public private(set) var machineTime: Instant
     /// The entries that the log has delivered again; the run has skipped them.
     public private(set) var repeatedEntries = 0
-    /// The rules of the tags.
+    /// The machine of the partition's tags.
     public private(set) var machine: Machine
 
     private let settings: Settings
@@ -79,7 +80,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     ///
     /// - Parameters:
     ///   - stored: the state in the store; nil before the first owner.
-    ///   - owner: the name of this owner, different from that of each other run.
+    ///   - owner: the name of this owner, which no other run may have.
     ///   - leastEpoch: a lower bound of the epoch, such as the seconds since 1970, so that epochs increase even if the
     ///     store was deleted.
     ///   - now: the time of the caller's monotonic clock.
@@ -158,7 +159,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     /// The time from the latest observed reading to its arrival at this worker; zero before the first entry.
     public var lag: Duration { arrivalDelay }
 
-    /// Changes the machine apart from the readings, such as its offsets of the receivers.
+    /// Changes values of the machine that don't come from readings, such as the offsets of the receivers.
     public mutating func update(_ change: (inout Machine) -> Void) { change(&machine) }
 
     // MARK: The store

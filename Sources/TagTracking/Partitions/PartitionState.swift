@@ -5,7 +5,7 @@ import IndoorVocabulary
 /// Both are one value, so that a store replaces both at once. A worker that continues from the state therefore observes
 /// each reading of the log exactly once.
 public struct PartitionState: Hashable, Sendable {
-    /// The number of the owner, which increases with each.
+    /// The number of the owner, which increases with each owner.
     public var epoch: UInt64
     /// The name of the owner.
     public var owner: String
@@ -13,7 +13,7 @@ public struct PartitionState: Hashable, Sendable {
     public var sequence: UInt64
     /// The number of readings in the snapshot since the first owner.
     public var readings: UInt64
-    /// The time to which the machine has advanced; its zero point is that of Unix.
+    /// The time to which the machine has advanced, counted from the Unix epoch.
     public var instant: Instant
     /// The snapshot of the machine.
     public var snapshot: [UInt8]
@@ -58,7 +58,7 @@ public struct PartitionState: Hashable, Sendable {
             }
             epoch = try reader.number()
             sequence = try reader.number()
-            // The next ones must exist.
+            // The next epoch and the next sequence must fit in the type.
             guard epoch < .max, sequence < .max else { throw BinaryReader.Failure(offset: reader.offset) }
             readings = try reader.number()
             instant = Instant(nanoseconds: try reader.number())

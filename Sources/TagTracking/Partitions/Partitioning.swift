@@ -2,7 +2,8 @@ import IndoorVocabulary
 
 /// The assignment of tags and gateways to parts of a fleet.
 ///
-/// All processes of a fleet use the same numbers, since two processes with different ones would both handle a tag.
+/// All processes of a fleet use the same numbers, because two processes with different numbers could both handle the
+/// same tag.
 public struct Partitioning: Hashable, Sendable {
     /// The number of partitions of the tags, in 1...1024.
     public var partitions: Int

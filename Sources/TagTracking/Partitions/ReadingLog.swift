@@ -1,6 +1,6 @@
-/// The ordered log of a fleet's readings, which outlives the processes that write and read it.
+/// The ordered log of a fleet's readings, which persists when the processes that write and read it end.
 public protocol ReadingLog: Sendable {
-    /// Appends readings in their order, and returns after the log has acknowledged all of them.
+    /// Appends readings in order, and returns after the log has acknowledged all of them.
     ///
     /// An implementation sends a reading again if an acknowledgement is missing, and gives it the same identifier, so
     /// that the log stores it once.

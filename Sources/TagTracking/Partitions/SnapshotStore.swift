@@ -3,12 +3,12 @@ public protocol SnapshotStore: Sendable {
     /// Returns the state of a partition with its revision; nil before the first one.
     func load(partition: Int) async throws(FleetStoreError) -> StoredSnapshot?
 
-    /// Writes the state of a partition if the revision is still the given one.
+    /// Writes the state of a partition if the revision hasn't changed.
     ///
     /// - Parameter revision: the revision that the write replaces; nil if the partition must have no state.
     /// - Returns: the new revision.
-    /// - Throws: `.conflict` if the revision is another one, `.tooLarge` if the store doesn't accept the bytes,
-    ///   `.unavailable` without an answer.
+    /// - Throws: `.conflict` if the revision has changed, `.tooLarge` if the store doesn't accept the bytes,
+    ///   `.unavailable` if the store doesn't answer.
     func store(_ bytes: [UInt8], partition: Int, replacing revision: UInt64?) async throws(FleetStoreError) -> UInt64
 }
 

@@ -4,7 +4,8 @@ struct DetectionShares: Hashable, Sendable {
     private static let lowest = -104.0
     private static let width = 4.0
     private static let bins = 16
-    /// The number of trials from which the share of a bin is known, and the number that older trials count at most.
+    /// The number of trials from which the share of a bin is known, and the number of trials at which the weight of the
+    /// older ones is halved.
     private static let leastTrials = 40.0
     private static let mostTrials = 4000.0
 

@@ -1,8 +1,9 @@
 import IndoorVocabulary
 
-/// What gateways have sent: the latest message of each receiver, and the names that the venue doesn't have.
+/// The messages that gateways have sent: the latest one of each receiver, and the names that the venue doesn't have.
 ///
-/// A gateway that never sent anything has no health, and neither has one whose name is misspelt. Both are told apart here.
+/// A gateway that never sent anything has no health, and neither has one whose name is misspelt. This type
+/// distinguishes the two cases.
 public struct GatewayActivity: Hashable, Sendable {
     /// A gateway whose name the venue doesn't have.
     public struct Stranger: Hashable, Sendable {
@@ -26,7 +27,7 @@ public struct GatewayActivity: Hashable, Sendable {
         }
     }
 
-    /// The limit on the number of strangers; those that sent latest remain.
+    /// The limit on the number of strangers; those that sent most recently are kept.
     public static let mostStrangers = 100
 
     /// The time of the latest message of each receiver that has sent one, by its name in the venue.
@@ -38,9 +39,11 @@ public struct GatewayActivity: Hashable, Sendable {
     public init() {}
 }
 
-/// The similar names of gateways that the venue doesn't have, as the search takes time in a large venue.
+/// A cache of the receivers whose names are similar to unknown names of gateways, because the search takes time in a
+/// large venue.
 package struct NearestReceivers: Sendable {
-    /// The limit on the number of names, and on the number of searches of a call, as a foreign device can send any name.
+    /// The limit on the number of names, and on the number of searches of a call, because a foreign device can send any
+    /// name.
     private static let limit = 4096
     private static let searches = 5
 

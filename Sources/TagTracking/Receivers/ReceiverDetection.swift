@@ -27,7 +27,7 @@ struct ReceiverDetection: Hashable, Sendable {
 
     /// The share of the expected tags that the receiver received; nil while too few were expected.
     ///
-    /// - Parameter least: the number of expected tags that are necessary.
+    /// - Parameter least: the minimum number of expected tags.
     func receivedShare(least: Double) -> Double? { expected >= least ? received / expected : nil }
 
     /// Adds messages.
@@ -70,7 +70,7 @@ extension ReceiverDetection {
     /// Adds the counts of another worker.
     mutating func merge(_ other: ReceiverDetection) {
         let isNewer = (other.latest ?? Instant(nanoseconds: .min)) > (latest ?? Instant(nanoseconds: .min))
-        // Tags that the receiver missed since its latest message count from the later message of both.
+        // Missed tags count since the later one of the two latest messages.
         if isNewer {
             expected += newExpected
             received += newReceived
@@ -82,7 +82,7 @@ extension ReceiverDetection {
         expected += other.expected
         received += other.received
         latest = isNewer ? other.latest : latest
-        // With more readings, the gaps of both together are at most as long as those of each.
+        // The gaps of all messages together are at most as long as those of either monitor.
         let gaps = [(first, longestGap), (other.first, other.longestGap)].compactMap { $0.0 == nil ? nil : $0.1 }
         longestGap = gaps.min() ?? 0
         first = [first, other.first].compactMap(\.self).min()

@@ -7,7 +7,7 @@ import VenueModel
 /// punctuation don't matter, because firmware writes `AA:BB:CC:DD:EE:FF`, `aabbccddeeff` and, for the room
 /// "Living room", `living_room`. A name that matches several receivers in this way is unknown.
 struct ReceiverDirectory: Sendable {
-    /// The prefix of the UUID with which ESPresense nodes advertise, and the one of their names.
+    /// The prefixes by which ESPresense nodes report another node: that of its beacon, and that of its name.
     private static let beaconPrefix = "ibeacon:"
     private static let nodePrefix = "node:"
 

@@ -14,7 +14,8 @@ public struct ReceiverEvent: Hashable, Sendable {
         case moved
         /// The clock of the receiver runs wrong.
         case clockWrong
-        /// The receiver measures many decibels more or less than the others. Positions correct the difference.
+        /// The receiver measures many decibels more or less than the others. Positions take the difference into
+        /// account.
         case miscalibrated
     }
 

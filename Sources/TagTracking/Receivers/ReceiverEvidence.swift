@@ -27,7 +27,7 @@ public struct ReceiverEvidence: Sendable {
             package var isHeard: Bool
             /// The RSSI in dBm of the tag that the receiver is expected to measure.
             package var expected: Double
-            /// The same for a common tag.
+            /// The RSSI in dBm that the receiver is expected to measure from a common tag.
             package var common: Double
 
             /// Creates a link.

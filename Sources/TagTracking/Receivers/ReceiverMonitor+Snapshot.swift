@@ -56,9 +56,9 @@ extension ReceiverMonitor {
 }
 
 extension ReceiverMonitor.State {
-    /// A difference in dB that no pair of RSSIs has.
+    /// A bound in dB on the difference between two RSSIs.
     private static let greatestDifference = 1000.0
-    /// The greatest number of comparisons; that of earlier versions was above the present limit.
+    /// The maximum number of comparisons; earlier versions had a higher limit than the present one.
     private static let greatestCount = 60.0
 
     fileprivate func write(to writer: inout BinaryWriter) {

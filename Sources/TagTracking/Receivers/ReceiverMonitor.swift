@@ -14,7 +14,7 @@ import VenueModel
 ///
 /// The monitor is a value with time as an input: the same calls give the same events and offsets. An offset needs at
 /// least three tags, or two other receivers that transmit, so that a single tag never changes it. In a venue with a
-/// radio map, the survey already contains the offsets; the monitor then learns later changes alone.
+/// radio map, the survey already contains the offsets; the monitor then learns only later changes.
 public struct ReceiverMonitor: Sendable {
     /// The state of one receiver.
     struct State: Hashable, Sendable {
@@ -84,7 +84,7 @@ public struct ReceiverMonitor: Sendable {
         observe(evidence)
     }
 
-    /// Sets whether the clock of a receiver runs wrong, as the intake of messages finds.
+    /// Sets whether the clock of a receiver runs wrong, as the intake of messages determines.
     ///
     /// - Parameter error: the error in words, such as "its clock is 3,600 s ahead"; nil if the clock isn't wrong.
     public mutating func setClockError(_ error: String?, of receiver: String) {
@@ -114,7 +114,7 @@ public struct ReceiverMonitor: Sendable {
                     states[link.receiver].detection.add(
                         tag: sample.tag, probability: share, isHit: link.isHeard)
                 }
-                // A receiver that isn't healthy says nothing about the others.
+                // A receiver that isn't healthy gives no evidence about the others.
                 if states[link.receiver].health == .healthy {
                     shares.add(expected: link.expected, isHit: link.isHeard)
                 }
@@ -187,11 +187,11 @@ public struct ReceiverMonitor: Sendable {
         offsets = zip(found, estimates).map { $1 == nil ? 0 : $0 - rest }
     }
 
-    /// Returns the difference in dB between the offset of each receiver and the median of the others; nil for a receiver
-    /// whose offset isn't known, and if there are fewer than three, as of two nobody knows which one is wrong.
+    /// Returns the difference in dB between the offset of each receiver and the median of the others; nil for a
+    /// receiver whose offset isn't known, or if fewer than three offsets are known: with two, either could be wrong.
     ///
-    /// The difference is that of the latest comparisons, so that a change shows soon: earlier ones also have the errors of the
-    /// positions that the receiver itself has drawn near.
+    /// The difference is that of the latest comparisons, so that a change is detected soon. Earlier comparisons also
+    /// contain the errors of positions that the receiver itself has pulled towards its place.
     private func differences(at now: Instant) -> [ReceiverTests.Difference?] {
         let powers = transmitterPowers()
         func relative(_ values: [Double?]) -> [Double?] {
@@ -208,7 +208,8 @@ public struct ReceiverMonitor: Sendable {
         }
     }
 
-    /// Returns an offset of a few decibels unchanged, and one that the errors of positions can cause reduced to 0.
+    /// Returns a shrunk offset: 0 if the errors of positions can cause it, and almost the same value from a few
+    /// decibels on.
     ///
     /// The positions near a corner have the same error for all tags, which more tags don't reduce. Source: L. Breiman,
     /// *Better Subset Regression Using the Nonnegative Garrote*, Technometrics 37(4), 1995.
@@ -231,9 +232,10 @@ public struct ReceiverMonitor: Sendable {
 
     /// Returns a monitor with the evidence of this one and of another worker's.
     ///
-    /// Each worker keeps its own monitor and merges those of all workers anew each time; a merged monitor that is merged
-    /// again would count evidence twice. The offsets of a tag or a transmitter that both have are combined in proportion
-    /// to their precision. The result has the health of this monitor, and the next ``advance(to:)`` tests it.
+    /// Each worker keeps its own monitor, and each time merges the monitors of all workers again. Merging a merged
+    /// monitor again would count evidence twice. The offsets of a tag or a transmitter that both have are combined in
+    /// proportion to their precision. The result has the health of this monitor, and the next ``advance(to:)`` tests
+    /// it.
     ///
     /// - Precondition: both monitors have the same receivers.
     public func merged(with other: ReceiverMonitor) -> ReceiverMonitor {

@@ -1,6 +1,7 @@
-/// The receivers of the names that gateways sent so far, as the normal form of a name takes time.
+/// A cache of the receivers by the names that gateways have sent, because computing the normal form of a name takes
+/// time.
 struct ReceiverNames: Sendable {
-    /// The limit on the number of names, as unknown gateways can send any.
+    /// The limit on the number of names, because unknown gateways can send any name.
     private static let limit = 4096
 
     private var indexes: [String: Int?] = [:]

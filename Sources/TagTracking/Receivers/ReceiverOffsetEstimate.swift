@@ -28,21 +28,21 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
     /// The standard deviation of the error that the comparisons of one tag share, and of one comparison, in dB.
     private static let tagDeviation = 4.0
     private static let deviation = 6.0
-    /// The same for a receiver that transmits. The shadowing between two fixed places never changes.
+    /// These standard deviations for a receiver that transmits. The shadowing between two fixed places never changes.
     private static let nodeDeviation = 5.0
-    /// The number of comparisons that older ones count at most: three minutes of a tag that is compared every 10 s. More
-    /// would hardly reduce the variance, as the error that the comparisons of a tag share remains.
+    /// The maximum number of comparisons that older ones count for: three minutes of a tag that is compared every 10 s.
+    /// A larger number would hardly reduce the variance, because the error that the comparisons of a tag share remains.
     static let countLimit = 20.0
     /// The number of comparisons that the mean of the latest ones contains, and the longest time between two of them.
     static let recentLimit = 3.0
     private static let recentGap = Duration.seconds(40)
-    /// The least number of the latest comparisons of a tag, and the numbers of comparisons and of tags together from which a
-    /// change is found.
+    /// The minimum number of the latest comparisons of a tag, and the numbers of comparisons and of tags together from
+    /// which a change is found.
     private static let (leastRecent, leastComparisons, leastChanged) = (2.0, 12.0, 4)
-    /// The least median of the changes in dB, its least ratio to its standard deviation, and the share of the tags that
-    /// change by half of it, at which the offset has changed.
+    /// The minimum median of the changes in dB, its minimum ratio to its standard deviation, and the share of the tags
+    /// with at least half of this change, at which the offset has changed.
     private static let (leastChange, significance, changedShare) = (6.0, 4.5, 0.75)
-    /// The standard deviation in dB of the change of one tag's latest comparisons: its place differs, too.
+    /// The standard deviation in dB of the change of one tag's latest comparisons: its place differs too.
     private static let changeDeviation = 6.5
     /// The limit on the number of tags and of receivers; the one without readings for the longest time is replaced.
     static let sourceLimit = 64
@@ -95,8 +95,8 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         nodes.removeAll { $0.latest.duration(to: now) > Self.lifetime }
     }
 
-    /// Begins anew with the latest comparisons if the offset has changed, such as with another antenna: long means would
-    /// follow in ten minutes.
+    /// Restarts from the latest comparisons if the offset has changed, for example because of another antenna. Long
+    /// means would need ten minutes to follow the change.
     ///
     /// A tag that moves, or whose place is wrong, changes its own differences, but not those of most of the other tags.
     mutating func followChange(at now: Instant) {
@@ -110,7 +110,7 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         guard abs(median) >= max(Self.leastChange, significant) else { return }
         let agreeing = changes.count { $0 * median > 0 && abs($0) >= abs(median) / 2 }
         guard Double(agreeing) >= Self.changedShare * Double(known.count) else { return }
-        // They count as one, because some may be older than the change.
+        // They count as one comparison, because some may be older than the change.
         tags = tags.filter(isRecent).map { $0.latestAlone(count: 1) }
         nodes = nodes.filter(isRecent).map { $0.latestAlone(count: 1) }
     }
@@ -127,7 +127,7 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - powers: the deviation of the power of each receiver that transmits, in dB.
-    ///   - now: uses the latest comparisons of each tag alone, until then; nil uses all.
+    ///   - now: the time up to which only the latest comparisons of each tag are used; nil uses all comparisons.
     func offset(powers: [UInt64: Double], latestUntil now: Instant? = nil) -> (value: Double, precision: Double)? {
         if let now {
             let latest = ReceiverOffsetEstimate(

@@ -2,12 +2,12 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The test whether the RSSIs of a receiver contradict its place.
+/// A test of whether the RSSIs of a receiver contradict its place.
 ///
 /// The RSSIs of tags at many points are compared with the signal field and with path loss from another place, each with
 /// a free offset. The ratio of the squared errors gives a likelihood ratio for normal errors of unknown variance; half
-/// of the readings count, as those of one tag are correlated. Large errors are limited, as in P. J. Huber, *Robust
-/// Estimation of a Location Parameter*, Annals of Mathematical Statistics 35(1), 1964.
+/// of the readings count, because the readings of one tag are correlated. Large errors are limited, as in P. J. Huber,
+/// *Robust Estimation of a Location Parameter*, Annals of Mathematical Statistics 35(1), 1964.
 struct ReceiverPlacement: Hashable, Sendable {
     /// The RSSI of a common tag at a point.
     struct Sample: Hashable, Sendable {
@@ -42,9 +42,9 @@ struct ReceiverPlacement: Hashable, Sendable {
     /// The numbers of readings and tags that the test needs.
     private static let leastSamples = 60
     private static let leastTags = 5
-    /// The error in dB beyond which it has no more weight.
+    /// The limit in dB on an error; a larger error counts as this one.
     private static let errorLimit = 15.0
-    /// The distance in metres between two points of the search at its end, and the number of points at its begin.
+    /// The distance in metres between two points of the search at its end, and the number of points at its start.
     private static let step = 2.0
     private static let pointLimit = 2500.0
     /// The path-loss exponent of a receiver without one.
@@ -103,7 +103,7 @@ struct ReceiverPlacement: Hashable, Sendable {
             count: here.count)
     }
 
-    /// Returns the readings on the receiver's map; empty if they are too few.
+    /// Returns the readings on the receiver's map; empty if there are too few.
     private func usable(for receiver: VenueReceiver) -> [Sample] {
         let here = samples.filter { $0.mapID == receiver.mapID }
         return here.count >= Self.leastSamples && Set(here.map(\.tag)).count >= Self.leastTags ? here : []

@@ -5,19 +5,21 @@ import VenueModel
 ///
 /// Each condition begins and ends at different limits, so that the health doesn't alternate near a limit.
 struct ReceiverTests: Sendable {
-    /// The least time in seconds without a message after which a receiver is silent, and the factor on its longest gap.
+    /// The minimum time in seconds without a message after which a receiver is silent, and the factor on its longest
+    /// gap.
     private static let leastSilence = 30.0
     private static let gapFactor = 3.0
-    /// The number of tags that a silent receiver should have received since.
+    /// The number of tags that a silent receiver should have received since its latest message.
     private static let missedTags = 6.0
     /// The same number for a receiver that has never sent a message.
     private static let firstMissedTags = 20.0
-    /// The time in seconds and the factor on the longest gap without tags near the receiver, while most of the others
-    /// send.
+    /// The conditions for a silent receiver without tags near it: the time in seconds without a message, the factor on
+    /// its longest gap, and the share of the other receivers that still send.
     private static let longSilence = 300.0
     private static let longGapFactor = 8.0
     private static let mostOthers = 0.7
-    /// The time in seconds within which another receiver has sent for the system to work.
+    /// The time in seconds within which another receiver must have sent a message; otherwise, the whole system may have
+    /// failed.
     private static let liveness = 15.0
     /// The time in seconds for which a receiver sends after a silence until it is healthy.
     private static let recovery = 10.0
@@ -144,7 +146,7 @@ struct ReceiverTests: Sendable {
         let isMiscalibrated = states[index].health == .miscalibrated
         let tags = states[index].estimate.comparedTags
         guard let difference = differences[index] else {
-            // Too few tags are near to confirm that it measures as the others.
+            // Too few tags are near to confirm that it measures as the others do.
             return isMiscalibrated ? "It measured much more or less than the other receivers." : nil
         }
         if isMiscalibrated {

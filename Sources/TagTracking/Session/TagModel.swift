@@ -3,8 +3,8 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// What the sessions of all tags of a class share: the venue, the tables of the engine, and an engine, a floor machine
-/// and area machines without evidence.
+/// The parts that the sessions of all tags of a class share: the venue, the tables of the engine, and an engine, a
+/// floor machine and area machines without evidence.
 ///
 /// A session begins with copies of them. Copies share the memory that no session changes: the signal field, the walls,
 /// the links between floors, and the areas of rooms and fences.
@@ -20,7 +20,7 @@ package final class TagModel: Sendable {
     /// Whether the power of the tag that the signal field assumes is known, from a survey or from the receivers.
     let isPowerKnown: Bool
 
-    /// The number of particles to which the engine's minimum on each map belongs.
+    /// The number of particles for which the engine's minimum on each map is chosen.
     private static let standardCount = 1500.0
     /// The lowest minimum of particles on a map.
     private static let fewest = 20

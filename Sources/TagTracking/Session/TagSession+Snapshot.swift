@@ -5,8 +5,9 @@ import VenueModel
 
 /// The state of a session in bytes, about 100 for a venue with one floor.
 ///
-/// A belief is written as its summary: mean, covariance and probability on each probable map. An entry or an exit that
-/// waits for its dwell waits again in the session that continues, and its speed begins after a second.
+/// A belief is written as its summary: mean, covariance and probability on each probable map. In the session that
+/// continues, an entry or an exit that waits for its dwell time starts to wait again, and the speed is known after a
+/// second.
 extension TagSession {
     /// The version of the bytes.
     private static let version: UInt8 = 1
@@ -48,7 +49,7 @@ extension TagSession {
 // The belief.
 extension TagSession {
     private func write(_ summary: BeliefSummary?, to writer: inout BinaryWriter) {
-        // A belief that is far outside of its maps isn't worth the refusal of the whole snapshot.
+        // Omit a belief that is far outside of its maps: it would make the whole snapshot invalid.
         guard let summary, summary.isValid else { return writer.write(UInt16(0)) }
         writer.write(UInt16(clamping: summary.places.count))
         writer.write(summary.instant.nanoseconds)

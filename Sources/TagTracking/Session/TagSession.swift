@@ -5,9 +5,9 @@ import VenueModel
 
 /// The session of one tag: its position, rooms and fences from the readings of the receivers.
 ///
-/// With the readings of a device reversed, the positions are those of the device's session: the same engine, floor
-/// machine and area machines process them. A device's session begins when it has identified the venue. A tag's session
-/// begins with its first reading.
+/// If the readings of a device are reversed, the positions are the same as those of the device's session: the same
+/// engine, floor machine and area machines process them. A device's session begins when it has identified the venue. A
+/// tag's session begins with its first reading.
 package struct TagSession: Sendable {
     /// The result of an update.
     package struct Update: Sendable {
@@ -27,8 +27,8 @@ package struct TagSession: Sendable {
     /// Creates a session without evidence.
     ///
     /// - Parameters:
-    ///   - power: the signal strength of the tag at 1 m in dBm; nil if unknown. It narrows the prior of the tag's offset
-    ///     if the receivers' powers are known, too.
+    ///   - power: the signal strength of the tag at 1 m in dBm; nil if unknown. It narrows the prior of the tag's
+    ///     offset if the receivers' powers are known too.
     ///   - seed: the seed of all random numbers.
     package init(model: TagModel, power: Double?, seed: UInt64) {
         self.model = model
@@ -59,8 +59,8 @@ package struct TagSession: Sendable {
 
     /// Advances the session to an instant.
     ///
-    /// Receivers listen all the time: without readings, the position moves on by the motion model, and its radius grows. No
-    /// change of the floor, the rooms or the fences begins then.
+    /// Receivers listen all the time. Without readings, the motion model moves the position, the radius grows, and no
+    /// change of the floor, the rooms or the fences begins.
     package mutating func update(to now: Instant, _ workspace: inout TagWorkspace) -> Update {
         let part = workspace.index(of: model)
         let isHeard = engine.hasNewReadings

@@ -16,7 +16,7 @@ package struct TagWorkspace: Sendable {
     /// Creates a workspace without memory.
     package init() {}
 
-    /// Returns the index of a model's part, which this makes if it is missing.
+    /// Returns the index of a model's part, and creates the part if it is missing.
     mutating func index(of model: TagModel) -> Int {
         if let index = parts.firstIndex(where: { $0.model === model }) { return index }
         parts.append(Part(model: model, builder: PositionBuilder(venue: model.venue)))

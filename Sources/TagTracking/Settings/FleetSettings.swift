@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The settings of a fleet.
 public struct FleetSettings: Hashable, Sendable {
-    /// Which tags outside the register have a session.
+    /// The tags outside the register that have a session.
     public enum UnknownTags: Hashable, Sendable {
         /// All of them.
         case all
@@ -12,7 +12,7 @@ public struct FleetSettings: Hashable, Sendable {
         case none
     }
 
-    /// The effort for the tags of a class.
+    /// The settings of a class of tags, which determine the memory and the time for each tag.
     public struct TagClass: Hashable, Sendable {
         /// The number of particles of a tag, at least 100.
         public var particleCount: Int
@@ -34,7 +34,7 @@ public struct FleetSettings: Hashable, Sendable {
             self.awayTimeout = awayTimeout
         }
 
-        /// The effort of a session of a device.
+        /// As many particles and as fine a field as in the session of a device.
         public static let standard = TagClass()
         /// Less memory and time for each tag: fewer particles on a coarser field.
         public static let light = TagClass(particleCount: 250, cellScale: 2)
@@ -49,17 +49,17 @@ public struct FleetSettings: Hashable, Sendable {
     /// The number of moments in which a tag outside of the register must be heard before it has a session: each at least
     /// 1 s and at most 60 s after the one before. With 1, the first reading begins the session.
     public var unknownTagMoments = 1
-    /// The number of moments that suits phones and tags among strangers with changing addresses.
+    /// The recommended number of moments for places where many unknown devices with changing addresses pass by.
     public static let standardMoments = 3
-    /// The memory in bytes of all sessions of tags outside of the register, for each machine. Beyond it, the tags that
-    /// were not heard for the longest time are away.
+    /// The memory in bytes of all sessions of tags outside of the register, for each machine. Beyond it, the sessions
+    /// of the least recently heard tags end, and these tags are away.
     public var unknownTagMemory = 128 << 20
     /// The time during which readings are put in order before the tags' sessions handle them.
     public var reorderWindow = Duration.milliseconds(300)
-    /// The greatest number of tags with a state, present or recently away, for each machine. Readings of further tags are
-    /// discarded and counted. The tags of the register have precedence over unknown ones.
+    /// The maximum number of tags with a state, present or recently away, for each machine. Readings of further tags
+    /// are discarded and counted. The tags of the register have precedence over unknown ones.
     public var maximumTagCount = 200_000
-    /// The greatest number of readings that wait in order, for each machine. Beyond it, the machine handles the oldest
+    /// The maximum number of readings that wait in order, for each machine. Beyond it, the machine handles the oldest
     /// one before the end of the window.
     public var maximumPendingReadings = 1_000_000
 

@@ -5,7 +5,7 @@ import IndoorVocabulary
 /// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005. Lines may
 /// also end without a carriage return. Empty lines are skipped.
 struct CSVReader {
-    /// A record with the line of its beginning, from 1.
+    /// A record with the line on which it begins, from 1.
     struct Record {
         var line: Int
         var fields: [String]
@@ -73,7 +73,7 @@ struct CSVReader {
         return text
     }
 
-    /// Skips what separates two fields; returns whether the record ends.
+    /// Skips the separator after a field; returns whether the record ends.
     private mutating func endOfField() throws(TagRegisterError) -> Bool {
         if offset < bytes.count, bytes[offset] == UInt8(ascii: "\r"),
             offset + 1 == bytes.count || bytes[offset + 1] == UInt8(ascii: "\n")

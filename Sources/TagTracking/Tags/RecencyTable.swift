@@ -10,7 +10,7 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var older = -1
     }
 
-    /// The most values, at least 1.
+    /// The maximum number of values, at least 1.
     let limit: Int
     private var places: [Key: Int] = [:]
     private var nodes: [Node] = []
@@ -37,10 +37,10 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The least recently used key; nil if the table is empty.
     var first: Key? { oldest >= 0 ? nodes[oldest].key : nil }
 
-    /// Returns a value without a use of it.
+    /// Returns a value without marking it as used.
     func peek(_ key: Key) -> Value? { places[key].map { nodes[$0].value } }
 
-    /// Uses a value: creates it if there is none, and changes it in its place.
+    /// Uses a value: creates it if there is none, and changes it in place.
     mutating func use<Result>(
         _ key: Key, else initial: @autoclosure () -> Value, _ body: (inout Value) -> Result
     ) -> Result {
@@ -52,7 +52,7 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return body(&nodes[place].value)
     }
 
-    /// Changes a value without a use of it.
+    /// Changes a value without marking it as used.
     mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
         if let place = places[key] { body(&nodes[place].value) }
     }

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The one name of a tag in a fleet.
+/// The name that identifies a tag in a fleet.
 ///
 /// Gateways name the same tag in several ways. ``TagRegister`` and the rules of ``TagNaming`` select one of them.
 public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
@@ -51,7 +51,7 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
 extension TagKey {
     /// A number that depends on the key alone: ``FNVHash`` of its text, mixed.
     var mixedHash: UInt64 {
-        // The last bytes of FNV-1a change few of the upper bits.
+        // In FNV-1a, the last bytes change few of the upper bits.
         var generator = SeededGenerator(seed: FNVHash.hash(of: description.utf8))
         return generator.next()
     }

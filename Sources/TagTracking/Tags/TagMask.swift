@@ -20,7 +20,7 @@ public struct TagMask: Hashable, Sendable {
 
     /// Creates a mask from the bits of the minor, such as `0xFF00`, or from the bits of both, such as `0xFFF0/0xFF00`.
     ///
-    /// The numbers are hexadecimal behind `0x`, and decimal otherwise. Any other text gives nil.
+    /// The numbers are hexadecimal after `0x`, and decimal otherwise. Any other text gives nil.
     public init?(_ text: String) {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map(Self.number)
         switch (numbers.count, numbers.first ?? nil, numbers.last ?? nil) {
@@ -57,22 +57,23 @@ struct MaskedBeacons {
     private struct Pair: Hashable {
         /// The mask of the beacons.
         var mask: TagMask
-        /// The bits by which they are found.
+        /// The bits by which the beacons are found.
         var common: TagMask
     }
 
-    /// The most masks of a register, as each costs a search for each reading.
+    /// The maximum number of masks in a register, because each mask requires one more search for each reading.
     static let limit = 16
 
     private var beacons: [TagMask: [(BeaconIdentity, Owner)]] = [:]
     private var index: [Pair: [BeaconIdentity: Owner]] = [:]
 
-    /// Whether a mask would be one too many.
+    /// Returns whether the number of masks would exceed the limit with one more mask.
     func exceedsLimit(with mask: TagMask) -> Bool {
         beacons[mask] == nil && beacons.keys.count { $0 != .all } >= Self.limit
     }
 
-    /// Adds a beacon. Returns the owner of another entry that has an identity in common with it, and adds nothing then.
+    /// Adds a beacon. If another entry has an identity in common with it, returns the owner of that entry and adds
+    /// nothing.
     mutating func add(_ beacon: BeaconIdentity, _ mask: TagMask, _ owner: Owner) -> Owner? {
         if beacons[mask] == nil {
             beacons[mask] = []

@@ -1,8 +1,8 @@
 import IndoorVocabulary
 
-/// The rules that give each tag one key, whichever name a gateway uses.
+/// The rules that give each tag one key, even if gateways use different names for it.
 ///
-/// The rules in their order:
+/// The rules, in order:
 /// 1. a key or an alias in the register, for a beacon with its mask (``TagMask``);
 /// 2. the beacon that the tag advertises;
 /// 3. the key that is linked to the tag's address by the register or a beacon, see below;
@@ -11,13 +11,14 @@ import IndoorVocabulary
 /// 6. the address;
 /// 7. the gateway's identifier, and then any other name.
 ///
-/// A reading that contains an address beside a beacon, beside an identifier of the gateway that outranks it, or beside
-/// another name in the register links the address to the key of the tag. Later readings that contain the address alone then
-/// have that key. The link of a public address remains. Any other link expires after ``linkLifetime`` without a reading of
-/// the address, as the device may change its address. If the table is full, the least recently used link is removed.
+/// A reading that contains an address together with a beacon, with an identifier of the gateway that outranks it, or
+/// with another name in the register links the address to the key of the tag. Later readings that contain the address
+/// alone then have that key. The link of a public address remains. Any other link expires after ``linkLifetime``
+/// without a reading of the address, because the device may change its address. If the table is full, the least
+/// recently used link is removed.
 ///
-/// A gateway gives a tag an identifier (``GatewayReading/identifier``) after it has resolved an address that changes, or
-/// because its user has named the tag there. Such an address would be a new tag after each change. An address that is
+/// A gateway gives a tag an identifier (``GatewayReading/identifier``) after it has resolved an address that changes,
+/// or because its user has named the tag. Such an address would be a new tag after each change. An address that is
 /// certainly public or static outranks the identifier, because gateways without the identifier report the same address.
 ///
 /// The same calls give the same keys.
@@ -32,7 +33,7 @@ public struct TagNaming: Sendable {
 
     /// The time without a reading after which the link of an address that isn't public expires.
     public static let linkLifetime = Duration.seconds(30 * 60)
-    /// The length of the longest name in bytes of UTF-8. A longer name is no name of a tag.
+    /// The length of the longest name in bytes of UTF-8. A longer text isn't the name of a tag.
     public static let longestName = NameText.longest
 
     private let registered: RegisteredNames
@@ -40,7 +41,7 @@ public struct TagNaming: Sendable {
 
     /// Creates the rules without links.
     ///
-    /// - Parameter linkLimit: the most links, at least 1.
+    /// - Parameter linkLimit: the maximum number of links, at least 1.
     public init(register: TagRegister = TagRegister(), linkLimit: Int = 65_536) {
         registered = RegisteredNames(register)
         links = RecencyTable(limit: linkLimit)
@@ -106,8 +107,8 @@ public struct TagNaming: Sendable {
 extension TagNaming {
     /// Returns the key for a name in any of the spellings of gateways.
     ///
-    /// - an address with colons, with dashes or without both, in either case, also behind `known:`;
-    /// - a beacon as `UUID-MAJOR-MINOR`, `UUID_MAJOR_MINOR` or `UUID/MAJOR/MINOR`, also behind `iBeacon:` or
+    /// - an address with colons, with dashes or without both, in either case, also after `known:`;
+    /// - a beacon as `UUID-MAJOR-MINOR`, `UUID_MAJOR_MINOR` or `UUID/MAJOR/MINOR`, also after `iBeacon:` or
     ///   `altBeacon:`, with a UUID with or without dashes in either case;
     /// - a UUID alone: the name of the UUID with dashes in upper case;
     /// - any other name as it is, without spaces at its ends.
@@ -126,7 +127,7 @@ extension TagNaming {
         return TagKey(text)
     }
 
-    /// Returns the text behind a prefix in either case; nil without the prefix.
+    /// Returns the text after a prefix in either case; nil without the prefix.
     private static func body(of text: String, behind prefix: String) -> String? {
         guard text.utf8.count > prefix.utf8.count, text.prefix(prefix.count).lowercased() == prefix else { return nil }
         return String(text.dropFirst(prefix.count))

@@ -62,8 +62,8 @@ extension TagReading {
 
     /// Creates a reading from its bytes.
     ///
-    /// - Throws: `BinaryReader.Failure` with the offset of the first invalid byte: bytes of another version, too few or too
-    ///   many bytes, an empty name, and an RSSI that isn't a measurement.
+    /// - Throws: `BinaryReader.Failure` with the offset of the first invalid byte, for bytes of another version, too
+    ///   few or too many bytes, an empty name, or an RSSI that isn't a measurement.
     package init(decoding bytes: [UInt8]) throws(BinaryReader.Failure) {
         var reader = BinaryReader(bytes)
         guard try reader.number(UInt8.self) == Self.version else { throw BinaryReader.Failure(offset: 0) }

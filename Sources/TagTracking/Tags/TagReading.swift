@@ -6,7 +6,7 @@ public struct TagReading: Hashable, Sendable {
     public var tag: TagKey
     /// The receiver's name as its gateway reports it.
     public var receiver: String
-    /// The time of the reading; its zero point is that of Unix, 1 January 1970, 0:00 UTC.
+    /// The time of the reading, counted from the Unix epoch, 1 January 1970, 0:00 UTC.
     public var instant: Instant
     /// The RSSI in dBm, below 0.
     public var rssi: Double

@@ -31,10 +31,10 @@ public struct TagRegister: Hashable, Sendable {
         }
     }
 
-    /// The entries by key. No key and no alias has the kind of an address, see ``TagKey/canonical``.
+    /// The entries by key. Keys and aliases don't contain the kind of an address, see ``TagKey/canonical``.
     public private(set) var entries: [TagKey: Entry] = [:]
 
-    /// Creates a register. Of several entries with the same key, the last one remains.
+    /// Creates a register. Of several entries with the same key, the last one is kept.
     public init(_ entries: [Entry] = []) {
         for var entry in entries {
             entry.key = entry.key.canonical

@@ -33,7 +33,7 @@ struct TagRegisterBuilder {
         var aliases: [TagKey] = []
         for text in row.aliases {
             let alias = try claim(text, "aliases", line)
-            // Two spellings of the same name on a line do no harm.
+            // Accept two spellings of the same name on a line.
             if alias != key, !aliases.contains(alias) { aliases.append(alias) }
         }
         if let power = row.power, !Self.powers.contains(power) {
@@ -52,7 +52,7 @@ struct TagRegisterBuilder {
                 key: key, aliases: aliases, name: row.name, power: row.power, tagClass: row.tagClass, mask: mask))
     }
 
-    /// Returns the mask of a row, with which no other line may have the same beacon.
+    /// Returns the mask of a row, and checks that no other line has the same beacon under the masks.
     private mutating func mask(of row: Row, _ names: [TagKey], _ line: Int) throws(TagRegisterError) -> TagMask? {
         func failure(_ message: String) -> TagRegisterError {
             TagRegisterError(line: line, field: "mask", message: message)
@@ -82,7 +82,7 @@ struct TagRegisterBuilder {
         return mask
     }
 
-    /// Returns the key for a name, which no other line may use.
+    /// Returns the key for a name, and checks that no other line uses it.
     private mutating func claim(_ text: String, _ field: String, _ line: Int) throws(TagRegisterError) -> TagKey {
         guard let key = TagNaming.key(of: text) else {
             let reason =

@@ -34,7 +34,7 @@ package struct FleetInput: Sendable {
     ///   - filters: the topic filters to subscribe to.
     ///   - firstPause: the pause before the first attempt to reconnect. It doubles for each further attempt, up to a
     ///     minute.
-    ///   - arrival: returns the time of arrival of a message, with the zero point of Unix; nil discards the message.
+    ///   - arrival: returns the time of arrival of a message, counted from the Unix epoch; nil discards the message.
     package init(
         _ broker: MQTTBroker, filters: [String], firstPause: Duration = .seconds(1),
         arrival: @escaping @Sendable (MQTTMessage) -> Instant?
@@ -62,7 +62,7 @@ package struct FleetInput: Sendable {
 
     /// Receives messages over one connection; returns the error that ended it, or nil if the task was cancelled.
     private func connect(_ give: @Sendable (Event) -> Void) async -> MQTTSharingError? {
-        // A name of its own, because a broker ends an earlier connection with the same name.
+        // Each connection has a new name, because a broker ends an earlier connection with the same name.
         let name = "indoorloc" + String(UInt64.random(in: .min ... .max), radix: 36)
         let (link, events) = MQTTLink.open(
             broker, clientID: name, will: nil, keepAliveSeconds: 30, largestPacket: Self.largestPacket)
@@ -76,7 +76,7 @@ package struct FleetInput: Sendable {
         for await event in events {
             switch event {
             case .accepted:
-                // A reading that the broker would repeat later is of less use than the next one.
+                // QoS 0 is enough: a redelivered reading is worth less than the next one.
                 for filter in filters { link.ask(.subscribe(filter, .atMostOnce)) }
             case .subscribed(let filter, let isGranted):
                 answered += 1

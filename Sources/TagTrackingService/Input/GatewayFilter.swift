@@ -28,7 +28,7 @@ package struct GatewayFilter: Hashable, Sendable {
         self.format = format
     }
 
-    /// The topics under which the supported gateways publish without a change of their settings.
+    /// The topics under which the supported gateways publish with their default settings.
     package static let standard = [
         GatewayFilter("espresense/devices/+/+", .espresense),
         // OpenMQTTGateway and Theengs Gateway.

@@ -3,7 +3,7 @@ import TagTracking
 
 /// A bounded queue between the threads that receive messages and the service that handles them.
 ///
-/// New messages that don't fit are lost and counted, so that a service that is too slow keeps its memory.
+/// New messages that don't fit are lost and counted, so that the memory of a service that is too slow doesn't grow.
 package final class MessageQueue: Sendable {
     private struct Content {
         var messages: [GatewayMessage] = []
@@ -11,10 +11,11 @@ package final class MessageQueue: Sendable {
         var lost = 0
     }
 
-    /// The memory of a message beside topic and payload in bytes, so that many short messages need no more of it.
+    /// The memory of a message in bytes in addition to topic and payload. It counts towards the capacity, so that many
+    /// short messages need no more memory than few long ones.
     private static let overhead = 128
 
-    /// The capacity in bytes: several seconds of a hundred thousand tags.
+    /// The capacity in bytes, by default enough for several seconds of messages about 100,000 tags.
     private let capacity: Int
     private let content = Guarded(Content())
 

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The permission to work on a leased part, which ends by itself unless the lease is renewed.
+/// The permission to work on a leased part, which expires unless the lease is renewed.
 package final class LeaseGate: Sendable {
     private struct State: Sendable {
         var validUntil: Instant
@@ -33,10 +33,10 @@ package final class LeaseGate: Sendable {
 
     func extend(until instant: Instant) { state.withLock { $0.validUntil = max($0.validUntil, instant) } }
 
-    /// Requests the end of the work, which may store its state before.
+    /// Requests the end of the work. The work may store its state first.
     package func handOver() { state.withLock { $0.isHandedOver = true } }
 
-    /// Closes the gate for good.
+    /// Closes the gate permanently.
     func close() {
         state.withLock { state in
             state.validUntil = Instant(nanoseconds: .min)

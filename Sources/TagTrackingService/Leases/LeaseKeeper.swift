@@ -1,8 +1,8 @@
 import IndoorVocabulary
 import TagTracking
 
-/// The process's part of a lease group: it performs the directives of ``LeaseMachine``, and runs the work of each lease in
-/// a task.
+/// The member of a lease group in this process: it performs the directives of ``LeaseMachine``, and runs the work of
+/// each lease in a task.
 package actor LeaseKeeper {
     /// The work of a lease. It ends soon after the gate no longer wants it.
     package typealias Work = @Sendable (_ index: Int, _ gate: LeaseGate) async -> Void
@@ -34,7 +34,7 @@ package actor LeaseKeeper {
     /// Creates a keeper without leases.
     ///
     /// - Parameters:
-    ///   - name: the name of this process, different from that of each other member.
+    ///   - name: the name of this process, which no other member may have.
     ///   - report: receives sentences about changes and failures.
     package init(
         store: any LeaseStore, group: LeaseGroup, name: String, settings: LeaseMachine.Settings,
@@ -67,7 +67,7 @@ package actor LeaseKeeper {
             var due = clock.elapsed()
             while !Task.isCancelled {
                 wake.yield(.period)
-                // After a pause, such as a stopped process, periods are not made up for.
+                // After a pause, for example of a stopped process, the missed periods are skipped.
                 due = max(due + period, clock.elapsed())
                 try? await clock.sleep(until: due)
             }
@@ -145,7 +145,7 @@ package actor LeaseKeeper {
                 if let until = machine.owned[write.index] { gates[write.index]?.extend(until: until) }
                 try await perform(next)
             }
-            // Each further write would wait as long.
+            // Each further write would wait just as long for an answer.
             if isSilent {
                 for write in rest { _ = machine.handle(.unanswered(index: write.index), at: now) }
                 return

@@ -21,7 +21,7 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     /// those that are away for the longest time are removed from the broker; if all are present, the further ones aren't
     /// published.
     package var tagLimit = 200_000
-    /// The maximum number of events that wait for the broker; beyond, the oldest are lost.
+    /// The maximum number of events that wait for the broker; if more wait, the oldest are lost.
     package var eventLimit = 10_000
     /// The maximum number of messages without the broker's confirmation.
     package var window = 100

@@ -85,7 +85,7 @@ package actor MQTTOutputSink: FleetOutputSink {
         await running?.value
     }
 
-    /// Ends the connection without disconnecting, as the end of the process does.
+    /// Ends the connection without disconnecting, as if the process had ended.
     package func abandon() {
         isStopped = true
         pause?.cancel()
@@ -197,7 +197,7 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
-    /// Ends the connection without a change of the status, which is that of another process.
+    /// Ends the connection without changing the status, which belongs to another process.
     private func leave(_ link: MQTTLink) {
         guard !isStopped else { return }
         isStopped = true

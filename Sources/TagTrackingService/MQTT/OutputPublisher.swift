@@ -3,22 +3,23 @@ import MQTTSharing
 import TagTracking
 import VenueModel
 
-/// The rules by which outputs become messages: which message is next, and what is said again after a lost connection.
+/// The state machine that converts outputs into messages. It determines the next message, and which messages are sent
+/// again after a lost connection.
 ///
 /// Retained messages are composed when they are sent, from the latest output of the tag, so that a slow broker gets
 /// fewer positions, never older ones. Events wait in a bounded queue.
 package struct OutputPublisher: Sendable {
     /// The numbers of messages.
     package struct Counters: Hashable, Sendable {
-        /// The messages that the broker confirmed.
+        /// The number of messages that the broker confirmed.
         package var confirmed = 0
-        /// The messages that the broker refused.
+        /// The number of messages that the broker refused.
         package var refused = 0
-        /// The events that were discarded because too many waited.
+        /// The number of events that were discarded because too many waited.
         package var lostEvents = 0
-        /// The positions that a newer one replaced before they were sent.
+        /// The number of positions that were replaced by a newer one before they were sent.
         package var replacedPositions = 0
-        /// The outputs of tags beyond the limit.
+        /// The number of outputs of tags beyond the limit.
         package var refusedOutputs = 0
     }
 
@@ -170,9 +171,9 @@ package struct OutputPublisher: Sendable {
     /// Removes the retained messages of tags.
     package mutating func remove(_ keys: some Sequence<TagKey>) {
         for key in keys {
-            // Also a tag that an earlier process published, and that this one hasn't seen.
+            // This includes a tag that an earlier process published and that this one hasn't seen.
             if tags[key] == nil || usesHomeAssistant(key) { withdraw(key) }
-            // If the tag is in the queue, nothing is found for it there.
+            // If the tag is still in the queue, ``last()`` finds no message for it.
             tags[key] = nil
             away.remove(key)
             for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }

@@ -3,10 +3,10 @@ import MQTTSharing
 import SessionMetrics
 import TagTracking
 
-/// The way from a broker to the log: it receives the messages of all gateways, and appends the readings of the gateways
-/// whose groups this process leases.
+/// The transfer from a broker to the log: it receives the messages of all gateways, and appends the readings of the
+/// gateways whose groups this process leases.
 ///
-/// The clocks of all gateways are followed, so that a takeover finds them known.
+/// It tracks the clocks of all gateways, so that they are known when it takes over a group.
 package final class FleetIngest: Sendable {
     /// An occurrence for the log of the program.
     package enum Report: Sendable {
@@ -22,11 +22,11 @@ package final class FleetIngest: Sendable {
 
     /// The numbers of readings and messages so far.
     package struct Counts: Hashable, Sendable {
-        /// The readings that the log has acknowledged.
+        /// The number of readings that the log has acknowledged.
         package var appended = 0
-        /// The readings of gateways that other processes lease.
+        /// The number of readings of gateways that other processes lease.
         package var foreign = 0
-        /// The messages that were lost because the memory for waiting ones was full.
+        /// The number of messages that were lost because the memory for waiting messages was full.
         package var lost = 0
     }
 

@@ -1,10 +1,10 @@
-/// The knowledge whether the destination of outputs has them.
+/// A confirmation that the destination of outputs has stored them.
 ///
-/// A worker asks before it stores a state, since no later owner emits the outputs before it again.
+/// A worker asks for it before it stores a state, because no later owner emits the outputs before that state again.
 package protocol OutputConfirmation: Sendable {
-    /// The number of occasions so far on which outputs may have been lost, such as broken connections.
+    /// The number of failures so far in which outputs may have been lost, such as broken connections.
     var losses: Int { get }
 
-    /// Waits until the destination has all outputs so far; returns whether it has them.
+    /// Waits until the destination has stored all outputs so far; returns whether it has.
     func flush() async -> Bool
 }

@@ -26,8 +26,9 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     /// Creates a worker.
     ///
     /// - Parameters:
-    ///   - confirmation: the knowledge whether the sink's destination has the outputs; nil for a sink that keeps them.
-    ///   - name: the name of this process, different from that of each other one.
+    ///   - confirmation: confirms that the sink's destination has stored the outputs; nil for a sink that stores them
+    ///     itself.
+    ///   - name: the name of this process, which no other process may have.
     ///   - unixTime: returns the time of the wall clock.
     ///   - report: receives sentences about failures.
     ///   - exchange: changes the machine of each partition once a second, such as its offsets of the receivers.
@@ -61,7 +62,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
             } catch {
                 report("partition \(partition): \(error)")
                 counters.recordFailure()
-                // The claim, the reader or the stored state failed. The state in the store is the truth.
+                // The claim, the reader or the stored state failed. Start again from the state in the store.
                 try? await Task.sleep(for: Self.pause)
             }
         }
@@ -129,8 +130,8 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         try await store(&run, gate)
     }
 
-    /// Checks that the destination has all outputs. Otherwise, the work begins anew from the stored state, and emits the
-    /// outputs again that follow it.
+    /// Checks that the destination has all outputs. Otherwise, the work starts again from the stored state, and emits
+    /// the outputs after it again.
     private func confirmOutputs(since losses: Int) async throws(FleetStoreError) {
         guard let confirmation else { return }
         guard await confirmation.flush(), confirmation.losses == losses else {
@@ -138,7 +139,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         }
     }
 
-    /// Stores the state, and finds out the outcome if there is no answer.
+    /// Stores the state, and determines the outcome if the store doesn't answer.
     private func store(_ run: inout PartitionRun<Machine>, _ gate: LeaseGate) async throws(FleetStoreError) {
         while gate.isOpen {
             let write = run.write()
@@ -151,7 +152,8 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
             } catch {
                 counters.recordFailure()
                 if case .tooLarge = error, run.phase == .owning {
-                    // The readings are still located. After a restart, they are read again from the stored state on.
+                    // The worker still uses the readings. After a restart, it reads them again from the stored state
+                    // on.
                     report("partition \(run.partition): \(error)")
                     return run.postponeSnapshot(at: gate.now)
                 }

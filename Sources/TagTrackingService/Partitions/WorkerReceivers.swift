@@ -11,7 +11,7 @@ package final class WorkerReceivers: Sendable {
     private struct State: Sendable {
         var own: ReceiverMonitor
         var others: [ReceiverMonitor] = []
-        /// The own monitor with the others: its offsets and health apply.
+        /// The worker's own monitor merged with those of the others. Its offsets and health are used.
         var merged: ReceiverMonitor
         var now = Instant(nanoseconds: .min)
     }
@@ -47,7 +47,7 @@ package final class WorkerReceivers: Sendable {
     /// Adds evidence of this worker.
     package func observe(_ evidence: ReceiverEvidence) { state.withLock { $0.own.observe(evidence) } }
 
-    /// The state of the own monitor, for the other workers.
+    /// The state of the worker's own monitor, for the other workers.
     package var snapshot: [UInt8] { state.withLock(\.own).snapshot() }
 
     /// Replaces the states of the other workers. Those that can't be read, such as one of another version, are left out.
@@ -60,7 +60,8 @@ package final class WorkerReceivers: Sendable {
     package func advance(to now: Instant) -> [ReceiverEvent] {
         state.withLock { state in
             state.now = max(state.now, now)
-            // The own monitor forgets old evidence. Its health is that of the merged one.
+            // This advance makes the worker's own monitor discard old evidence. The health is that of the merged
+            // monitor.
             _ = state.own.advance(to: state.now)
             var merged = state.others.reduce(state.own) { $0.merged(with: $1) }
             merged.continueHealth(of: state.merged)

@@ -37,13 +37,13 @@ extension FleetEngine {
         package let epoch: UInt64
         /// The number of tags that continue from a snapshot.
         package let restoredTags: Int
-        /// The latest outputs of the tags of earlier starts, also of those that were away for long.
+        /// The latest outputs of the tags of earlier starts, including those that were away for long.
         package let places: [FleetOutput]
         /// The tags of earlier starts that are not located any more, because they left the register.
         package let removedTags: [TagKey]
         /// The keys of the register of the earlier start.
         package let earlierRegister: Set<TagKey>
-        /// The problems of snapshots that can't be used, and what became of their files.
+        /// The problems of snapshots that can't be used, with the new paths of their files and the consequences.
         package let problems: [String]
     }
 
@@ -51,7 +51,7 @@ extension FleetEngine {
     ///
     /// - Parameters:
     ///   - folder: the folder with the state; nil for none. The epoch is then the number of seconds since 1970.
-    ///   - now: the time; its zero point is that of Unix.
+    ///   - now: the time, counted from the Unix epoch.
     package static func start(
         _ setup: Setup, in folder: StateFolder?, at now: Instant
     ) throws(StateFolderError) -> Started {
@@ -82,7 +82,7 @@ extension FleetEngine {
             }
         }
         var limits = TagIntake.Limits()
-        // The pairs of known tags with 64 receivers each, and those of some unknown ones.
+        // Space for pairs of each known tag with 64 receivers, and for those of some unknown tags.
         limits.pairs = min(limits.pairs, 65_536 + 64 * setup.register.entries.count)
         var intake = TagIntake(
             register: setup.register, settings: setup.model.settings, formats: setup.formats, limits: limits)

@@ -3,7 +3,7 @@ import IndoorVocabulary
 import TagTracking
 import VenueModel
 
-/// A fleet on one machine: messages of gateways in, outputs of tags and events of receivers out.
+/// A fleet on one machine. It converts messages of gateways into outputs of tags and events of receivers.
 ///
 /// The tags are distributed among partitions by their keys, and the partitions run in parallel. The outputs of a tag
 /// depend on the messages and the times, not on the order in which partitions run.
@@ -14,15 +14,15 @@ package actor FleetEngine {
         package var outputs: [FleetOutput] = []
         /// The changes of the receivers' health.
         package var receiverEvents: [ReceiverEvent] = []
-        /// What gateways have sent; nil in most steps.
+        /// The activity of gateways; nil in most steps.
         package var activity: GatewayActivity?
     }
 
     /// The time between two exchanges of evidence about receivers.
     private static let receiverInterval = Duration.seconds(1)
-    /// The time between two reports of what gateways have sent.
+    /// The time between two reports of the activity of gateways.
     private static let activityInterval = Duration.seconds(2)
-    /// The time between two returns of memory, and the number of ended sessions that is worth one: 10 MB.
+    /// The time between two returns of memory, and the least number of ended sessions for one, which hold about 10 MB.
     private static let (returnInterval, returnedSessions) = (Duration.seconds(10), 100)
 
     /// The venue with its receivers, and the settings.
@@ -34,9 +34,9 @@ package actor FleetEngine {
     private var nextExchange: Instant?
     private var nextActivity: Instant?
     private var nearest = NearestReceivers()
-    /// What gateways have sent, as in the latest report.
+    /// The activity of gateways in the latest report.
     package private(set) var activity = GatewayActivity()
-    /// The time of the next look at the ended sessions, and their number at the latest return of memory.
+    /// The time of the next check of the ended sessions, and their number at the latest return of memory.
     private var nextReturn: Instant?
     private var endedSessions = 0
     /// The number of times that memory was returned.
@@ -96,8 +96,8 @@ package actor FleetEngine {
         }
     }
 
-    /// Gives memory back to the system after many sessions have ended: their parts lie between those of others, where the
-    /// C library keeps them for new ones.
+    /// Gives memory back to the system after many sessions have ended: their memory lies between that of other
+    /// sessions, and the C library keeps it for new allocations.
     private func returnMemory(at now: Instant) async {
         guard nextReturn.map({ now >= $0 }) ?? true else { return }
         nextReturn = now.advanced(by: Self.returnInterval)

@@ -2,8 +2,8 @@ import IndoorVocabulary
 import MQTTSharing
 import TagTracking
 
-/// A fleet that runs until its task is cancelled: messages from a broker and other inputs, outputs to the sinks, and
-/// the state in a folder.
+/// A fleet that runs until its task is cancelled. It receives messages from a broker and other inputs, writes outputs
+/// to the sinks, and stores its state in a folder.
 package struct FleetService: Sendable {
     /// An occurrence for the log.
     package enum Report: Sendable {
@@ -99,7 +99,8 @@ package struct FleetService: Sendable {
     /// The state of the loop.
     private struct Work: Sendable {
         let service: FleetService
-        /// The latest outputs of all tags, also of those that are away for so long that the engine has forgotten them.
+        /// The latest outputs of all tags, including those that are away for so long that the engine has forgotten
+        /// them.
         var latest: LatestOutputs
         var isChanged = false
         /// The keys of a register that isn't stored; nil if the stored one is current.
@@ -156,7 +157,7 @@ package struct FleetService: Sendable {
                 if let register { try state.write(register: register) }
                 next.register = nil
                 try await service.engine.store(in: state)
-                // After the snapshots, so that an earlier state stays whole if the disk is full.
+                // Write these after the snapshots, so that an earlier state stays complete if the disk is full.
                 try state.write(places: latest.tags.values.flatMap(\.outputs))
                 next.isChanged = false
                 if isUnsaved { service.report(.saved) }
@@ -165,7 +166,7 @@ package struct FleetService: Sendable {
                 if !isUnsaved { service.report(.unsaved(error)) }
                 next.isUnsaved = true
             }
-            // Storing takes at most a fifth of the time, also on a slow disk.
+            // Storing takes at most a fifth of the time, even on a slow disk.
             let end = ContinuousClock.now
             next.nextSave = end + max(saveInterval, start.duration(to: end) * 4)
             return next

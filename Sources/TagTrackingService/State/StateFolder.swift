@@ -6,10 +6,10 @@ import VenuePackets
 /// A folder in which one process stores the state of a fleet.
 ///
 /// `fleet.json` has the number of the latest start and the number of partitions, `tags-N.state` the snapshot of a
-/// partition, and `receivers.state` that of the receivers. `places.jsonl` has the latest outputs of each tag, so that the
-/// place is known where a tag was last received, and `register.txt` the keys of the register. Each file is replaced as a
-/// whole: a reader finds either the old or the new content, even after a loss of power. During the lifetime of this value,
-/// other processes can't use the folder.
+/// partition, and `receivers.state` that of the receivers. `places.jsonl` has the latest outputs of each tag, so that
+/// the place where a tag was last received is known, and `register.txt` the keys of the register. Each file is replaced
+/// as a whole: a reader finds either the old or the new content, even after a loss of power. During the lifetime of
+/// this value, other processes can't use the folder.
 package struct StateFolder: Sendable {
     /// The state at the start of a process.
     package struct Start: Hashable, Sendable {
@@ -40,7 +40,7 @@ package struct StateFolder: Sendable {
     package let path: String
     private let lock: OpenFile
 
-    /// Opens the folder, which is created if it is missing.
+    /// Opens the folder, and creates it if it is missing.
     ///
     /// - Throws: ``StateFolderError`` if another process uses the folder, or the system can't open it.
     package init(_ path: String) throws(StateFolderError) {
@@ -57,9 +57,9 @@ package struct StateFolder: Sendable {
     /// The epoch is at least the number of seconds since 1970, so that it also increases if the folder is replaced.
     ///
     /// - Parameters:
-    ///   - partitionCount: the number of partitions of a new folder, from 1 to 1024. Later starts have the number of the
+    ///   - partitionCount: the number of partitions of a new folder, from 1 to 1024. Later starts use the number of the
     ///     first one.
-    ///   - now: the time; its zero point is that of Unix.
+    ///   - now: the time, counted from the Unix epoch.
     /// - Throws: ``StateFolderError`` if a file can't be read, or the number of the epoch can't be stored.
     package func begin(partitionCount: Int, at now: Instant) throws(StateFolderError) -> Start {
         var (epoch, count) = (0 as UInt64, partitionCount)

@@ -5,7 +5,7 @@ enum ChangeID {
     /// Returns the id of a change.
     static func text(run: String, number: UInt64) -> String { "\(run)-\(number)" }
 
-    /// Returns the number of the change that an id names; 0, for all states, if it is of another run.
+    /// Returns the number of the change that an id names; 0, for all states, if the id is from another run.
     static func number(of id: String, in run: String) -> UInt64 {
         guard let dash = id.lastIndex(of: "-"), id[..<dash] == run else { return 0 }
         return UInt64(id[id.index(after: dash)...]) ?? 0

@@ -1,9 +1,9 @@
 import TagTracking
 
-/// The order of the last changes of all tags, by which a reader gets what changed since its last request.
+/// The order of the last changes of all tags, from which a reader gets the changes since its last request.
 ///
-/// Each change has a number. The log holds the last change of each tag, and is at most a little more than twice as long
-/// as the number of tags.
+/// Each change has a number. The log holds the last change of each tag. It has at most slightly more than twice as many
+/// entries as there are tags.
 struct ChangeLog: Sendable {
     private struct Entry {
         let number: UInt64

@@ -12,7 +12,7 @@ package struct ReceiverStatus: Hashable, Sendable {
     package var health: ReceiverEvent.Health?
     /// The reason for the health in words; nil before the first report.
     package var text: String?
-    /// The time of the last change of the health; its zero point is that of Unix.
+    /// The time of the last change of the health, counted from the Unix epoch.
     package var instant: Instant?
 
     /// The time of the latest message; nil before any, or if the server doesn't know.

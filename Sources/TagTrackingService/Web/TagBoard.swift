@@ -7,7 +7,7 @@ package actor TagBoard: FleetOutputSink {
     /// The maximum number of entries, exits and removals that are kept for streams.
     private static let mostNotices = 10_000
 
-    /// What a stream reports beside the states of tags.
+    /// A notice that a stream reports in addition to the states of tags.
     enum Notice: Sendable {
         case event(FleetOutput)
         case removed(TagKey)
@@ -31,7 +31,7 @@ package actor TagBoard: FleetOutputSink {
     private var changes = ChangeLog()
     private var notices = FirstInFirstOut<(number: UInt64, notice: Notice)>()
     private var receiversByID: [String: ReceiverStatus] = [:]
-    /// The gateways without a receiver; nil if the server doesn't know what gateways have sent.
+    /// The gateways without a receiver; nil if the server doesn't know the activity of gateways.
     package private(set) var strangers: [GatewayActivity.Stranger]?
     /// The tags in order of their keys; nil after a change of the set.
     private var sortedTags: [TagKey]?
@@ -97,7 +97,7 @@ package actor TagBoard: FleetOutputSink {
         }
     }
 
-    /// Applies what gateways have sent. Streams report the first message of a receiver.
+    /// Applies the activity of gateways. Streams report the first message of a receiver.
     package func write(_ activity: GatewayActivity) async {
         strangers = activity.strangers
         for (id, latest) in activity.latest {
@@ -130,7 +130,7 @@ package actor TagBoard: FleetOutputSink {
     /// The receivers in order of their names.
     package var receivers: [ReceiverStatus] { receiversByID.values.sorted { $0.id < $1.id } }
 
-    /// The keys in their order, and the states.
+    /// The sorted keys, and the states.
     func states() -> (sorted: [TagKey], tags: [TagKey: LatestOutput], lastChange: UInt64) {
         let sorted = sortedTags ?? latest.tags.keys.map { ($0.description, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
         sortedTags = sorted

@@ -17,7 +17,7 @@ package struct TagRoutes: HTTPRoutes {
     package typealias GatewayReceiver =
         @Sendable (_ format: GatewayFormat, _ path: String, _ body: [UInt8]) async -> GatewayReply
 
-    /// The paths beside the page's files.
+    /// The paths in addition to the page's files.
     package enum Path: String, CaseIterable, Sendable {
         case venue = "/api/v1/venue"
         case plan = "/api/v1/plan"
@@ -87,7 +87,7 @@ package struct TagRoutes: HTTPRoutes {
     private func fulfilled(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let text = request.target.path
         let path = await path(of: text)
-        // A misspelled parameter is not ignored.
+        // Reject a misspelled parameter instead of ignoring it.
         try request.allowOnly(Self.parameters(of: path))
         switch path {
         case .venue: return try .json(await overview())
@@ -114,7 +114,7 @@ package struct TagRoutes: HTTPRoutes {
         guard text.hasPrefix(Self.tagPrefix) else {
             return Path(rawValue: text).flatMap { $0.rawValue.contains("{") ? nil : $0 }
         }
-        // The key of a tag may itself end with the word.
+        // The key of a tag may itself end with this text.
         guard text.hasSuffix("/trail"), let key = TagKey(String(text.dropFirst(Self.tagPrefix.count))) else {
             return .tag
         }
@@ -245,7 +245,7 @@ package struct TagRoutes: HTTPRoutes {
         let id = request.headers["last-event-id"] ?? request.target.query["after"] ?? ""
         let stream = TagStream(
             board: board, start: ChangeID.number(of: id, in: board.run), tags: selected, interval: interval)
-        // nginx forwards each event at once.
+        // With `X-Accel-Buffering`, nginx forwards each event at once.
         let headers = [
             HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),
         ]

@@ -9,7 +9,7 @@ import TagTracking
 struct TagStream: HTTPStream {
     /// The maximum number of tags in an event.
     static let mostTags = 500
-    /// The time after which a stream looks again whether a slow reader has received everything.
+    /// The time after which a stream checks again whether a slow reader has received everything.
     private static let patience = Duration.milliseconds(20)
 
     let board: TagBoard
@@ -36,7 +36,8 @@ struct TagStream: HTTPStream {
         }
     }
 
-    /// Returns the changes as events. Only the last one has an id, as a reader that has it has all of them.
+    /// Returns the changes as events. Only the last event has an id, because a reader that has received it has received
+    /// all of them.
     private func text(of changes: TagBoard.Changes) -> [UInt8] {
         var events: [(name: String, data: [UInt8])] = []
         if !changes.tags.isEmpty {

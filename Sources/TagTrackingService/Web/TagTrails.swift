@@ -10,7 +10,7 @@ import VenueModel
 package struct TagTrails: Sendable {
     /// A point of a trail.
     package struct Point: Hashable, Sendable {
-        /// The time; its zero point is that of Unix.
+        /// The time, counted from the Unix epoch.
         package var instant: Instant
         package var mapID: MapID
         package var x: Float

@@ -75,7 +75,7 @@ struct IngestCommand: Command {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await ingest.run() }
             group.addTask { try await keeper.run() }
-            // The keeper returns when the gateways belong to others.
+            // The keeper returns when other processes own the gateways.
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -60,7 +60,7 @@ struct LoadCommand: Command {
             StandardError.line("this is a debug build: the figures are meaningless")
         #endif
         let report = try await withCheckedThrowingContinuation { continuation in
-            // Not on a thread of Swift's tasks, which the work would block.
+            // Use a separate thread, because the work would block a thread of Swift's tasks.
             DispatchQueue(label: "IndoorLocalization.Load").async { [settings, cores] in
                 continuation.resume(with: Result { try Self.measure(settings, cores: cores) })
             }

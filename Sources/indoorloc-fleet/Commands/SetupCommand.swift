@@ -48,7 +48,7 @@ struct SetupCommand: Command {
         }
         setup.partitioning.partitions = try arguments.number("partitions", in: 1...1024, else: 64)
         setup.partitioning.gatewayGroups = try arguments.number("gateway-groups", in: 1...256, else: 16)
-        // The stream must be older than the window in which it detects repeated readings.
+        // The stream must keep readings at least as long as the window in which it detects repeated readings.
         setup.maximumAge = .seconds(try arguments.number("max-age", in: 120...31_536_000, else: 3_600))
         if arguments.has("max-bytes") {
             setup.maximumBytes = try arguments.number("max-bytes", in: 1 << 20...Int64.max, else: 0)

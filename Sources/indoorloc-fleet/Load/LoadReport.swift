@@ -37,7 +37,8 @@ struct LoadReport: Sendable {
         busiest = (results.map { $0.decoding + $0.positioning }.max() ?? 0) / Double(settings.seconds)
     }
 
-    /// The tags that one core holds at the measured rate: those at which it needs a second for a second of readings.
+    /// The number of tags that one core can locate at the measured rate: with this number, it needs one second for one
+    /// second of readings.
     var tagsPerCore: Double {
         Double(settings.tags) * Double(settings.seconds) / max(decoding + positioning, 1e-9)
     }

@@ -6,8 +6,9 @@ import TagTracking
 
 /// A part of the simulated tags, on one core: their messages pass through the decoder and a fleet machine.
 ///
-/// The simulation runs as fast as the core allows. Its clock is that of the simulated tags, and the core is behind it by
-/// the processor time that the work needs: a core that needs more than a second for a second of messages lags.
+/// The simulation runs as fast as the core allows. Its clock is that of the simulated tags, and the results lag behind
+/// it by the processor time that the work needs. The lag of a core grows if it needs more than a second for a second of
+/// messages.
 struct LoadWorker {
     /// The settings of a measurement.
     struct Settings: Sendable {
@@ -51,7 +52,7 @@ struct LoadWorker {
         var lastLag = 0.0
     }
 
-    /// The time between two calls of the machine in seconds, as those of a service.
+    /// The time between two calls of the machine in seconds, similar to that of a service.
     private static let step = 0.1
     /// 1 January 2026, 0:00 UTC.
     private static let start = Instant(seconds: 1_767_225_600)

@@ -5,12 +5,12 @@ import TagTracking
 
 /// The outputs that the workers of a fleet publish on a NATS server.
 ///
-/// The source acknowledges outputs after the database has committed them. The server delivers the others again, also to a
+/// The source acknowledges outputs after the database has committed them. The server redelivers the others, even to a
 /// later process.
 struct NATSOutputSource: OutputSource {
     /// The largest number of outputs of a batch. It is smaller than the queue of a store, so that no output is lost.
     private static let batchSize = 1_000
-    /// The time to wait for an output before a check whether the task is cancelled.
+    /// The time to wait for an output before checking whether the task is cancelled.
     private static let patience = Duration.milliseconds(500)
     /// The pause after a failure.
     private static let pause = Duration.milliseconds(500)
@@ -50,7 +50,7 @@ struct NATSOutputSource: OutputSource {
         }
     }
 
-    /// Returns the outputs of a batch without the invalid ones, which no other attempt makes valid.
+    /// Returns the valid outputs of a batch. The invalid ones are dropped, because a retry can't make them valid.
     private func outputs(of batch: NATSOutputReader.Batch, _ report: (StoreRun.Event) -> Void) -> [FleetOutput] {
         batch.payloads.compactMap { payload in
             do throws(FleetOutputError) { return try FleetOutput(json: payload) } catch {

@@ -40,7 +40,7 @@ struct OutputSubscription: OutputSource {
     private func connect(
         _ report: @Sendable (StoreRun.Event) -> Void, _ give: @Sendable (FleetOutput) -> Void
     ) async -> MQTTSharingError? {
-        // A name of its own, because a broker ends an earlier connection with the same name.
+        // Each connection has a new name, because a broker ends an earlier connection with the same name.
         let name = "store" + String(UInt64.random(in: .min ... .max), radix: 36)
         let (link, events) = MQTTLink.open(
             broker, clientID: name, will: nil, keepAliveSeconds: 30, largestPacket: Self.largestPacket)

@@ -14,7 +14,7 @@ struct StoreRun {
         case disconnected(any Error)
         /// A message under a topic isn't an output.
         case invalid(topic: String, FleetOutputError)
-        /// The source failed in a way that another attempt doesn't change.
+        /// The source failed with an error that a retry can't resolve.
         case failed(any Error)
     }
 

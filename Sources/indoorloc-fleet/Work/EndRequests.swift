@@ -1,7 +1,7 @@
 import Foundation
 import indoorloc
 
-/// The requests to end this process: SIGINT and SIGTERM. The first one is a request; a further one ends the process.
+/// The requests to end this process: SIGINT and SIGTERM. The first signal is a request; a further one ends the process.
 final class EndRequests {
     private let signals: SignalSources
 

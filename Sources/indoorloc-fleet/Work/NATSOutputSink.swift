@@ -4,8 +4,8 @@ import TagTrackingService
 
 /// The outputs of a fleet in a stream of NATS: the JSON of an output under `positions.TAG`.
 ///
-/// A worker stores a state after the stream has the outputs before it. After a failure, it emits the outputs again that
-/// follow the stored state.
+/// A worker stores a state only after the stream has stored the outputs before it. After a failure, it emits the
+/// outputs after the stored state again.
 struct NATSOutputSink: FleetOutputSink, OutputConfirmation {
     let publisher: NATSOutputPublisher
 
