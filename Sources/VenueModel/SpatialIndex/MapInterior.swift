@@ -3,15 +3,16 @@ import IndoorVocabulary
 /// The inside of a map, so that the margins of a plan, such as a garden, don't count.
 ///
 /// A map with walkable areas says itself what is inside. Otherwise, a place is inside if it is in a room, near a surveyed
-/// place, or enclosed: in most directions, a line from it crosses a wall, the outline of a room, or an edge of the plan that
-/// walls or rooms reach. An open door leaves a corridor inside, and a place beside a building is outside.
+/// place, or between walls: on at least two of four lines through it, both sides are blocked by a wall, the outline of a
+/// room, or an edge of the plan that walls or rooms reach. An open door leaves a corridor inside, and a place beside a
+/// building is outside.
 ///
 /// If many beacons would be outside, only some of the rooms and walls are described, and the whole plan counts as inside.
 package struct MapInterior: Sendable {
     /// The distance in metres around a surveyed place that is inside.
     private static let surveyedDistance = 3.0
-    /// The number of blocked directions, of eight, at a place inside of a building.
-    private static let enclosing = 6
+    /// The least number of lines, of four, that are blocked on both sides inside of a building.
+    private static let enclosing = 2
     /// The distance in metres from the edge of the plan within which a wall reaches it.
     private static let edgeDistance = 1.0
     /// The largest share of a map's beacons outside of a building that is described.
@@ -85,10 +86,12 @@ package struct MapInterior: Sendable {
         if areas.contains(where: { $0.contains(point) }) { return true }
         if surveyed.contains(where: { $0.distance(to: point) <= Self.surveyedDistance }) { return true }
         let diagonal = 0.5.squareRoot()
-        let ends = [
+        let directions = [
             MapPoint(x: 1, y: 0), MapPoint(x: diagonal, y: diagonal), MapPoint(x: 0, y: 1),
             MapPoint(x: -diagonal, y: diagonal),
-        ].flatMap { [point + $0 * length, point - $0 * length] }
-        return ends.count { obstacles.count(from: point, to: $0) > 0 } >= Self.enclosing
+        ]
+        return directions.count { direction in
+            [length, -length].allSatisfy { obstacles.count(from: point, to: point + direction * $0) > 0 }
+        } >= Self.enclosing
     }
 }

@@ -73,8 +73,8 @@ public struct VenuePacketReader: Sendable {
         return venue.maps.enumerated().compactMap { index, map in
             guard unknown.contains(map.id), equipped.contains(map.id) else { return nil }
             let message =
-                "there are no rooms, walls, walkable areas or surveyed places: the whole plan counts as inside the building, "
-                + "also a margin or a garden; add rooms or walls"
+                "nothing says where the inside of the building is; add rooms, walls or walkable areas, so that 'plot coverage' "
+                + "proposes no beacon outside"
             return VenueProblem(severity: .warning, path: "$.maps[\(index)]", message: message)
         }
     }

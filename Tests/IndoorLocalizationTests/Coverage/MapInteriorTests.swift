@@ -48,7 +48,7 @@ final class MapInteriorTests: XCTestCase {
                         area: .polygon(Self.rectangle(x, y))))
             }
         }
-        let corridor = [MapPoint(x: 9, y: 10), MapPoint(x: 15, y: 10), MapPoint(x: 21, y: 10)]
+        let corridor = [MapPoint(x: 9.5, y: 10), MapPoint(x: 15, y: 10), MapPoint(x: 20.5, y: 10)]
         assert(venue, inside: corridor + [MapPoint(x: 10, y: 7)], outside: Self.inGarden)
     }
 
