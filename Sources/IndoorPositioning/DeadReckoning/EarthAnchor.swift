@@ -43,7 +43,7 @@ struct EarthAnchor: Hashable, Sendable {
         search = SatelliteAlignment()
     }
 
-    /// Handles a satellite position at a place of the frame; ignores it outside of the alignment.
+    /// Handles a satellite position at a place of the frame; ignores it while no alignment is in progress.
     mutating func observe(_ fix: GNSSFix, x: Double, y: Double) {
         guard let found = search?.observe(fix, x: x, y: y) else { return }
         search = nil
