@@ -15,7 +15,7 @@ struct EarthAnchor: Hashable, Sendable {
     /// The bearing of the frame's y axis in degrees clockwise from true north; nil if unknown.
     private(set) var bearing: Double?
 
-    /// Whether the anchor uses satellite positions at present.
+    /// Whether the anchor currently uses satellite positions.
     var isSearching: Bool { search != nil }
 
     /// The state of the alignment.

@@ -6,10 +6,10 @@ import VenueModel
 ///
 /// In a building with weak beacons and a sparse survey, the rates must be averaged over a large distance. In a dense
 /// survey, a large distance would remove the differences between places. If the surveyor stayed for seconds at each
-/// place, a missing detection is reliable, whatever path loss predicts; if the surveyor walked past, the prediction
-/// deserves more weight. Both parameters are determined by cross-validation: they maximize the likelihood of the
-/// detections at left-out places, as draws from the beacons' shares of the detection rate, given the other places. The
-/// filter uses the same likelihood. Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical
+/// place, a missing detection is reliable, regardless of the path-loss prediction; if the surveyor walked past, the
+/// prediction deserves more weight. Both parameters are determined by cross-validation: they maximize the likelihood of
+/// the detections at left-out places, as draws from the beacons' shares of the detection rate, given the other places.
+/// The filter uses the same likelihood. Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical
 /// Predictions*, Journal of the Royal Statistical Society B 36(2), 1974.
 struct DetectionRange {
     /// A place near the left-out place.

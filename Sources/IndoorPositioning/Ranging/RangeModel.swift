@@ -28,7 +28,7 @@ public struct RangeModel: Hashable, Sendable {
     /// Creates the model with its defaults.
     public init() {}
 
-    /// The number of technologies with errors of their own, counting all others as one.
+    /// The number of technologies with their own errors, counting all others as one.
     static let technologies = 4
 
     /// Returns the number of a technology, from 0.
