@@ -9,8 +9,8 @@ struct WalkableCells: Sendable {
     /// otherwise miss a corridor.
     private static let spacing = 0.5
 
-    /// Selects the cells with a tested point in a walkable area; on a map without walkable areas, the cells with a
-    /// tested point on the plan.
+    /// Selects the cells of which a tested point lies within the walkable areas; for a map without walkable areas, the
+    /// cells with a tested point on the plan.
     init(of map: VenueMap, grid: MapGrid) {
         let areas = map.walkable.map(Area.polygon)
         // A cell of at most 1 m is tested at its centre.
@@ -26,7 +26,7 @@ struct WalkableCells: Sendable {
                 }
             }
         }
-        // If the areas are so small that no tested point lies in them, the cells of their corners represent them.
+        // Areas between all tested points are represented by the cells of their corners.
         cells = selected.isEmpty ? Set(map.walkable.joined().compactMap(grid.cell(at:))).sorted() : selected
     }
 }

@@ -21,8 +21,7 @@ extension Venue {
     /// Returns the parts of the walkable area that are farther than `distance` metres from all survey places, the
     /// largest first, without parts smaller than `leastArea` m².
     ///
-    /// During a survey, pass the places visited so far. On a map without walkable areas, the whole plan counts as
-    /// walkable.
+    /// During a survey, the places are those visited so far. A map without walkable areas counts as a whole.
     public func surveyGaps(
         around places: [MapID: [MapPoint]], distance: Double = 5, leastArea: Double = 4
     ) -> [SurveyGap] {
