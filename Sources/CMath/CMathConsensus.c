@@ -3,14 +3,14 @@
 #include "CMathFunctions.h"
 #include "ElementaryParts.h"
 
-/// The number of positions that are computed at a time, so that intermediate results stay in the nearest cache.
+/// The number of positions that are processed together, so that intermediate results stay in the fastest cache.
 enum { block = 256 };
 
-/// The degrees of freedom of Student's t distribution, whose density then needs roots and products only, and
-/// Γ(8.5) / (Γ(8) √(16 π)).
+/// The degrees of freedom of Student's t distribution, and the factor of its density, Γ(8.5) / (Γ(8) √(16 π)). With 16
+/// degrees, the density needs only roots and products.
 static const float freedom = 16, density = 0.392779f;
 
-/// Returns the density of a difference with a variance.
+/// Returns the density of a difference that has the given variance.
 INLINE float level_of(float difference, float variance) {
     float y = 1 / (1 + difference * difference / (freedom * variance));
     float y2 = y * y;
@@ -18,7 +18,7 @@ INLINE float level_of(float difference, float variance) {
     return density * y4 * y4 * __builtin_elementwise_sqrt(y / variance);
 }
 
-/// Replaces up to a block of numbers by e to their powers.
+/// Replaces each of up to `block` numbers by e to its power.
 INLINE void exp_block(size_t count, double *restrict values) {
     int is_far = 0;
 #pragma clang loop vectorize(enable)
@@ -35,7 +35,7 @@ INLINE void exp_block(size_t count, double *restrict values) {
     }
 }
 
-/// Replaces up to a block of numbers by e to their powers, as `cmath_expf`.
+/// Replaces each of up to `block` numbers by e to its power, with the same results as `cmath_expf`.
 INLINE void expf_block(size_t count, float *restrict values) {
     double wide[block];
 #pragma clang loop vectorize(enable)
@@ -45,7 +45,7 @@ INLINE void expf_block(size_t count, float *restrict values) {
     for (size_t index = 0; index < count; index++) values[index] = (float)wide[index];
 }
 
-/// Replaces up to a block of numbers by their logarithms, as `cmath_logf`.
+/// Replaces each of up to `block` numbers by its logarithm, with the same results as `cmath_logf`.
 INLINE void logf_block(size_t count, float *restrict values) {
     int is_far = 0;
 #pragma clang loop vectorize(enable)
@@ -159,8 +159,8 @@ CMATH_KINDS(
      float precision, float breadth, float *offset, float *doubts),
     (residuals, variances, faults, readings, count, range, precision, breadth, offset, doubts))
 
-/// Multiplies each product by the ratios of one reading, and moves its power of two to the exponents: the product over
-/// many readings exceeds the range of a number. Returns whether a ratio is infinite or no number.
+/// Multiplies each product by the ratio of one reading, and moves the product's power of two to `exponents`, because
+/// the product over many readings exceeds the range of a number. Returns whether a ratio is infinite or NaN.
 INLINE int multiply_terms(
     float sound, float broken, const float *restrict residuals, const float *restrict variances,
     const float *restrict rates, const float *restrict offsets, const float *restrict doubts, size_t count,
@@ -257,7 +257,7 @@ CMATH_KINDS(
     (residuals, variances, rates, faults, readings, prior, offsets, doubts, count, faulty_level, faulty_rate, receiver,
      healthy, fault, exponents, products, posterior, sum))
 
-// Four readings side by side, so that the sums of each are in the order of the positions.
+// Four readings are processed in parallel, so that the sums of each reading are in the order of the positions.
 enum { beside = 4 };
 typedef float four_floats __attribute__((vector_size(16), aligned(4)));
 typedef double four_doubles __attribute__((vector_size(32), aligned(8)));
@@ -316,7 +316,7 @@ INLINE void tests(
                                 belief_count, map, residuals, variances, rates,   healthy,   fault};
     for (size_t reading = 0; reading < readings; reading += beside) {
         size_t left = readings - reading, used = left < beside ? left : beside, rows[beside];
-        // Lanes without a reading repeat the last one.
+        // Unused lanes repeat the last reading.
         for (size_t lane = 0; lane < beside; lane++) rows[lane] = (reading + (lane < used ? lane : used - 1)) * count;
         test_four(from, rows, used, results + reading);
     }

@@ -7,14 +7,15 @@
 #pragma STDC FP_CONTRACT OFF
 
 // Series and argument reductions after J.-M. Muller, Elementary Functions: Algorithms and Implementation, 2016. The
-// coefficients are those of the Taylor series; the reduced arguments are small enough for them. Rounding errors of sums
-// and products are found after T. J. Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
+// coefficients are those of the Taylor series, which are accurate for the small reduced arguments. Rounding errors of
+// sums and products are computed after T. J. Dekker, A Floating-Point Technique for Extending the Available Precision,
+// 1971.
 
-// π/2 in parts. A product of the first part with a whole number below 2^20 is exact.
+// π/2 in parts. The product of the first part and a whole number below 2^20 is exact.
 static const double quarter_first = 0x1.921fb544p+0, quarter_second = 0x1.0b4611a6p-34, quarter_rest = 0x1.3198a2e037073p-69;
 static const double pi = 0x1.921fb54442d18p+1;
 
-/// Returns e to the power of a sum, whose second term is much smaller than the first one.
+/// Returns e to the power of the sum x + rest, where `rest` is much smaller than `x`.
 static double exp_of_sum(double x, double rest) {
     if (x != x) return x;
     if (x > 709.79) return __builtin_inf();
@@ -66,7 +67,7 @@ double cmath_pow(double x, double y) {
     if (x != x || y != y) return __builtin_nan("");
     double size = __builtin_fabs(x);
     if (__builtin_fabs(y) == infinity) return size == 1 ? 1 : (size > 1) == (y > 0) ? infinity : 0;
-    // Every number from 2^53 on is even.
+    // Every number of at least 2^53 is even.
     int is_whole = __builtin_fabs(y) >= 0x1p53 || (double)(int64_t)y == y;
     int is_odd = is_whole && __builtin_fabs(y) < 0x1p53 && ((int64_t)y & 1);
     double sign = is_odd && (bits_of(x) >> 63) ? -1 : 1;
@@ -89,7 +90,7 @@ double cmath_fmod(double x, double y) {
     double rest = __builtin_fabs(x), divisor = __builtin_fabs(y);
     if (x != x || y != y || rest == infinity || divisor == 0) return __builtin_nan("");
     if (divisor == infinity) return x;
-    // Every difference is exact: the number that is subtracted is between half and all of the rest.
+    // Every difference is exact, because the subtracted number is at least half of the rest and at most the rest.
     while (rest >= divisor) {
         double part = divisor;
         while (part * 2 <= rest) part *= 2;
@@ -98,7 +99,7 @@ double cmath_fmod(double x, double y) {
     return __builtin_copysign(rest, x);
 }
 
-/// Returns an angle minus the nearest number of quarter turns, and the rounding error of that in `rest`.
+/// Returns an angle minus the nearest number of quarter turns, and the rounding error of the result in `rest`.
 static double reduced(double x, int64_t *quarters, double *rest) {
     if (__builtin_fabs(x) > 1e6) x = cmath_fmod(x, 2 * pi);
     double count = x * 0.63661977236758134;
@@ -113,7 +114,7 @@ static double reduced(double x, int64_t *quarters, double *rest) {
     return result;
 }
 
-/// Returns the sine of an angle within an eighth of a turn.
+/// Returns the sine of an angle of at most an eighth of a turn in either direction.
 static double small_sine(double r, double rest) {
     double square = r * r;
     double sum = 1 / 355687428096000.0;
@@ -127,7 +128,7 @@ static double small_sine(double r, double rest) {
     return r + (r * square * sum + rest * (1 - 0.5 * square));
 }
 
-/// Returns the cosine of an angle within an eighth of a turn.
+/// Returns the cosine of an angle of at most an eighth of a turn in either direction.
 static double small_cosine(double r, double rest) {
     double square = r * r;
     double sum = -1 / 6402373705728000.0;
@@ -162,7 +163,7 @@ double cmath_cos(double x) {
     return sine_of_quarters(r, rest, quarters + 1);
 }
 
-/// Returns the arc tangent of a number from 0 to 1, from that of the nearest eighth.
+/// Returns the arc tangent of a number from 0 to 1, computed from the arc tangent of the nearest eighth.
 static double small_arc_tangent(double x) {
     static const double eighths[9] = {
         0.0, 0.12435499454676144, 0.24497866312686414, 0.35877067027057225, 0.4636476090008061, 0.5585993153435624,
@@ -216,7 +217,7 @@ float cmath_expf(float x) { return (float)cmath_exp((double)x); }
 float cmath_logf(float x) { return (float)cmath_log((double)x); }
 
 float cmath_log1pf(float x) {
-    // The sum of a `float` and 1 loses digits as a `double` only if the logarithm is nearly the number itself.
+    // The sum of 1 and a `float`, as a `double`, loses digits only if the logarithm is almost equal to the number.
     double sum = 1 + (double)x;
     if (sum == 1 || sum > 0x1.fffffffffffffp1023) return x;
     return (float)(cmath_log(sum) - ((sum - 1) - (double)x) / sum);

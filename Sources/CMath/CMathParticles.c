@@ -3,10 +3,11 @@
 #include "VectorKinds.h"
 #include "WallCrossing.h"
 
-/// The number of particles that are moved at a time, so that intermediate results stay in the nearest cache.
+/// The number of particles that are moved together, so that intermediate results stay in the fastest cache.
 enum { block = 256 };
 
-/// Moves particles until walls stop them. A particle at a wall stops or turns; its weight decreases but stays above 0.
+/// Moves particles until walls stop them. A particle that meets a wall stops or turns; its weight decreases but stays
+/// above 0.
 INLINE void advance(
     const struct cmath_walls *given, const struct cmath_wall_cell *cells, const float *lines, size_t count,
     const float *restrict dx, const float *restrict dy, float *restrict x, float *restrict y,
@@ -35,7 +36,8 @@ INLINE void advance(
         int32_t place = (int32_t)(is_inside ? row : 0) * walls.columns + (int32_t)(is_inside ? column : 0);
         places[index] = is_inside ? place : outside;
     }
-    // Branch-free: the index is always written and counted if needed, because nearness to a wall is unpredictable.
+    // Without branches, because nearness to a wall is unpredictable: always write the index, but count it only if
+    // needed.
     size_t near_count = 0;
     for (size_t index = 0; index < count; index++) {
         near[near_count] = (int32_t)index;
@@ -55,7 +57,7 @@ INLINE void advance(
         } else {
             stops = crosses_walls(&walls, cells, lines, x[index], y[index], way_x, way_y);
         }
-        // The same list is reused: the number of stopped particles never exceeds the number of near ones.
+        // Reuse the list: a stopped particle's entry never overwrites one that is still to be read.
         near[stopped] = index;
         stopped += stops;
     }
@@ -87,7 +89,7 @@ INLINE void drift_block(
         float kick_x, kick_y, wander_x, wander_y;
         normal_pair(kick_high[index], kick_low[index], &kick_x, &kick_y);
         normal_pair(wander_high[index], wander_low[index], &wander_x, &wander_y);
-        // A new velocity is drawn from the same distribution as any velocity.
+        // After a turn, draw a new velocity from the distribution of all velocities.
         float keep = turned ? 0 : step.keep, kick = turned ? step.speed : step.kick;
         float x = velocity_x[index] * keep + kick_x * kick, y = velocity_y[index] * keep + kick_y * kick;
         velocity_x[index] = walks ? x : velocity_x[index];
@@ -199,7 +201,7 @@ INLINE void find_cells(
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
         float column = (x[index] - grid.left) * grid.scale, row = (y[index] - grid.top) * grid.scale;
-        // Compared before the conversion to integers: a bad fix or step can move particles to any position.
+        // Compare before the conversion to integers, because a wrong fix or step can move particles to any position.
         int is_inside = (column >= 0) & (row >= 0) & (column < columns) & (row < rows);
         int32_t cell = (int32_t)(is_inside ? row : 0) * grid.columns + (int32_t)(is_inside ? column : 0);
         cells[index] = is_inside ? cell + 1 : 0;
@@ -264,7 +266,7 @@ CMATH_KINDS(
 INLINE void pick(
     size_t first, size_t members, const float *weight, float total, float start, size_t count,
     int32_t *restrict picks) {
-    // Shares of the sum as integers, whose addition is fast and gives the same result in any order.
+    // The shares of the sum are integers: their addition is fast and gives the same result in any order.
     const double whole = 0x1p40;
     double factor = whole / total;
     uint64_t offset = (uint64_t)((1 - (double)start) * whole), sum = 0, place = 0;
@@ -276,7 +278,7 @@ INLINE void pick(
 #pragma clang loop vectorize(enable)
         for (size_t index = 0; index < length; index++) shares[index] = (int64_t)(weight[begin + index] * factor);
         for (size_t index = 0; index < length; index++) {
-            // An index without a place is overwritten by the next one.
+            // If the particle isn't selected, the next one overwrites its index.
             picks[place] = (int32_t)(first + begin + index);
             sum += (uint64_t)shares[index];
             uint64_t end = (sum * count + offset) >> 40;

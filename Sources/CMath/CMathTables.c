@@ -1,7 +1,7 @@
 #include "CMathTables.h"
 #include "VectorKinds.h"
 
-/// The minimum square of a distance, in m²: distance 0 has no logarithm.
+/// The minimum squared distance in m², because 0 has no logarithm.
 static const float least_square = 1e-12f;
 
 INLINE float square_of_distance(const struct cmath_rectangle rectangle, int32_t column, float y) {
@@ -14,7 +14,7 @@ INLINE float level_at(const struct cmath_path_loss loss, float square) {
     return loss.power - loss.slope * log_positive(square > least_square ? square : least_square);
 }
 
-/// Returns 1 / (1 + exp(-x)), without a positive exponent.
+/// Returns 1 / (1 + exp(-x)); computes no exponential of a positive number.
 INLINE float logistic(float x) {
     float power = exp_negative(x < 0 ? x : -x);
     return (x < 0 ? power : 1) / (1 + power);

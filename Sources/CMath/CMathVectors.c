@@ -12,10 +12,10 @@ int cmath_vector_level(void) {
 int cmath_vector_level(void) { return 0; }
 #endif
 
-/// The number of cells that are weighed at a time, so that intermediate results stay in the nearest cache.
+/// The number of cells that are weighed together, so that intermediate results stay in the fastest cache.
 enum { block = 256 };
 
-/// Finds the index of each cell in a rectangle; -1 is outside.
+/// Finds the index of each cell in a rectangle; -1 outside the rectangle.
 INLINE void find_entries(
     const struct cmath_rates rates, int32_t grid_columns, const int32_t *restrict cells, size_t count,
     int32_t *restrict entries) {
@@ -42,7 +42,7 @@ INLINE void add_rates(
     for (size_t start = 0; start < count; start += block) {
         size_t length = count - start < block ? count - start : block;
         find_entries(rates, grid_columns, cells + start, length, entries);
-        // Gather instructions within the arithmetic would be slower, even where the processor has them.
+        // Load in a separate scalar loop: gather instructions within the arithmetic would be slower.
 #pragma clang loop vectorize(disable) unroll_count(4)
         for (size_t index = 0; index < length; index++)
             found[index] = rates.log_rate[entries[index] < 0 ? 0 : entries[index]];
@@ -121,7 +121,7 @@ INLINE void grid_moments(const float *weights, size_t first, size_t columns, siz
     typedef float eight __attribute__((vector_size(32), aligned(4)));
     enum { lanes = cmath_double_lanes };
     for (size_t kind = 0; kind < 5; kind++) sums[kind] = 0;
-    // In strips of columns, so that values that depend on the column are computed once for each.
+    // Process strips of columns, so that values that depend on the column are computed once per column.
     for (size_t left = 0; left < columns; left += lanes) {
         cmath_doubles all = {0}, by_row = {0}, by_square = {0};
         size_t width = columns - left < lanes ? columns - left : lanes;

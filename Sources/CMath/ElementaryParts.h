@@ -1,10 +1,10 @@
-// The parts of the exponential function and of the logarithm without branches, for one number and for many at once.
+// The branch-free parts of the exponential function and of the logarithm, for single numbers and for vector loops.
 #ifndef CMATH_ELEMENTARY_PARTS_H
 #define CMATH_ELEMENTARY_PARTS_H
 
 #include "VectorKinds.h"
 
-// ln 2 in parts. A product of the first part with a whole number below 2^20 is exact.
+// ln 2 in parts. The product of the first part and a whole number below 2^20 is exact.
 static const double ln2_first = 0x1.62e42feep-1, ln2_rest = 0x1.a39ef35793c76p-33;
 
 INLINE uint64_t bits_of(double value) {
@@ -21,8 +21,8 @@ INLINE double of_bits(uint64_t bits) {
 
 INLINE double power_of_two(int exponent) { return of_bits((uint64_t)(exponent + 1023) << 52); }
 
-/// Returns e to the power of a sum from -746 to 710, whose second term is much smaller than the first one, without the
-/// power of two in `whole`.
+/// Returns e to the power of the sum x + rest, divided by the power of two whose exponent is stored in `whole`. The sum
+/// is from -746 to 710, and `rest` is much smaller than `x`.
 INLINE double exp_parts(double x, double rest, int *whole) {
     *whole = (int)(x * 1.4426950408889634 + (x < 0 ? -0.5 : 0.5));
     double r = (x - *whole * ln2_first) - (*whole * ln2_rest - rest);

@@ -10,9 +10,9 @@
 
 #define CMATH_LIST(...) __VA_ARGS__
 
-// Defines three variants of each function, for every processor and for two kinds of vectors, and the function that
-// selects one. NAME is an INLINE function. PARAMETERS and ARGUMENTS are lists in parentheses: its parameters, and their
-// names.
+// Defines three variants of each function, one for every processor and two for kinds of vectors, and the function that
+// selects a variant. NAME is an INLINE function. PARAMETERS and ARGUMENTS are lists in parentheses: its parameters, and
+// their names.
 #if defined(__x86_64__)
 #define CMATH_KINDS(NAME, PARAMETERS, ARGUMENTS)                                                                      \
     static void NAME##_plain PARAMETERS { NAME ARGUMENTS; }                                                           \
@@ -55,7 +55,7 @@ INLINE int32_t bits_of_float(float value) {
 /// 1.
 INLINE int32_t exponent_of(float x) { return (bits_of_float(x) - 0x3F2AAAAB) >> 23; }
 
-/// Returns that mantissa minus 1.
+/// Returns the mantissa for this exponent, minus 1.
 INLINE float fraction_of(float x, int32_t exponent) {
     return float_of_bits((int32_t)((uint32_t)bits_of_float(x) - ((uint32_t)exponent << 23))) - 1;
 }
@@ -74,7 +74,8 @@ INLINE float log_positive(float x) {
     return log_of_parts(exponent, fraction_of(x, exponent));
 }
 
-/// Returns the natural logarithm of 1 - draw / 2^32, which is never 0, with full precision even near 1.
+/// Returns the natural logarithm of 1 - draw / 2^32, with full precision even if this number is near 1. The number is
+/// never 0.
 INLINE float log_of_rest(uint32_t draw) {
     float rest = ((float)~draw + 1) * 0x1p-32f;
     int32_t exponent = exponent_of(rest);
@@ -104,7 +105,7 @@ INLINE void sine_cosine(uint32_t quarters, float part, float *sine, float *cosin
     *cosine = (quarters + 1) & 2 ? -second : second;
 }
 
-/// Computes sine and cosine of an angle within a few thousand turns, in radians.
+/// Computes sine and cosine of an angle in radians, of at most a few thousand turns.
 INLINE void sine_cosine_of_angle(float angle, float *sine, float *cosine) {
     float quarters = angle * 0.63661977f;
     int32_t whole = (int32_t)(quarters + (quarters < 0 ? -0.5f : 0.5f));
@@ -114,7 +115,7 @@ INLINE void sine_cosine_of_angle(float angle, float *sine, float *cosine) {
 /// Computes two normally distributed numbers from two 32-bit numbers with the Box–Muller transform.
 INLINE void normal_pair(uint32_t first, uint32_t second, float *x, float *y) {
     float radius = __builtin_elementwise_sqrt(-2 * log_of_rest(first));
-    // Adding an eighth of a turn rounds to the nearest quarter.
+    // Add an eighth of a turn, to round to the nearest quarter.
     second += 0x20000000;
     float part = (float)((int32_t)(second & 0x3FFFFFFF) - 0x20000000) * 0x1p-30f;
     float sine, cosine;
@@ -138,8 +139,8 @@ INLINE void draw(
     }
 }
 
-// The compiler's generic vectors, which it maps to the processor's. Sums over them have the same order on every
-// processor. They are never passed to functions, because processors differ in how they pass vectors.
+// Generic vectors, which the compiler maps to those of the processor. Sums over them have the same order on every
+// processor. They are never passed to functions, because processors pass vectors in different ways.
 typedef float cmath_floats __attribute__((vector_size(64), aligned(4)));
 typedef double cmath_doubles __attribute__((vector_size(64), aligned(8)));
 enum { cmath_lanes = 16, cmath_double_lanes = 8 };

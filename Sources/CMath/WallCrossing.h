@@ -8,15 +8,15 @@
 typedef float cmath_four __attribute__((vector_size(16), aligned(4)));
 typedef int32_t cmath_four_whole __attribute__((vector_size(16), aligned(4)));
 
-/// Returns whether a movement crosses one of the four walls of a line: the ends of each are on both sides of the other.
+/// Returns whether a movement crosses one of the four walls of a line: the ends of the movement lie on both sides of
+/// the wall, and the ends of the wall on both sides of the movement.
 INLINE bool crosses_line(const float *line, float x, float y, float dx, float dy) {
     const cmath_four *walls = (const cmath_four *)line;
     cmath_four apart_x = walls[0] - x, apart_y = walls[1] - y, wall_x = walls[2], wall_y = walls[3];
     cmath_four denominator = dx * wall_y - dy * wall_x;
     cmath_four t = apart_x * wall_y - apart_y * wall_x;
     cmath_four u = apart_x * dy - apart_y * dx;
-    // Both must be fractions of the denominator from 0 to 1, for either sign. Comparing avoids a division, which is
-    // slow.
+    // Both quotients by the denominator must be from 0 to 1, for either sign. The comparison avoids a slow division.
     cmath_four_whole sign = (cmath_four_whole)denominator & (int32_t)0x80000000;
     denominator = (cmath_four)((cmath_four_whole)denominator ^ sign);
     t = (cmath_four)((cmath_four_whole)t ^ sign);
@@ -32,7 +32,8 @@ INLINE bool crosses_lines(const float *lines, int32_t first, int32_t end, float 
     return false;
 }
 
-/// Clips a part of a movement, as fractions from its start, to two bounds along an axis.
+/// Clips the part of a movement from `first` to `last`, which are fractions of the movement, to two bounds along an
+/// axis.
 INLINE void clip(float from, float way, float low, float high, float *first, float *last) {
     if (way == 0) {
         if (from < low || from > high) *last = -1;
@@ -48,7 +49,8 @@ INLINE int32_t place_within(float place, int32_t count) {
     return place < 0 ? 0 : place < (float)count ? (int32_t)place : count - 1;
 }
 
-/// Returns the same for a movement of any length, divided into pieces no longer than the walls' reach.
+/// Returns whether a movement of any length crosses a wall. Divides the movement into pieces no longer than the walls'
+/// reach.
 INLINE bool crosses_walls(
     const struct cmath_walls *walls, const struct cmath_wall_cell *cells, const float *lines, float x, float y,
     float dx, float dy) {

@@ -1,8 +1,8 @@
 import IndoorVocabulary
 
-/// The contents of an advertisement, of a beacon or of another device.
+/// The contents of an advertisement from a beacon or another device.
 ///
-/// Each access reads the data again. If they are malformed, it reads the part before the defect.
+/// Each access reads the data again. If the data are malformed, it reads only the part before the defect.
 extension Advertisement {
     /// Returns the sighting of the beacon that sent this; nil if the sender is not a beacon, or the RSSI is not a measurement.
     ///
@@ -25,7 +25,8 @@ extension Advertisement {
         }
     }
 
-    /// Manufacturer specific data by company number, without that number. If a number occurs twice, the first data are used.
+    /// Manufacturer specific data by company number, without that number. If a company occurs twice, the first data are
+    /// used.
     public var manufacturerData: [UInt16: [UInt8]] {
         var found: [UInt16: [UInt8]] = [:]
         readStructures { type, payload in
@@ -41,7 +42,7 @@ extension Advertisement {
         var found: [ServiceUUID] = []
         readStructures { type, payload in
             guard let size = Self.sizeOfListedUUIDs(type) else { return }
-            // A rest that is shorter than a UUID is ignored.
+            // Ignores remaining bytes that are shorter than a UUID.
             for offset in stride(from: 0, through: payload.count - size, by: size) {
                 let uuid = Self.serviceUUID(payload.extracting(offset..<(offset + size)))
                 if !found.contains(uuid) { found.append(uuid) }
@@ -61,7 +62,8 @@ extension Advertisement {
         return found
     }
 
-    /// The complete name of the device, or else its shortened name; nil without any. Bytes that are not UTF-8 are replaced.
+    /// The complete name of the device, otherwise its shortened name; nil if it sends neither. Bytes that are not UTF-8
+    /// are replaced.
     public var localName: String? {
         var short: String?
         var complete: String?
@@ -97,7 +99,7 @@ extension Advertisement {
         }
     }
 
-    /// Returns the size in bytes of the UUID in front of service data; nil if the type is not service data.
+    /// Returns the size in bytes of the UUID at the beginning of service data; nil if the type is not service data.
     private static func sizeOfDataUUID(_ type: UInt8) -> Int? {
         switch type {
         case 0x16: 2
@@ -107,7 +109,7 @@ extension Advertisement {
         }
     }
 
-    /// Returns the UUID in 2, 4 or 16 bytes, the lowest byte first.
+    /// Returns the UUID from 2, 4 or 16 bytes, the least significant byte first.
     private static func serviceUUID(_ bytes: Span<UInt8>) -> ServiceUUID {
         guard bytes.count == 16 else { return ServiceUUID(short: UInt32(truncatingIfNeeded: number(bytes))) }
         return ServiceUUID(

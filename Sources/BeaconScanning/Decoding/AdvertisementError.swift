@@ -1,8 +1,8 @@
 /// The reason why advertising data are malformed. Well-formed data without a beacon are not an error.
 public enum AdvertisementError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The length of an AD structure exceeds the data; the offset is that of its length byte.
+    /// The length of an AD structure exceeds the data; `offset` is the position of the structure's length byte.
     case truncatedStructure(offset: Int, expected: Int, found: Int)
-    /// The payload of a beacon frame has another length in bytes than its format requires.
+    /// The payload of a beacon frame doesn't have the length in bytes that its format requires.
     case wrongLength(BeaconFrame.Format, expected: Int, found: Int)
 
     public var description: String {

@@ -2,20 +2,20 @@ import IndoorVocabulary
 
 /// A decoder of HCI events with advertising reports.
 ///
-/// It decodes a sighting from the bytes of the event and allocates nothing, unless an advertisement comes in fragments. It
-/// makes advertisements, which store their bytes, only on request.
+/// It decodes a sighting from the bytes of the event without allocating memory, unless an advertisement arrives in
+/// fragments. It creates advertisements, which store their bytes, only on request.
 package struct AdvertisingEventDecoder: Sendable {
     /// The readings that are decoded from a report.
     package enum Content: Hashable, Sendable {
-        /// The sighting of its beacon.
+        /// The sighting of the report's beacon.
         case sightings
-        /// The advertisement, and behind it the sighting of its beacon.
+        /// The advertisement, followed by the sighting of its beacon.
         case everything
     }
 
     /// The readings that are decoded from each report.
     package let content: Content
-    /// The number of malformed events; the reports before the defect were decoded.
+    /// The number of malformed events; the reports before each defect were decoded.
     package private(set) var malformed = 0
     /// The number of reports whose RSSI is not a measurement.
     package private(set) var unmeasured = 0
@@ -26,10 +26,10 @@ package struct AdvertisingEventDecoder: Sendable {
 
     /// Decodes an event and passes its advertisements and sightings to the closures, in order.
     ///
-    /// There is a closure for each kind, because a `SensorReading` is large and costs more to copy than to decode.
+    /// Each kind has a separate closure, because copying a large `SensorReading` takes longer than decoding one.
     ///
     /// - Parameters:
-    ///   - event: the event, from its event code.
+    ///   - event: the event, beginning with its event code.
     ///   - instant: when the host received it.
     package mutating func decode(
         _ event: Span<UInt8>, at instant: Instant, advertisement: (Advertisement) -> Void, sighting: (Sighting) -> Void
@@ -44,7 +44,7 @@ package struct AdvertisingEventDecoder: Sendable {
         }
     }
 
-    /// Discards the fragments, for use where events were lost.
+    /// Discards the fragments. Call this after events were lost.
     package mutating func reset() { reassembler.reset() }
 
     @inline(__always)
@@ -67,7 +67,7 @@ package struct AdvertisingEventDecoder: Sendable {
         if let found = Self.sighting(report, whole.data.span, at: instant) { sighting(found) }
     }
 
-    /// Returns the sighting of the beacon in the data; nil without one, and if the data are malformed.
+    /// Returns the sighting of the beacon in the data; nil without a beacon, or if the data are malformed.
     @inline(__always)
     private static func sighting(_ report: AdvertisingReport, _ data: Span<UInt8>, at instant: Instant) -> Sighting? {
         guard case .found(let place)? = try? BeaconFrame.search(data) else { return nil }

@@ -1,8 +1,8 @@
 import IndoorVocabulary
 
-/// A complete advertisement, assembled from one report or several.
+/// A complete advertisement, assembled from one or more reports.
 package struct AssembledAdvertisement: Hashable, Sendable {
-    /// The last report; its range of data is that of the last fragment.
+    /// The last report; its `data` is the range of the last fragment.
     package var report: AdvertisingReport
     /// The AD structures of all fragments.
     package var data: [UInt8]
@@ -11,14 +11,14 @@ package struct AssembledAdvertisement: Hashable, Sendable {
 
     /// Returns the advertisement or, if it is anonymous, the sighting of its beacon.
     ///
-    /// Returns nil if the RSSI is not a measurement, and if an anonymous advertisement holds no beacon.
+    /// The result is nil if the RSSI is not a measurement, or if an anonymous advertisement contains no beacon.
     package func reading(at instant: Instant) -> SensorReading? {
         guard report.hasMeasurement else { return nil }
         let rssi = Double(report.rssi)
         if let address = report.address {
             return .advertisement(Advertisement(instant: instant, address: address, rssi: rssi, data: data))
         }
-        // Malformed data hold no beacon.
+        // Malformed data contain no beacon.
         guard case .beacon(let frame)? = try? BeaconFrame.decode(data.span) else { return nil }
         return .sighting(
             Sighting(
@@ -27,15 +27,15 @@ package struct AssembledAdvertisement: Hashable, Sendable {
     }
 }
 
-/// The assembly of fragments into complete advertisements, by advertiser and advertising set.
+/// An assembler of fragments into complete advertisements, by advertiser and advertising set.
 ///
 /// Its memory is bounded: at most `maximumSets` advertisements are incomplete at a time, each with at most `maximumLength`
 /// bytes.
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
 package struct AdvertisingReassembler: Hashable, Sendable {
-    /// The maximum number of incomplete advertisements; beyond, the oldest one is discarded.
+    /// The maximum number of incomplete advertisements; if there are more, the oldest one is discarded.
     package static let maximumSets = 64
-    /// The longest advertising data in bytes. Source: the same specification, 7.8.57.
+    /// The maximum length of advertising data in bytes. Source: the same specification, 7.8.57.
     package static let maximumLength = 1650
 
     private struct Unfinished: Hashable {
@@ -69,7 +69,7 @@ package struct AdvertisingReassembler: Hashable, Sendable {
     /// The number of incomplete advertisements.
     package var pending: Int { unfinished.count }
 
-    /// Returns whether a report is a complete advertisement, without fragments before it.
+    /// Returns whether a report is a complete advertisement that continues no fragments.
     @inline(__always)
     package func isWhole(_ report: AdvertisingReport) -> Bool {
         report.dataStatus == .complete && (unfinished.isEmpty || !unfinished.contains { $0.isContinued(by: report) })
@@ -101,7 +101,8 @@ package struct AdvertisingReassembler: Hashable, Sendable {
         return nil
     }
 
-    /// Discards incomplete advertisements, for use where reports were lost: the next fragment may not continue them.
+    /// Discards incomplete advertisements. Call this after reports were lost, because the next fragment may not
+    /// continue them.
     package mutating func reset() {
         abandoned += unfinished.count
         unfinished.removeAll()

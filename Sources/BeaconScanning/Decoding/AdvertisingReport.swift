@@ -24,7 +24,7 @@ package struct AdvertisingReport: Hashable, Sendable {
     package enum DataStatus: UInt8, Hashable, Sendable {
         /// The data are complete, or this is their last fragment.
         case complete = 0
-        /// Further reports hold the rest.
+        /// Further reports contain the rest.
         case moreToCome = 1
         /// The controller did not receive the rest.
         case truncated = 2
@@ -68,12 +68,12 @@ package struct AdvertisingReport: Hashable, Sendable {
 extension AdvertisingReport {
     /// Returns the HCI events with which a controller reports one reception of an advertisement.
     ///
-    /// The report is a legacy one if the data fit into 31 bytes, or else an extended one in as many fragments as needed. The
-    /// report of an anonymous advertiser is always extended. An address of unknown kind is written as public, because the
-    /// format has no value for unknown.
+    /// If the data fit into 31 bytes, the report is a legacy report; otherwise it is an extended report in as many
+    /// fragments as needed. The report of an anonymous advertiser is always extended. An address of unknown kind is
+    /// written as public, because the format has no value for unknown.
     ///
     /// - Parameters:
-    ///   - address: that of the advertiser; nil if it is anonymous.
+    ///   - address: the address of the advertiser; nil if it is anonymous.
     ///   - rssi: received signal strength in dBm.
     ///   - data: the AD structures, at most `AdvertisingReassembler.maximumLength` bytes.
     package static func events(address: DeviceAddress?, rssi: Int8, data: [UInt8]) -> [[UInt8]] {
@@ -91,10 +91,11 @@ extension AdvertisingReport {
 
     private typealias Layout = AdvertisingReportIterator.Layout
 
-    /// Bytes of data that fit into an event, whose parameters have at most 255 bytes.
+    /// The maximum number of data bytes in an event, whose parameters have at most 255 bytes.
     package static let maximumFragment = 229
 
-    /// Returns a report of a non-connectable, non-scannable, undirected advertisement: its other properties are unknown.
+    /// Returns a report of a non-connectable, non-scannable, undirected advertisement, because the properties are
+    /// unknown.
     private static func legacyEvent(address: DeviceAddress, rssi: Int8, data: [UInt8]) -> [UInt8] {
         let report =
             [3, address.kind == .random ? 1 : 0] + bytes(of: address) + [UInt8(data.count)] + data

@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// An iterator over the advertising reports of one HCI event, without copying.
 ///
-/// The event begins with its event code, without the packet type of the UART transport. Each call gets the event, because a
-/// span cannot be stored. Other events hold no reports.
+/// The event begins with its event code, without the packet type of the UART transport. Pass the event to each call,
+/// because a span cannot be stored. Events of other types contain no reports.
 ///
 /// Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13; 5.4.4 for the event's header.
 package struct AdvertisingReportIterator: Sendable {
@@ -16,7 +16,7 @@ package struct AdvertisingReportIterator: Sendable {
     /// Creates an iterator before the first report.
     package init() {}
 
-    /// Returns the next report; nil after the last one, after an error, and if the event holds none.
+    /// Returns the next report; nil after the last one, after an error, and if the event contains none.
     ///
     /// - Throws: `AdvertisingReportError` if the event is malformed. The reports before the error are valid.
     @inline(__always)
@@ -51,7 +51,7 @@ package struct AdvertisingReportIterator: Sendable {
         package static let extendedHeadLength = 24
         package static let anonymous: UInt8 = 0xFF
         package static let noSetID: UInt8 = 0xFF
-        /// Means "not available" in place of a power in dBm.
+        /// The value for a power that is not available, in place of dBm.
         package static let noPower: Int8 = 127
     }
 
@@ -80,13 +80,13 @@ package struct AdvertisingReportIterator: Sendable {
         }
     }
 
-    /// The properties of each event type of legacy reports. A table, because a literal set is allocated at each use.
+    /// The properties of each event type of legacy reports. A table avoids the allocation of a set literal at each use.
     private static let legacyProperties: [AdvertisingReport.Properties] = [
         [.legacy, .connectable, .scannable],
         [.legacy, .connectable, .directed],
         [.legacy, .scannable],
         [.legacy],
-        // The report does not say whether the advertisement before the response was connectable.
+        // The report does not state whether the advertisement before the scan response was connectable.
         [.legacy, .scannable, .scanResponse],
     ]
 
@@ -138,7 +138,7 @@ package struct AdvertisingReportIterator: Sendable {
         let low = UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
         let high = UInt16(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 4, as: UInt16.self))
         let value = UInt64(high) << 32 | UInt64(low)
-        // 2 and 3: the identity address to which the controller resolved a private address.
+        // Types 2 and 3 are identity addresses, to which the controller resolved a private address.
         let kind: DeviceAddress.Kind? = type > 3 ? nil : type & 1 == 0 ? .public : .random
         return DeviceAddress(rawValue: value, kind: kind)
     }
@@ -146,7 +146,7 @@ package struct AdvertisingReportIterator: Sendable {
 
 /// The reason why an HCI event with advertising reports is malformed. Offsets are in bytes from the event code.
 public enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A field of the event that holds a reserved value.
+    /// A field of the event that can have a reserved value.
     public enum Field: String, Hashable, Sendable {
         /// The event type of a legacy report, in [0, 4].
         case eventType = "event type"
@@ -160,7 +160,7 @@ public enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConve
     case truncated(offset: Int, expected: Int, found: Int)
     /// Bytes follow the end of the event or of its last report.
     case surplus(offset: Int, count: Int)
-    /// A field holds a value that the specification reserves.
+    /// A field has a value that the specification reserves.
     case reservedValue(Field, Int, offset: Int)
 
     public var description: String {

@@ -26,14 +26,14 @@ package struct AdvertisingStructure: Hashable, Sendable {
 
 /// An iterator over the AD structures of advertising data, without copying.
 ///
-/// Each call gets the data, because a span cannot be stored.
+/// Pass the data to each call, because a span cannot be stored.
 package struct AdvertisingStructureIterator: Sendable {
     private var offset = 0
 
     /// Creates an iterator before the first structure.
     package init() {}
 
-    /// Returns the next structure; nil at the end of the data, or at a length of zero, which ends the significant part early.
+    /// Returns the next structure; nil at the end of the data, or at a length of zero, which ends the significant part.
     ///
     /// - Throws: `.truncatedStructure` if the structure ends beyond the data.
     package mutating func next(in data: Span<UInt8>) throws(AdvertisementError) -> AdvertisingStructure? {

@@ -20,15 +20,19 @@ public struct BeaconFrame: Hashable, Sendable {
         case notABeacon(NotABeacon)
     }
 
-    /// The reason why well-formed advertising data hold no beacon frame: the first payload that could have been one.
+    /// The reason why well-formed advertising data contain no beacon frame, for the first payload that could have been
+    /// one.
     public enum NotABeacon: Hashable, Sendable {
-        /// Neither manufacturer data nor service data.
+        /// There are neither manufacturer data nor service data.
         case noPayload
-        /// Manufacturer data of another layout, with the number of their company; nil if they are too short for a number.
+        /// The manufacturer data have another layout. `company` is their company number; nil if they are too short for
+        /// a number.
         case otherManufacturerData(company: UInt16?)
-        /// Service data of another 16-bit service; nil if they are too short for a UUID.
+        /// The service data are of another 16-bit service, with the UUID `service`; nil if they are too short for a
+        /// UUID.
         case otherServiceData(service: UInt16?)
-        /// An Eddystone frame of another type, such as URL (0x10), TLM (0x20) or EID (0x30); nil if it has no type.
+        /// The Eddystone frame is of another type, such as URL (0x10), TLM (0x20) or EID (0x30); nil if the frame has
+        /// no type byte.
         case otherEddystoneFrame(type: UInt8?)
     }
 
@@ -36,13 +40,14 @@ public struct BeaconFrame: Hashable, Sendable {
     public var format: Format
     /// The beacon. For Eddystone-UID, the UUID is namespace and instance together, and major and minor are 0.
     public var beacon: BeaconIdentity
-    /// Signal strength at 1 m in dBm. Eddystone-UID sends the one at 0 m, from which decoding subtracts 41 dB.
+    /// Signal strength at 1 m in dBm. Eddystone-UID sends the signal strength at 0 m, from which decoding subtracts 41
+    /// dB.
     ///
-    /// Decoding gives nil if the value is not one of ``Format/plausiblePowers``: beacons that were never calibrated send
-    /// 0 or a positive number. Their identity is valid all the same.
+    /// The decoded value is nil if it is not in ``Format/plausiblePowers``: beacons that were never calibrated send 0
+    /// or a positive number. Their identity is nevertheless valid.
     public var measuredPower: Int?
 
-    /// Creates a frame from its parts, without checking them.
+    /// Creates a frame from its parts without checking them.
     public init(format: Format, beacon: BeaconIdentity, measuredPower: Int?) {
         self.format = format
         self.beacon = beacon
@@ -58,7 +63,8 @@ public struct BeaconFrame: Hashable, Sendable {
 extension BeaconFrame.Format {
     /// The valid measured powers in dBm at 1 m.
     ///
-    /// For iBeacon and AltBeacon, the range of valid RSSI. For Eddystone, -100 to 20 dBm at 0 m, by its specification.
+    /// For iBeacon and AltBeacon, this is the range of valid RSSI. For Eddystone, it corresponds to -100 to 20 dBm at 0
+    /// m, from the specification.
     public var plausiblePowers: ClosedRange<Int> {
         switch self {
         case .iBeacon, .altBeacon: -127 ... -1
@@ -71,12 +77,12 @@ extension BeaconFrame.Format {
 extension BeaconFrame {
     /// Decodes the first beacon frame in advertising data, without copying them.
     ///
-    /// Decoding checks the structures up to the first frame. A defect behind a complete frame, such as a structure that
-    /// was cut off, doesn't matter.
+    /// Decoding checks the structures up to the first frame. A defect after a complete frame, such as a truncated
+    /// structure, has no effect.
     ///
     /// Sources: Apple, *Proximity Beacon Specification*, R1, 2015; Radius Networks, *AltBeacon Protocol Specification*
     /// 1.0, 2014; Google, *Eddystone Protocol Specification*, 2015.
-    /// - Throws: `AdvertisementError` if the data are malformed before they hold a frame.
+    /// - Throws: `AdvertisementError` if the data are malformed before the first frame.
     public static func decode(_ data: Span<UInt8>) throws(AdvertisementError) -> Decoding {
         switch try search(data) {
         case .found(let place): .beacon(frame(at: place, of: data))
@@ -87,7 +93,7 @@ extension BeaconFrame {
     /// The place of a valid frame within advertising data.
     struct Place {
         var format: Format
-        /// The offset of its payload, behind length and type.
+        /// The offset of its payload, after length and type.
         var start: Int
     }
 
@@ -97,7 +103,8 @@ extension BeaconFrame {
         case notABeacon(NotABeacon)
     }
 
-    /// Searches for the first frame and returns its place, because copying the frame took longer than the search.
+    /// Searches for the first frame and returns its place, not the frame itself, because copying a frame takes longer
+    /// than the search.
     static func search(_ data: Span<UInt8>) throws(AdvertisementError) -> Search {
         var structures = AdvertisingStructureIterator()
         var reason: NotABeacon?
@@ -118,7 +125,7 @@ extension BeaconFrame {
         return .notABeacon(reason ?? .noPayload)
     }
 
-    /// The kind of a payload.
+    /// The result of recognizing a payload.
     private enum Recognition {
         case beacon(Format)
         case notABeacon(NotABeacon)
@@ -130,18 +137,18 @@ extension BeaconFrame {
     enum Layout {
         static let appleCompany: UInt16 = 0x004C
         static let iBeaconType: UInt8 = 0x02
-        /// Bytes of an iBeacon after its own length byte: UUID, major, minor, power.
+        /// The number of bytes of an iBeacon after its own length byte: UUID, major, minor, power.
         static let iBeaconLength: UInt8 = 0x15
-        /// Company, type, length, and the 21 bytes above.
+        /// The payload length: company, type, length, and the 21 bytes above.
         static let iBeaconPayload = 25
         static let altBeaconCode: UInt16 = 0xBEAC
-        /// Company, code, 20 bytes of identity, power, and a byte that is the maker's own.
+        /// The payload length: company, code, 20 bytes of identity, power, and a byte for the manufacturer.
         static let altBeaconPayload = 26
         static let eddystoneService: UInt16 = 0xFEAA
         static let eddystoneUIDType: UInt8 = 0x00
-        /// Service, type, power, namespace, instance, and two reserved bytes.
+        /// The payload length: service, type, power, namespace, instance, and two reserved bytes.
         static let eddystoneUIDPayload = 22
-        /// Many beacons omit the two reserved bytes.
+        /// The payload length of the many beacons that omit the two reserved bytes.
         static let eddystoneUIDShortPayload = 20
         /// The offset of UUID, major and minor in each layout; their most significant byte comes first.
         static let identityOffset = 4
@@ -187,7 +194,7 @@ extension BeaconFrame {
         return .beacon(.eddystoneUID)
     }
 
-    /// Returns the power at 1 m in dBm that a frame sends; nil if it can't be one.
+    /// Returns the power at 1 m in dBm for the byte in a frame; nil if the value is not plausible.
     @inline(__always)
     private static func powerAtOneMeter(_ format: Format, _ power: UInt8) -> Int? {
         let sent = Int(Int8(bitPattern: power))
@@ -212,7 +219,7 @@ extension BeaconFrame {
 
     // MARK: - Bytes
 
-    // One load with one check of the bounds: loading byte by byte took a third of the decoding time.
+    // One load needs one check of the bounds. Loading byte by byte takes a third of the decoding time.
     private static func bigEndian16(_ bytes: Span<UInt8>, at offset: Int) -> UInt16 {
         UInt16(bigEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
     }
@@ -229,7 +236,7 @@ extension BeaconFrame {
         case power(Int, allowed: ClosedRange<Int>)
         /// The frame has no measured power.
         case noPower
-        /// Eddystone-UID has no major and no minor: both must be 0.
+        /// Major or minor isn't 0; Eddystone-UID has neither.
         case majorAndMinor(BeaconIdentity)
 
         public var description: String {
@@ -241,9 +248,9 @@ extension BeaconFrame {
         }
     }
 
-    /// Returns the advertising data of a beacon that sends this frame: its flags, and the frame.
+    /// Returns the advertising data of a beacon that sends this frame: the flags and the frame.
     ///
-    /// - Throws: `EncodingError` if the format cannot hold the frame.
+    /// - Throws: `EncodingError` if the format cannot represent the frame.
     public func advertisingData() throws(EncodingError) -> [UInt8] {
         guard let measuredPower else { throw .noPower }
         guard format.plausiblePowers.contains(measuredPower) else {

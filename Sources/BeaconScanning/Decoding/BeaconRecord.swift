@@ -24,6 +24,6 @@ public struct BeaconRecord: Hashable, Sendable {
     public var rssi: Double { sighting.rssi }
     /// The distance to the beacon; nil if its measured power is unknown.
     public var distance: DistanceEstimate? { range.distance }
-    /// The proximity class of the distance; nil if that is unknown.
+    /// The proximity class of the distance; nil if the distance is unknown.
     public var proximity: Proximity? { range.proximity }
 }

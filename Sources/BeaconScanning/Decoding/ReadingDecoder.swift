@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// A reading for the machines, with a decoded advertisement and a checked RSSI.
+/// A reading for the state machines, with a decoded advertisement and a checked RSSI.
 ///
-/// Only a ``ReadingDecoder`` creates one from a reception, which is thus decoded once, where it arrives.
+/// Only a ``ReadingDecoder`` creates one from a reception, so each reception is decoded once, on arrival.
 package struct DecodedReading: Hashable, Sendable {
     /// The decoded content of a reading.
     package enum Content: Hashable, Sendable {
         /// A beacon with a valid RSSI, either delivered as a sighting or decoded from an advertisement.
         case sighting(Sighting)
-        /// An advertisement with a valid RSSI that holds no beacon, or is malformed.
+        /// An advertisement with a valid RSSI that contains no beacon or is malformed.
         case advertisement(Advertisement)
         /// A sighting or an advertisement that the machines ignore.
         case rejected(Rejection)
-        /// Not a reception: a reading of another sensor, a position, or a status of the radio.
+        /// A reading that isn't a reception: from another sensor, a position, or a status of the radio.
         case other
     }
 
@@ -20,7 +20,7 @@ package struct DecodedReading: Hashable, Sendable {
     package enum Rejection: Hashable, Sendable {
         /// The RSSI is not a measurement, see ``Sighting/isMeasurement(rssi:)``.
         case invalidRSSI
-        /// The sighting repeats the one that the advertisement before it holds.
+        /// The sighting repeats the one that the previous advertisement contains.
         case repetition
     }
 
@@ -37,30 +37,30 @@ package struct DecodedReading: Hashable, Sendable {
     /// Creates the reading of a fix, which needs no decoding.
     package init(_ fix: Fix) { self.init(.fix(fix), .other) }
 
-    /// When it was sensed.
+    /// The time of the reading.
     package var instant: Instant { reading.instant }
 
-    /// The sighting that an advertisement holds; nil if the reading is a sighting itself, or not of a beacon.
+    /// The sighting in an advertisement; nil if the reading itself is a sighting, or isn't from a beacon.
     package var sightingInAdvertisement: Sighting? {
         guard case .advertisement = reading, case .sighting(let sighting) = content else { return nil }
         return sighting
     }
 }
 
-/// Decodes each reading once, before it reaches a state machine.
+/// A decoder that decodes each reading once, before it reaches a state machine.
 ///
-/// A source may deliver an advertisement and, right behind it, the sighting that it holds. The decoder rejects the second
-/// one. Readings of other sensors between the two make no difference.
+/// A source may deliver an advertisement and, directly after it, the sighting that it contains. The decoder rejects the
+/// sighting, even if readings of other sensors are between the two.
 package struct ReadingDecoder: Hashable, Sendable {
     /// The sighting in the latest advertisement; nil after any other reception.
     private var previous: Sighting?
-    /// The beacons of which an advertisement had no valid measured power, in the order of their first one; only the first
-    /// ones are kept.
+    /// The beacons that sent an advertisement without a valid measured power, in the order of the first such
+    /// advertisement; at most 16.
     package private(set) var uncalibratedBeacons: [BeaconIdentity] = []
-    /// The number of those beacons that are kept.
+    /// The maximum number of these beacons.
     private static let mostUncalibrated = 16
 
-    /// Creates a decoder, to be used for all readings of a source in their order.
+    /// Creates a decoder. Use one decoder for all readings of a source, in order.
     package init() {}
 
     /// Returns a reading with its decoded content.
@@ -73,7 +73,7 @@ package struct ReadingDecoder: Hashable, Sendable {
         case .advertisement(let advertisement):
             previous = nil
             guard advertisement.hasMeasurement else { return DecodedReading(reading, .rejected(.invalidRSSI)) }
-            // Malformed data hold no beacon: the `defect` of the advertisement is for the subscriber.
+            // Malformed data contain no beacon. The subscriber can read the advertisement's `defect`.
             previous = try? advertisement.sighting()
             if let previous, previous.measuredPower == nil { note(uncalibrated: previous.beacon) }
             return DecodedReading(reading, previous.map { .sighting($0) } ?? .advertisement(advertisement))

@@ -24,7 +24,7 @@ public struct ServiceUUID: Hashable, Comparable, Sendable, CustomStringConvertib
         return UInt32(truncatingIfNeeded: uuid.high >> 32)
     }
 
-    /// The short form as four or eight upper-case hexadecimal digits, or else all digits with dashes.
+    /// The short form as four or eight upper-case hexadecimal digits, otherwise all digits with dashes.
     public var description: String {
         guard let short else { return uuid.description }
         let digits = String(short, radix: 16, uppercase: true)
@@ -34,7 +34,7 @@ public struct ServiceUUID: Hashable, Comparable, Sendable, CustomStringConvertib
     /// Whether the short form has 2 bytes.
     var isShort: Bool { short.map { $0 <= 0xFFFF } ?? false }
 
-    /// The 2 bytes of the short form, or else all 16, the highest first.
+    /// The 2 bytes of the short form, otherwise all 16 bytes; the most significant byte first.
     var bigEndianBytes: [UInt8] {
         guard let short, short <= 0xFFFF else {
             return [uuid.high, uuid.low].flatMap { half in

@@ -11,20 +11,20 @@ public struct DutyCycle: Hashable, Sendable {
     public var interval = Duration.seconds(90)
     /// The factor of `interval`, in [0, 1000].
     public var intervalFactor = 1.0
-    /// Whether there is a single pass, which ends with `stop()`; the other settings then have no effect.
+    /// Whether the radio scans in a single pass, which ends with `stop()`; the other settings then have no effect.
     public var isContinuous = false
 
-    /// Creates the cycle with its defaults: 10 s of every 100 s.
+    /// Creates the cycle with its defaults: passes of 10 s in every 100 s.
     public init() {}
 
-    /// Creates a cycle, without checking it: see `problems`.
+    /// Creates a cycle without checking it; see `problems`.
     public init(scanDuration: Duration, interval: Duration, intervalFactor: Double = 1) {
         self.scanDuration = scanDuration
         self.interval = interval
         self.intervalFactor = intervalFactor
     }
 
-    /// One endless pass.
+    /// A cycle with one endless pass.
     public static var continuous: DutyCycle {
         var cycle = DutyCycle()
         cycle.isContinuous = true
@@ -44,7 +44,7 @@ public struct DutyCycle: Hashable, Sendable {
 }
 
 extension DutyCycle {
-    /// The settings of a duty cycle, each once.
+    /// The list of the settings of a duty cycle.
     package static let list: [Setting<DutyCycle>] = [
         .duration(
             "scanDuration", \.scanDuration, from: .milliseconds(10), better: .greater, "The duration of one pass."),

@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// The state machine of a duty cycle, which decides when a pass begins and ends.
 ///
-/// With a tick at each `nextWake`, it keeps the cycle exactly. A late tick delays the cycle, and the next pause keeps
-/// its length. A changed cycle applies from the next boundary. An endless pass has no boundary: it ends one
+/// With a tick at each `nextWake`, the machine follows the cycle exactly. A late tick delays the cycle; the next pause
+/// has its full length. A changed cycle applies from the next boundary. An endless pass has no boundary; it ends one
 /// `scanDuration` after the change.
 package struct DutyCycleMachine: Hashable, Sendable {
     package enum State: Hashable, Sendable {
@@ -26,7 +26,8 @@ package struct DutyCycleMachine: Hashable, Sendable {
         case endPass
     }
 
-    /// The maximum number of boundaries at once; more are due only after a gap of years in a recording.
+    /// The maximum number of boundaries that are handled at once; more are due only after a gap of years in a
+    /// recording.
     package static let dueLimit = 100_000
 
     private struct Transition {
@@ -35,7 +36,7 @@ package struct DutyCycleMachine: Hashable, Sendable {
     }
 
     package private(set) var state = State.stopped
-    /// The cycle, which applies from the next boundary.
+    /// The cycle that applies from the next boundary.
     package private(set) var cycle: DutyCycle
 
     /// Creates a stopped machine. The cycle must have no `problems`.
@@ -63,7 +64,8 @@ package struct DutyCycleMachine: Hashable, Sendable {
         return transition.directives
     }
 
-    /// Handles all ticks up to an instant, each at its own. After a gap of years, the cycle continues behind the gap.
+    /// Handles all ticks up to an instant, each at its own instant. After a gap of years, the cycle continues after the
+    /// gap.
     package mutating func catchUp(to now: Instant) -> [(instant: Instant, directive: Directive)] {
         var directives: [(instant: Instant, directive: Directive)] = []
         for _ in 0..<Self.dueLimit {

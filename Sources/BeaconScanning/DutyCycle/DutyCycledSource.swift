@@ -2,9 +2,9 @@ import IndoorVocabulary
 
 /// A source whose radio rests between passes; create it with `dutyCycled(_:clock:)`.
 ///
-/// On a live source, each pass is a scan of its own, so that the radio is off between two of them. If the reader is slow, the
-/// stream keeps the newest 65,536 readings and reports the number of lost ones by a ``RadioEvent``. On a recording, the source
-/// removes the receptions between two passes; the first reading begins the first pass.
+/// On a live source, each pass is a separate scan, so the radio is off between two passes. If the reader is slow, the
+/// stream keeps the newest 65,536 readings and reports the number of lost readings with a ``RadioEvent``. On a
+/// recording, the source removes the receptions between two passes; the first reading begins the first pass.
 ///
 /// A reading with ``RadioEvent/Status/resting`` ends a pass, and one with ``RadioEvent/Status/scanning`` begins the next one. A
 /// session measures silence only within passes.
@@ -32,8 +32,8 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
 
     /// Begins the first pass of a scan.
     ///
-    /// The stream ends with that of the source, and with its error. If the cycle is out of range, it throws a critical
-    /// `LocalizationError` with the invalid values.
+    /// The stream ends when the source's stream ends, with the same error. If the cycle is out of range, the stream
+    /// throws a critical `LocalizationError` with the invalid values.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
 
     /// Begins the first pass of a scan.
@@ -48,22 +48,23 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         switch (pace, steering) {
         case (.live, _): return ReadingFeed.readings { try await follow(report, into: $0) }
         case (.recorded, nil): return cutReadings(report)
-        // Settings that change while a recording plays don't cut it, because its progress at that time is arbitrary.
+        // Changes of the settings don't remove readings from a recording, because its progress at the time of a change
+        // is arbitrary.
         case (.recorded, _?): return source.beginReadings(reporting: report)
         }
     }
 
-    /// The present schedule.
+    /// The current schedule.
     private var schedule: ScanSchedule { steering?.schedule ?? fixed }
 
     /// The reason for the end of a pass.
     private enum PassEnd: Sendable {
         case sourceEnded
-        /// Its time was up; an endless pass got an end because the schedule changed at an instant.
+        /// The time of the pass is over. For an endless pass, `changedAt` is when a changed schedule set an end.
         case timeIsUp(changedAt: Instant?)
     }
 
-    /// Scans a live source pass by pass, until it ends within one.
+    /// Scans a live source pass by pass, until the source ends during a pass.
     private func follow(_ report: @escaping Report, into feed: ReadingFeed) async throws {
         let clock = makeClock()
         let present = LatestInstant(clock)
@@ -72,7 +73,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         while true {
             let end = machine.nextWake
             if machine.isScanning {
-                // Not every source reports that it scans. A radio that is off reports itself when it is on again.
+                // Report the scan, because not every source does. A radio that is off reports when it is on again.
                 tell(.scanning, present, into: feed)
                 switch try await scan(until: end, on: clock, present, report, into: feed) {
                 case .sourceEnded: return
@@ -91,7 +92,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    /// Yields the status of the radio, unless it has failed, or there is no reading yet to give an instant.
+    /// Yields the status of the radio, unless it has failed, or there was no reading yet, which determines the instant.
     private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into feed: ReadingFeed) {
         guard !present.isFailing, let now = present.now else { return }
         feed.yield(.radio(RadioEvent(instant: now, status: status)))
@@ -102,7 +103,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         until end: Instant?, on clock: SessionClock, _ present: LatestInstant, _ report: @escaping Report,
         into feed: ReadingFeed
     ) async throws -> PassEnd {
-        // The subscription begins before the schedule is read again, so that no change is missed.
+        // Subscribe before reading the schedule again, so that no change is missed.
         let changes = end == nil ? steering?.changes : nil
         return try await withThrowingTaskGroup(of: PassEnd.self) { group in
             group.addTask {
@@ -125,7 +126,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    /// Waits until a change gives an endless pass an end, and then until that end.
+    /// Waits until a changed schedule sets an end of the endless pass, and then until that end.
     ///
     /// - Returns: the time of the change.
     private static func end(
@@ -150,7 +151,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
 }
 
 extension DutyCycledSource: SteerableScanSource, ReportingScanSource, RadioHoldingSource {
-    /// The duty cycle that was set in code stays.
+    /// Returns nil, because the source keeps the duty cycle that was set in code.
     package func following(
         _ steering: ScanSteering, clock: some Clock<Duration>
     ) throws(LocalizationError) -> (any ScanSource)? { nil }
@@ -159,8 +160,8 @@ extension DutyCycledSource: SteerableScanSource, ReportingScanSource, RadioHoldi
 extension ScanSource {
     /// Returns this source with a radio that rests between passes, for a `Localizer` on battery power.
     ///
-    /// A localizer measures silence only within passes: it loses its venue after `LocalizationSettings.venueLostTimeout` of
-    /// listening without a beacon, regardless of the rests.
+    /// A localizer measures silence only within passes: it loses its venue after listening for
+    /// `LocalizationSettings.venueLostTimeout` without a beacon, regardless of the rests.
     public func dutyCycled(
         _ cycle: DutyCycle, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
@@ -180,8 +181,8 @@ extension ScanSource {
     ///
     /// A `Localizer` sets the schedule from its settings `scanner.dutyCycle` and `scanner.timing`, including those of
     /// the venue while the device is in it. Without a duty cycle in the settings, the schedule is one endless pass. On
-    /// a recording, it has no effect. A localizer also does this by itself with a source without a duty cycle; the
-    /// modifier serves to give it a control or a clock.
+    /// a recording, it has no effect. A localizer also applies this schedule to a source without a duty cycle; use this
+    /// method to provide your own control or clock.
     public func dutyCycledBySettings(
         _ steering: ScanSteering = ScanSteering(), clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
@@ -189,22 +190,22 @@ extension ScanSource {
     }
 }
 
-/// The present on the timeline of a source, from its latest reading and a clock.
+/// The current instant on the timeline of a source, calculated from its latest reading and a clock.
 final class LatestInstant: Sendable {
     private struct State {
         /// The instant of the latest reading, and the time of the clock at its arrival.
         var anchor: (instant: Instant, elapsed: Duration)?
-        /// Whether the radio has reported a failure, and received nothing since.
+        /// Whether the radio has reported a failure and has received nothing since then.
         var isFailing = false
     }
 
     private let clock: SessionClock
     private let state = Guarded(State())
 
-    /// Creates a present without an instant.
+    /// Creates the value before the first reading.
     init(_ clock: SessionClock) { self.clock = clock }
 
-    /// The present instant; nil before the first reading.
+    /// The current instant; nil before the first reading.
     var now: Instant? {
         let elapsed = clock.elapsed()
         return state.withLock { $0.anchor.map { $0.instant.advanced(by: elapsed - $0.elapsed) } }
@@ -213,7 +214,7 @@ final class LatestInstant: Sendable {
     /// Whether a failure prevents the radio from receiving, during a pass or a rest.
     var isFailing: Bool { state.withLock { $0.isFailing } }
 
-    /// Notes a reading that arrives now.
+    /// Records a reading that arrives now.
     func note(_ reading: SensorReading) {
         let elapsed = clock.elapsed()
         state.withLock { state in

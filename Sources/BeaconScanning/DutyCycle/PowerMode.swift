@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// A named combination of duty cycle and scan timing.
 ///
-/// Configuration files use the numbers. A greater number doesn't save more power.
+/// Configuration files use the numbers. A higher number doesn't necessarily save more power.
 ///
 /// | mode | number | radio listens | passes | share of the time |
 /// | --- | --- | --- | --- | --- |
@@ -13,7 +13,8 @@ import IndoorVocabulary
 public enum PowerMode: Int, Hashable, Sendable, CaseIterable {
     /// The radio listens all the time. Use this mode for localization.
     case none = 0
-    /// The radio listens half of the time, and still receives each beacon with several advertisements a second every second.
+    /// The radio listens half of the time, and still receives each beacon that sends several advertisements per second
+    /// at least once per second.
     case aggressive = 1
     /// The radio rests for 20 s between passes of 10 s.
     case normal = 2
@@ -22,8 +23,9 @@ public enum PowerMode: Int, Hashable, Sendable, CaseIterable {
 
     /// The scan timing within a pass.
     ///
-    /// The Linux kernel uses 30 of 60 ms for its search for known devices (`le_scan_window` and `le_scan_interval` in its
-    /// net/bluetooth/hci_core.c). A short pass without gaps receives more for the same power than a longer one with gaps.
+    /// The Linux kernel scans 30 of every 60 ms to find known devices (`le_scan_window` and `le_scan_interval` in its
+    /// net/bluetooth/hci_core.c). For the same power, a short pass without gaps receives more than a longer pass with
+    /// gaps.
     public var timing: ScanTiming {
         switch self {
         case .none, .normal, .eco: .whole

@@ -7,7 +7,7 @@ public struct ScanSchedule: Hashable, Sendable {
     /// The scan timing within a pass; nil for the default of the source.
     public var timing: ScanTiming?
 
-    /// Creates a schedule, by default of one endless pass.
+    /// Creates a schedule; the default is one endless pass.
     public init(cycle: DutyCycle = .continuous, timing: ScanTiming? = nil) {
         self.cycle = cycle
         self.timing = timing

@@ -10,13 +10,13 @@ public final class ScanSteering: Sendable {
     /// Creates a control with a schedule.
     public init(_ schedule: ScanSchedule = ScanSchedule()) { current = Guarded(schedule) }
 
-    /// The schedule, which applies from the next boundary.
+    /// The schedule that applies from the next boundary.
     public var schedule: ScanSchedule { current.withLock { $0 } }
 
-    /// Changes from now on.
+    /// The changes of the schedule, from now on.
     var changes: AsyncStream<ScanSchedule> { broadcast.subscribe() }
 
-    /// Changes the schedule from the next boundary: the present pass or rest ends as before.
+    /// Changes the schedule from the next boundary: the current pass or rest ends as before.
     ///
     /// An endless pass ends one `scanDuration` after the change.
     /// - Throws: `LocalizationError` with the values that are out of range; the schedule is then unchanged.
@@ -32,13 +32,13 @@ public final class ScanSteering: Sendable {
 
 /// A source whose schedule can change while it scans.
 public protocol SteerableScanSource: ScanSource {
-    /// The control of the schedule; nil if it is fixed.
+    /// The control of the schedule; nil if the schedule is fixed.
     var steering: ScanSteering? { get }
 }
 
-/// A source whose radio can't be made to rest from outside by ending its scan, because the radio is inside of it.
+/// A source that contains the radio, so that ending the source's scan is not a way to let the radio rest.
 package protocol RadioHoldingSource: ScanSource {
-    /// Returns a copy of this source whose radio follows a control; nil if the radio has a duty cycle of its own.
+    /// Returns a copy of this source whose radio follows a control; nil if the radio has its own duty cycle.
     ///
     /// - Throws: `LocalizationError` if the radio can't rest.
     func following(
@@ -49,8 +49,8 @@ package protocol RadioHoldingSource: ScanSource {
 extension ScanSource {
     /// Changes the schedule of a steerable source. A live source without a duty cycle needs a control first.
     ///
-    /// - Returns: a source that follows the schedule in place of this one; nil if this one follows it, has a duty cycle of
-    ///   its own, or is a recording.
+    /// - Returns: a source that follows the schedule and replaces this one; nil if this source itself follows it, has
+    ///   its own duty cycle, or is a recording.
     /// - Throws: `LocalizationError` with the values that are out of range, or because the radio can't rest; the schedule
     ///   is then unchanged.
     package func keeping(
@@ -66,7 +66,7 @@ extension ScanSource {
         return try withControl(steering, clock: clock)
     }
 
-    /// Returns this source with a radio that follows a control; nil if the radio has a duty cycle of its own.
+    /// Returns this source with a radio that follows a control; nil if the radio has its own duty cycle.
     func withControl(
         _ steering: ScanSteering, clock: some Clock<Duration>
     ) throws(LocalizationError) -> (any ScanSource)? {

@@ -13,8 +13,8 @@
 /// | `d:25-25` | the manufacturer's own data; any number |
 /// | `x` | the advertisement only adds data to another one, and has no identity |
 ///
-/// `i` and `d` may end with `l`: the lowest byte comes first. `i` may end with `v`: the field ends with the payload if that is
-/// earlier. The offset 0 is the first byte of the company number, or of the service UUID.
+/// `i` and `d` may end with `l`: the least significant byte comes first. `i` may end with `v`: the field ends with the
+/// payload if the payload is shorter. The offset 0 is the first byte of the company number, or of the service UUID.
 ///
 /// Source: Radius Networks, *Android Beacon Library*, documentation of `BeaconParser.setBeaconLayout`.
 public struct BeaconLayout: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct BeaconLayout: Hashable, Sendable {
     public struct Field: Hashable, Sendable {
         /// The offsets of the first and the last byte.
         public var offsets: ClosedRange<Int>
-        /// Whether the lowest byte comes first.
+        /// Whether the least significant byte comes first.
         public var isLittleEndian = false
         /// Whether the field may end before its last offset, at the end of the payload.
         public var isVariable = false
@@ -119,7 +119,7 @@ extension BeaconLayout {
 }
 
 extension BeaconLayout: CustomStringConvertible {
-    /// The layout string, its terms in the order of the table above.
+    /// The layout string, with its terms in the order of the table above.
     public var description: String {
         func range(_ offsets: ClosedRange<Int>) -> String { "\(offsets.lowerBound)-\(offsets.upperBound)" }
         func hex(_ bytes: [UInt8]) -> String {
@@ -139,17 +139,17 @@ extension BeaconLayout: CustomStringConvertible {
     }
 }
 
-/// The reason why a layout string is invalid, or why a layout cannot hold a frame.
+/// The reason why a layout string is invalid, or why a layout cannot represent a frame.
 public enum BeaconLayoutError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A term of the string is invalid, for a reason.
+    /// A term of the string is invalid; `reason` states why.
     case term(String, reason: String)
     /// A required term is missing.
     case missing(String, in: String)
-    /// A frame has another number of values than the layout has fields of that kind.
+    /// The number of a frame's values differs from the number of the layout's fields of that kind.
     case count(String, expected: Int, found: Int)
-    /// A value has another number of bytes than its field.
+    /// The number of a value's bytes differs from the length of its field.
     case length(field: String, expected: Int, found: Int)
-    /// The measured power in dBm does not fit into its byte, or either the layout or the frame has none.
+    /// The measured power in dBm does not fit into its byte, or only one of layout and frame has a power.
     case power(Int?, layout: String)
 
     public var description: String {

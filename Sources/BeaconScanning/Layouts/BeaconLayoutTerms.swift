@@ -75,7 +75,7 @@ struct BeaconLayoutTerms {
             offsets, isLittleEndian: letters.contains("l"), isVariable: letters.contains("v"))
     }
 
-    /// Parses a range and as many bytes in hexadecimal, as in `2-3=beac`.
+    /// Parses a range and its bytes in hexadecimal, as in `2-3=beac`.
     private static func bytes(
         _ text: Substring, of term: String
     ) throws(BeaconLayoutError) -> (offsets: ClosedRange<Int>, bytes: [UInt8]) {

@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// A source that also decodes beacons of other layouts; create it with `decoding(_:)`.
 ///
-/// Behind each advertisement with a frame of one of the layouts, and without a beacon of a built-in format, the source delivers
-/// the sighting of that beacon. It decodes no malformed advertisements.
+/// After each advertisement that has a frame of one of the layouts and no beacon of a built-in format, the source
+/// delivers the sighting of that beacon. It doesn't decode malformed advertisements.
 public struct LayoutDecodingSource<Source: ScanSource>: WrappingScanSource {
     private let source: Source
     private let layouts: [BeaconLayout]
@@ -48,7 +48,7 @@ extension LayoutDecodingSource: RadioHoldingSource {
 }
 
 extension ScanSource {
-    /// Returns this source of any type with a decoder.
+    /// Returns this source with a decoder; callable on an `any ScanSource`.
     fileprivate func decodingAny(_ layouts: [BeaconLayout]) -> any ScanSource { decoding(layouts) }
 }
 

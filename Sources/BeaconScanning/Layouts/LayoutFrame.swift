@@ -4,14 +4,14 @@ import IndoorVocabulary
 public struct LayoutFrame: Hashable, Sendable {
     /// The company of the manufacturer data; nil in service data.
     public var company: UInt16?
-    /// The identifiers in the order of the layout, the highest byte of each first.
+    /// The identifiers in the order of the layout, the most significant byte of each first.
     public var identifiers: [[UInt8]]
     /// Signal strength at 1 m in dBm, with the correction of the layout; nil if the layout has no power field.
     public var measuredPower: Int?
-    /// The manufacturer's own data in the order of the layout, the highest byte of each first.
+    /// The manufacturer's own data in the order of the layout, the most significant byte of each first.
     public var data: [[UInt8]]
 
-    /// Creates a frame from its parts, without checking them.
+    /// Creates a frame from its parts without checking them.
     public init(company: UInt16? = nil, identifiers: [[UInt8]], measuredPower: Int? = nil, data: [[UInt8]] = []) {
         self.company = company
         self.identifiers = identifiers
@@ -21,8 +21,9 @@ public struct LayoutFrame: Hashable, Sendable {
 
     /// The identity of the beacon in a venue; nil if the identifiers are empty, or longer than 20 bytes together.
     ///
-    /// The bytes of all identifiers in a row are the UUID (16 bytes), the major (2) and the minor (2); missing bytes are zero.
-    /// For an iBeacon, the result is its UUID, major and minor. For Eddystone, the UUID is namespace and instance.
+    /// The bytes of all identifiers, one after the other, are the UUID (16 bytes), the major (2) and the minor (2);
+    /// missing bytes are zero. For an iBeacon, the result is its UUID, major and minor. For Eddystone, the UUID is
+    /// namespace and instance.
     public var identity: BeaconIdentity? {
         var bytes = Array(identifiers.joined())
         guard (1...20).contains(bytes.count) else { return nil }
@@ -50,8 +51,8 @@ extension BeaconLayout {
 
     /// Returns advertising data with the flags of a beacon and a frame.
     ///
-    /// Bytes between the fields are zero. A frame without a company gets the number for tests, 0xFFFF.
-    /// - Throws: `BeaconLayoutError` if the layout cannot hold the frame.
+    /// Bytes between the fields are zero. A frame without a company gets the company number for tests, 0xFFFF.
+    /// - Throws: `BeaconLayoutError` if the layout cannot represent the frame.
     public func advertisingData(of frame: LayoutFrame) throws(BeaconLayoutError) -> [UInt8] {
         let payload = try payload(of: frame)
         return [2, AdvertisingStructure.KnownType.flags, 0x06, UInt8(payload.count + 1), structureType] + payload

@@ -8,7 +8,7 @@ import CMath
 public struct PathLossModel: Hashable, Sendable {
     /// P₁: signal strength at 1 m, in dBm.
     public var measuredPower: Double
-    /// n: 2 in free space, below 2 along corridors, 2.5 to 4 through walls and people. Above 0.
+    /// n: the path-loss exponent, above 0; 2 in free space, below 2 along corridors, 2.5 to 4 through walls and people.
     public var exponent: Double
     /// σ: the standard deviation in dB between places, because of walls and people; 0 or above.
     public var shadowing: Double

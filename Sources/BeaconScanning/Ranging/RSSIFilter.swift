@@ -1,29 +1,30 @@
 import IndoorVocabulary
 
-/// A filter that smooths one beacon's RSSI over time: single outliers change it little, a lasting change changes it
-/// fully.
+/// A filter that smooths one beacon's RSSI over time: single outliers change the result little, and a persistent change
+/// changes it fully.
 ///
-/// A Kalman filter of a random walk that reduces the weight of innovations beyond a limit. Each measurement has its
-/// time, so advertising may be irregular. Sources: R. E. Kalman, *A New Approach to Linear Filtering and Prediction
-/// Problems*, 1960; C. J. Masreliez and R. D. Martin, *Robust Bayesian Estimation for the Linear Model and
-/// Robustifying the Kalman Filter*, 1977.
+/// The filter is a Kalman filter of a random walk that reduces the weight of innovations beyond a limit. Each
+/// measurement has its own time, so the intervals between advertisements may vary. Sources: R. E. Kalman, *A New
+/// Approach to Linear Filtering and Prediction Problems*, 1960; C. J. Masreliez and R. D. Martin, *Robust Bayesian
+/// Estimation for the Linear Model and Robustifying the Kalman Filter*, 1977.
 public struct RSSIFilter: Hashable, Sendable {
     /// The settings of a filter.
     public struct Settings: Hashable, Sendable {
         /// The standard deviation of a single measurement in dB, above 0.
         ///
-        /// About the fast fading of advertisements that change between three channels.
+        /// The default is about the fast fading of advertisements on three alternating channels.
         public var measurementDeviation = 5.0
-        /// The change of the true RSSI in a second, as a standard deviation in dB, above 0.
+        /// The change of the true RSSI per second, as a standard deviation in dB, above 0.
         ///
-        /// At 4 m from a beacon, and 1 m/s directly towards it or away, free-space loss changes by about 2 dB a
-        /// second.
+        /// At a distance of 4 m and a speed of 1 m/s directly towards or away from a beacon, free-space loss changes by
+        /// about 2 dB per second.
         public var driftPerSecond = 2.0
-        /// The limit of an innovation in standard deviations; the filter reduces the weight of larger ones to it.
+        /// The limit of an innovation in standard deviations; the filter reduces the weight of larger innovations to
+        /// this limit.
         ///
         /// 1.345 keeps 95 % of the efficiency under Gaussian noise (P. J. Huber, *Robust Estimation of a Location
-        /// Parameter*, 1964). Fading is one-sided and has heavier tails, and with 2 the filter doesn't treat a step as
-        /// an outlier for long.
+        /// Parameter*, 1964). Fading is one-sided and has heavier tails. With 2, the filter accepts a step soon,
+        /// instead of treating it as an outlier for long.
         public var outlierLimit = 2.0
 
         /// Creates settings with their defaults.
@@ -56,7 +57,7 @@ public struct RSSIFilter: Hashable, Sendable {
         let weight = abs(innovation) > limit ? limit / abs(innovation) : 1
         let gain = predicted / (predicted + noise)
         mean += gain * weight * innovation
-        // The weight also bounds the effect of an outlier on the variance.
+        // The weight also limits the effect of an outlier on the variance.
         variance = predicted * (1 - gain * weight)
         instant = max(instant, now)
     }

@@ -1,16 +1,16 @@
 import IndoorVocabulary
 
-/// The ranges to all received beacons; beacons that fall silent expire.
+/// An estimator of the ranges to all received beacons; a beacon that is no longer received expires.
 ///
-/// A value with time as an input: the same calls give the same results.
+/// The estimator is a value, and the caller passes the time: the same calls give the same results.
 public struct Ranger: Sendable {
     /// The settings of ranging.
     public struct Settings: Hashable, Sendable {
-        /// A beacon expires after this time without a reception; above zero.
+        /// The time without a reception after which a beacon expires; above zero.
         public var silence: Duration = .seconds(5)
-        /// The path-loss exponent of beacons without a model of their own.
+        /// The path-loss exponent of beacons without their own model.
         public var exponent = 2.0
-        /// The shadowing in dB of beacons without a model of their own.
+        /// The shadowing in dB of beacons without their own model.
         public var shadowing = 4.0
         /// The settings of the RSSI filter.
         public var filter = RSSIFilter.Settings()
@@ -32,7 +32,7 @@ public struct Ranger: Sendable {
     ///
     /// - Parameters:
     ///   - settings: the settings of the filter and the path-loss model.
-    ///   - models: the models of single beacons; they precede the power that the beacons advertise.
+    ///   - models: the models of individual beacons; they have priority over the power that the beacons advertise.
     public init(settings: Settings = Settings(), models: [BeaconIdentity: PathLossModel] = [:]) {
         self.settings = settings
         self.models = models
@@ -53,7 +53,7 @@ public struct Ranger: Sendable {
         tracks[sighting.beacon] = track
     }
 
-    /// Removes the beacons that were silent for `settings.silence`. Linear in the number of beacons.
+    /// Removes the beacons that were silent for `settings.silence`. The time is linear in the number of beacons.
     public mutating func forgetSilent(at now: Instant) {
         tracks = tracks.filter { !isSilent($0.value, at: now) }
     }
@@ -88,7 +88,7 @@ public struct Ranger: Sendable {
 }
 
 extension Ranger.Settings {
-    /// The settings of ranging, each once.
+    /// The list of the settings of ranging.
     package static let list: [Setting<Ranger.Settings>] = [
         .duration("silence", \.silence, above: .zero, "How long a beacon may be silent before it is discarded."),
         .number(

@@ -4,9 +4,9 @@ import IndoorVocabulary
 public struct RegionEvent: Hashable, Sendable {
     /// The kinds of events.
     public enum Kind: String, Hashable, Sendable {
-        /// The radio received the first of its beacons.
+        /// The radio received the first of the region's beacons.
         case enter
-        /// The radio no longer receives any of its beacons.
+        /// The radio no longer receives any of the region's beacons.
         case exit
     }
 
@@ -51,7 +51,8 @@ public struct TrackingState: Hashable, Sendable {
     /// The names of the regions that the device is in, in the order in which they were tracked.
     public var insideRegions: [String]
 
-    /// Whether tracking is paused: the scanner stores the regions, and emits no events of them until tracking is resumed.
+    /// Whether tracking is paused: the scanner stores the regions, and emits no events for them until tracking is
+    /// resumed.
     public var isPaused: Bool
 
     /// Creates a state.

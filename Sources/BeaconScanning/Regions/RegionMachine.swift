@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The state machine of tracked regions: it detects entries and exits, and ranges beacons.
 ///
-/// The methods that track regions return no directives. Only receptions and the passing of time do.
+/// The methods that track regions return no directives. Only receptions and elapsed time cause directives.
 package struct RegionMachine: Hashable, Sendable {
     package enum Event: Hashable, Sendable {
         /// The radio begins or stops receiving.
@@ -33,7 +33,7 @@ package struct RegionMachine: Hashable, Sendable {
     }
 
     private let settings: RegionSettings
-    /// In the order in which they were tracked.
+    /// The tracked regions, in the order in which they were added.
     private var tracked: [Tracked] = []
     /// Whether tracking is paused.
     package private(set) var isPaused = false
@@ -72,7 +72,7 @@ package struct RegionMachine: Hashable, Sendable {
     /// Stops tracking all regions, without exits.
     package mutating func clear() { tracked = [] }
 
-    /// Stores the regions, and emits no events of them until `resume()`.
+    /// Stores the regions, but emits no events for them until `resume()`.
     package mutating func pause() {
         isPaused = true
         forget()
@@ -81,8 +81,8 @@ package struct RegionMachine: Hashable, Sendable {
     /// Ends a pause: the next reception of a beacon enters its regions again.
     package mutating func resume() { isPaused = false }
 
-    /// Treats the device as outside all regions, or the one with a name, without an exit: the next reception of a beacon enters
-    /// its regions again.
+    /// Treats the device as outside all regions, or outside the region with a name, without an exit: the next reception
+    /// of a beacon enters its regions again.
     package mutating func forget(_ id: String? = nil) {
         for index in tracked.indices where id == nil || tracked[index].id == id { tracked[index].forget() }
     }
@@ -128,7 +128,7 @@ package struct RegionMachine: Hashable, Sendable {
 
     private mutating func hear(_ range: RangeEstimate, at now: Instant) -> [Directive] {
         guard !isPaused, listened.isListening else { return [] }
-        // While the device is in no region, there is no ranging, but its rhythm continues.
+        // While the device is in no region, there are no rangings, but their times continue at the same interval.
         if insideCount == 0 { skipRangings(until: now) }
         let time = listened.instant(at: now)
         var directives: [Directive] = []

@@ -2,17 +2,18 @@ import IndoorVocabulary
 
 /// The conditions for entering and leaving a region, and the rate of ranging its beacons.
 public struct RegionSettings: Hashable, Sendable {
-    /// The device leaves a region after this time of listening without any of its beacons; above 0 s, at most a day.
+    /// The time of listening without any of a region's beacons after which the device leaves the region; above 0 s, at
+    /// most a day.
     ///
-    /// Time between two passes is not included. A beacon that advertises once a second, with half of its
-    /// advertisements received, is silent for 10 s some forty times a day, but for 30 s, the timeout of phones, once
-    /// in seventy years.
+    /// The time between two passes is not included. If a beacon advertises once per second and half of its
+    /// advertisements are received, a silence of 10 s occurs about forty times a day, but a silence of 30 s, the
+    /// timeout of phones, once in seventy years.
     public var exitTimeout = Duration.seconds(30)
-    /// The device enters a region at this smoothed RSSI in dBm, or above; in [-127, 0].
+    /// The minimum smoothed RSSI in dBm at which the device enters a region; in [-127, 0].
     public var enterRSSI = -127.0
-    /// The device stays in a region while a beacon has this smoothed RSSI in dBm, or above; in [-127, `enterRSSI`].
+    /// The minimum smoothed RSSI in dBm of a beacon while the device stays in a region; in [-127, `enterRSSI`].
     ///
-    /// At some 6 dB below `enterRSSI`, a device at the border doesn't enter and leave repeatedly.
+    /// With a value about 6 dB below `enterRSSI`, a device at the border doesn't enter and leave repeatedly.
     public var exitRSSI = -127.0
     /// The time between two rangings of the beacons of a region, from 100 ms to a day.
     public var rangingInterval = Duration.seconds(1)
@@ -25,7 +26,7 @@ public struct RegionSettings: Hashable, Sendable {
 }
 
 extension RegionSettings {
-    /// The settings of regions, each once.
+    /// The list of the settings of regions.
     package static let list: [Setting<RegionSettings>] = [
         .duration(
             "exitTimeout", \.exitTimeout, above: .zero,

@@ -1,15 +1,15 @@
 import CMath
 import IndoorVocabulary
 
-/// A room classifier that estimates the offset of this receiver from the trained one while it runs.
+/// A room classifier that continuously estimates this receiver's offset from the receiver of the training.
 ///
-/// A hidden Markov model: the device stays in a room for about `meanStay`, its receiver keeps its offset, and each
-/// scan updates the joint probability of both (L. R. Rabiner, *A Tutorial on Hidden Markov Models*, 1989). Consecutive
-/// scans have correlated errors, because a person hardly moves within a second. The classifier therefore uses only a
-/// share of the evidence of each scan, and a larger share of the first scans at a place. A change-point test detects
-/// from the RSSI alone that the device has moved to another place (E. S. Page, *Continuous Inspection Schemes*, 1954).
-/// After a change, all rooms are equally probable, so that earlier scans don't delay the new room. The memory of rooms
-/// can be turned off; the classifier learns the offset all the same.
+/// The classifier is a hidden Markov model: the device stays in a room for about `meanStay`, its receiver keeps its
+/// offset, and each scan updates the joint probability of room and offset (L. R. Rabiner, *A Tutorial on Hidden Markov
+/// Models*, 1989). Consecutive scans have correlated errors, because a person hardly moves within a second. The
+/// classifier therefore uses only a share of the evidence of each scan, and a larger share of the first scans at a
+/// place. A change-point test detects from the RSSI alone that the device has moved to another place (E. S. Page,
+/// *Continuous Inspection Schemes*, 1954). After a change, all rooms are equally probable, so that earlier scans don't
+/// delay the new room. The memory of rooms can be turned off; the classifier then still learns the offset.
 public struct AdaptiveClassifier: Classifier {
     /// The settings of an adaptive classifier.
     public struct Settings: Hashable, Sendable {
@@ -18,27 +18,28 @@ public struct AdaptiveClassifier: Classifier {
         /// Whether earlier scans contribute to the estimate of the room; if false, each scan is classified by itself.
         public var remembersRooms = true
         /// The approximate time that a device stays in a room, between changes that the change-point test doesn't
-        /// detect; above 0 s. With a shorter time, the classifier reports such changes sooner, and more false ones.
+        /// detect; above 0 s. With a shorter time, the classifier reports such changes sooner, but also more false
+        /// changes.
         public var meanStay = Duration.seconds(90)
         /// The approximate time that a device stays among the trained rooms, or elsewhere; above 0 s.
         ///
-        /// It is much longer than the stay in one room: an untrained room has a signal much like that of its
+        /// It is much longer than the stay in one room: the signal in an untrained room is similar to that in its
         /// neighbours, and only minutes of scans distinguish them.
         public var meanVisit = Duration.seconds(3600)
-        /// The weight of a scan's evidence beside that of the scans before; above 0, at most 1.
+        /// The weight of a scan's evidence relative to the previous scans; above 0, at most 1.
         ///
-        /// About a thirtieth. Fading of some 5 dB lasts for seconds because of bodies, and a place differs from the
-        /// trained ones by some 3 dB that no further scan averages out, so a minute of scans has the information of
-        /// about two. With a larger share, the classifier is wrong more often.
+        /// The default is about a thirtieth. Bodies cause fading of about 5 dB that lasts for seconds. A place also
+        /// differs from the trained places by about 3 dB, which no further scan averages out. A minute of scans
+        /// therefore has the information of about two scans. With a larger share, the classifier is wrong more often.
         public var evidenceShare = 0.03
         /// The weight of the evidence of the first scan at a place; from `evidenceShare` to 1.
         ///
-        /// The first scan repeats no earlier one. The n-th scan has the n-th part of this weight, until that is less
-        /// than `evidenceShare`.
+        /// The first scan is independent of the earlier ones. The n-th scan has 1/n of this weight, but at least
+        /// `evidenceShare`.
         public var firstEvidenceShare = 0.35
-        /// The log likelihood ratio at which the classifier accepts that the device is at another place, in nats;
-        /// above 0, or infinity to turn the change-point test off. With a smaller ratio, it reports changes sooner,
-        /// and more false ones.
+        /// The log likelihood ratio at which the classifier accepts that the device is at another place, in nats; above
+        /// 0, or infinity to turn the change-point test off. With a smaller ratio, it reports changes sooner, but also
+        /// more false changes.
         public var changeThreshold = 6.0
         /// The standard deviation in dB of the receiver's offset before the first scan; above 0.
         public var offsetDeviation = 8.0
@@ -52,7 +53,7 @@ public struct AdaptiveClassifier: Classifier {
 
     private let settings: Settings
     private let model: RoomSignalModel
-    /// The prior probability of each state: equal for all rooms, then the one for none of them.
+    /// The prior probability of each state: the same for all rooms, followed by the state outside all rooms.
     private let statePrior: [Double]
     private let offsetPrior: [Double]
     /// The probability of each pair of offset and state, ordered like the model's likelihoods.
@@ -82,7 +83,7 @@ public struct AdaptiveClassifier: Classifier {
             beaconCount: model.beaconCount, deviation: model.scatter, threshold: settings.changeThreshold)
     }
 
-    /// The learned offset in dB: the RSSI of this receiver less that of the trained one.
+    /// The learned offset in dB: the RSSI of this receiver minus the RSSI of the receiver of the training.
     public var receiverOffset: Double {
         zip(RoomSignalModel.offsets, offsetBelief).reduce(0) { $0 + $1.0 * $1.1 }
     }
@@ -112,7 +113,7 @@ public struct AdaptiveClassifier: Classifier {
         place = Self.placeTest(model, settings)
     }
 
-    /// The weight of the evidence of the present scan.
+    /// The weight of the evidence of the current scan.
     private var evidenceShare: Double {
         max(settings.evidenceShare, settings.firstEvidenceShare / Double(max(1, place.scanCount)))
     }
@@ -128,12 +129,14 @@ public struct AdaptiveClassifier: Classifier {
         }
     }
 
-    /// The offset may drift by a step of the grid in some 50 scans, and rarely the receiver is a different one.
+    /// The probability per scan that the offset drifts by a step of its grid (once in about 50 scans), and that the
+    /// receiver is a different one.
     private static let (drift, renewal) = (0.02, 0.001)
-    /// The scans of a batch have one instant, although they are about a second apart.
+    /// The minimum time between scans in seconds. The scans of a batch have the same instant, although they are about a
+    /// second apart.
     private static let shortestStep = 1.0
 
-    /// Updates the probabilities for the time that has passed: the device may have changed rooms, left all of them, or
+    /// Updates the probabilities for the elapsed time: the device may have changed rooms, left all of them, or
     /// returned.
     ///
     /// - Parameters:
@@ -147,7 +150,7 @@ public struct AdaptiveClassifier: Classifier {
             settings.remembersRooms ? cmath_exp(-elapsed / max(1e-3, mean.seconds)) : 0
         }
         let (expected, onVisit) = (staying(settings.meanStay), staying(settings.meanVisit))
-        // Bayes: the expected stay, and the result of the change-point test.
+        // Bayes' rule, with the expected stay and the result of the change-point test.
         let inRoom =
             expected > 0 && changeRatio.isFinite
             ? expected / (expected + (1 - expected) * max(1, changeRatio)) : 0

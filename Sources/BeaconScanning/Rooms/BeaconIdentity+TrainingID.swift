@@ -4,7 +4,7 @@ extension BeaconIdentity {
     /// The beacon's name in training data: `UUID_Maj:1_Min:2`.
     package var trainingID: String { "\(uuid)_Maj:\(major)_Min:\(minor)" }
 
-    /// Creates an identity from a name of training data, including the format from before April 2018:
+    /// Creates an identity from a name of training data, including the format used before April 2018:
     /// `UUID.Maj:1.Min:2`.
     package init?(trainingID: String) {
         guard let separator = trainingID.dropFirst(36).first, separator == "_" || separator == "." else { return nil }

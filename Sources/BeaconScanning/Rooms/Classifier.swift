@@ -1,8 +1,9 @@
-/// A value that estimates from scans which of the trained rooms the device is in.
+/// A classifier that estimates from scans which of the trained rooms the device is in.
 ///
 /// The caller passes scans in the order of their instants.
 public protocol Classifier: Sendable {
-    /// Estimates the room of a scan; returns nil without a valid answer, such as with too few beacons or no training.
+    /// Estimates the room of a scan; returns nil if there is no valid answer, for example with too few beacons or
+    /// without training.
     mutating func classify(_ scan: RoomScan) -> RoomEstimate?
 
     /// Forgets the rooms of earlier scans, for example after the device was elsewhere.

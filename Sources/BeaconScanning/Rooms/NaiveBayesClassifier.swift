@@ -2,9 +2,9 @@ import CMath
 
 /// A room classifier with an independent normal distribution of each beacon's RSSI.
 ///
-/// Source: Crownstone, *localization-improvement*, naive Bayes: standard deviations of at least 1 dB, and the
-/// geometric mean of the densities, so that rooms that share different numbers of beacons with the scan are
-/// comparable. A room that shares fewer than `minimumBeacons` is excluded; a missing beacon has no effect. The
+/// Source: Crownstone, *localization-improvement*, naive Bayes. Standard deviations are at least 1 dB. The classifier
+/// uses the geometric mean of the densities, which is comparable between rooms that share different numbers of beacons
+/// with the scan. A room that shares fewer than `minimumBeacons` is excluded; a missing beacon has no effect. The
 /// probabilities are not calibrated.
 public struct NaiveBayesClassifier: Classifier {
     private struct Normal {

@@ -2,9 +2,9 @@ import CMath
 
 /// A room classifier that returns the room of the trained sample most similar to a scan.
 ///
-/// Source: Crownstone's app, `knn.ts`: k = 1, RSSI mapped by a sigmoid around -50 dBm, a missing beacon as 1, and the
-/// distance Σ(x² + y² - 1.95xy) over the beacons. Of equal distances, the first sample's is used, with rooms ordered
-/// by name. The probabilities decrease exponentially with the distance and are not calibrated.
+/// Source: Crownstone's app, `knn.ts`: k = 1, RSSI mapped by a sigmoid around -50 dBm, 1 for a missing beacon, and the
+/// distance Σ(x² + y² - 1.95xy) over the beacons. Among samples at equal distances, the first one is used, with rooms
+/// ordered by name. The probabilities decrease exponentially with the distance and are not calibrated.
 public struct NearestNeighborClassifier: Classifier {
     private struct Vector {
         /// 1 minus the mapped RSSI for the received beacons; 0 for all others.

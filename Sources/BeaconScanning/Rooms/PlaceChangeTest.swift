@@ -2,18 +2,19 @@ import CMath
 
 /// A change-point test that detects from the RSSI alone that a receiver has moved to another place.
 ///
-/// A cumulative sum of log likelihood ratios (E. S. Page, *Continuous Inspection Schemes*, Biometrika 1954). Under one
-/// hypothesis, a beacon's readings scatter around its mean at the present place, and the beacon is received as often
-/// as before. Under the other, they come from a new place with an unknown mean, and the beacon is received in every
-/// second scan. The test doesn't use the trained rooms. Readings at two places differ more than readings at one place,
-/// so the test detects a change after a few scans, and the rooms' likelihoods only after many.
+/// The test is a cumulative sum of log likelihood ratios (E. S. Page, *Continuous Inspection Schemes*, Biometrika
+/// 1954). Under one hypothesis, a beacon's readings scatter around its mean at the current place, and the beacon is
+/// received as often as before. Under the other, they come from a new place with an unknown mean, and the beacon is
+/// received in every second scan. The test doesn't use the trained rooms. Readings at two places differ more than
+/// readings at one place, so the test detects a change after a few scans, while the rooms' likelihoods show it only
+/// after many.
 package struct PlaceChangeTest: Sendable {
     /// The statistics of a beacon at a place.
     private struct Reading: Sendable {
         var mean = 0.0
-        /// The number of readings that the mean represents; older ones have less weight.
+        /// The number of readings that the mean represents; older readings have less weight.
         var weight = 0.0
-        /// Whether the present scan contains the beacon.
+        /// Whether the current scan contains the beacon.
         var isHeard = false
 
         mutating func add(_ rssi: Double) {
@@ -24,16 +25,17 @@ package struct PlaceChangeTest: Sendable {
 
     /// The distribution of an unknown beacon at a place, in dBm and dB.
     private static let unknown = (mean: -78.0, deviation: 10.0)
-    /// A mean follows slow movements within a room: readings of this many seconds ago have the weight e^-1.
+    /// The time constant in seconds of a mean, which follows slow movements within a room: readings of this age have
+    /// the weight e^-1.
     private static let memory = 10.0
-    /// The limits of one beacon's contribution, so that it neither causes a change nor excludes one alone.
+    /// The limits of one beacon's contribution; a single beacon can neither cause nor exclude a change.
     private static let bounds = (least: -3.0, greatest: 6.0)
-    /// The weight of missing beacons, because a beacon stays silent for several scans.
+    /// The weight of missing beacons; it is below 1 because a silence of a beacon often lasts for several scans.
     private static let silenceShare = 0.5
     /// The limits of the estimated share of the scans that contain a beacon.
     private static let shares = (least: 0.1, greatest: 0.9)
-    /// The number of scans that is enough to estimate how often a beacon is received, and the weight below which a
-    /// beacon is not expected any more.
+    /// The minimum number of scans to estimate how often a beacon is received, and the weight below which a beacon is
+    /// no longer expected.
     private static let (enoughScans, forgotten) = (2.0, 0.05)
 
     /// The variance of readings at one place, in dB².
@@ -41,21 +43,21 @@ package struct PlaceChangeTest: Sendable {
     /// The sum at which the test reports a change, in nats.
     private let threshold: Double
     private var present: [Reading]
-    /// The number of scans at the present place; older ones have less weight.
+    /// The number of scans at the current place; older scans have less weight.
     private var weight = 0.0
-    /// The statistics since the sum was last zero: those of the new place if there was a change.
+    /// The statistics since the sum was last zero; if there was a change, these are the statistics of the new place.
     private var candidate: [Reading]
     private var candidateCount = 0.0
     private var sum = 0.0
-    /// The number of scans at the present place.
+    /// The number of scans at the current place.
     package private(set) var scanCount = 0
 
     /// Creates a test without scans.
     ///
     /// - Parameters:
     ///   - deviation: the standard deviation of a beacon's readings at one place, in dB; above 0.
-    ///   - threshold: the log likelihood ratio at which the test reports a change, in nats; above 0, infinity for
-    ///     never.
+    ///   - threshold: the log likelihood ratio at which the test reports a change, in nats; above 0; infinity turns the
+    ///     test off.
     package init(beaconCount: Int, deviation: Double, threshold: Double) {
         variance = deviation * deviation
         self.threshold = threshold
@@ -63,14 +65,14 @@ package struct PlaceChangeTest: Sendable {
         candidate = present
     }
 
-    /// Compares a scan with the present place.
+    /// Compares a scan with the current place.
     ///
     /// - Parameters:
     ///   - heard: the beacons, each once, as offsets below the beacon count, with their RSSI in dBm.
     ///   - elapsed: the time since the previous scan, in seconds.
-    /// - Returns: the log likelihood ratio of a change to none, in nats; 0 without evidence of a change, and infinity
-    ///   if the test reports one. Then this scan and those with evidence of the change are the first ones of a new
-    ///   place.
+    /// - Returns: the log likelihood ratio in nats between a change and no change; 0 without evidence of a change, and
+    ///   infinity if the test reports a change. In that case, this scan and the earlier scans with evidence of the
+    ///   change are the first scans at a new place.
     package mutating func observe(_ heard: [(beacon: Int, rssi: Double)], after elapsed: Double) -> Double {
         guard threshold.isFinite else {
             scanCount += 1
@@ -106,7 +108,7 @@ package struct PlaceChangeTest: Sendable {
         candidateCount = 0
     }
 
-    /// The log likelihood ratio of a new place to the present one, given which beacons the scan contains.
+    /// The log likelihood ratio between a new place and the current one, from the presence of each beacon in the scan.
     private var audibilityRatio: Double {
         present.reduce(0) { total, reading in
             guard reading.isHeard || reading.weight > Self.forgotten else { return total }
@@ -115,10 +117,10 @@ package struct PlaceChangeTest: Sendable {
         }
     }
 
-    /// Returns the log likelihood ratio of a new place to the present one, given a reading.
+    /// Returns the log likelihood ratio between a new place and the current one, from a reading.
     private func logRatio(of rssi: Double, to reading: Reading) -> Double {
         let spread = Self.unknown.deviation * Self.unknown.deviation
-        // The readings here narrow the distribution of an unknown beacon.
+        // The readings at the current place narrow the distribution of an unknown beacon.
         let meanVariance = 1 / (1 / spread + reading.weight / variance)
         let mean = meanVariance * (Self.unknown.mean / spread + reading.weight * reading.mean / variance)
         let (here, anew) = (meanVariance + variance, spread + variance)

@@ -1,4 +1,4 @@
-/// A filter that keeps a room until a rule confirms that it has changed.
+/// A filter that keeps a room until a rule confirms the change to another room.
 package struct RoomChangeFilter: Hashable, Sendable {
     /// The place of the device among the trained rooms.
     package enum State: Hashable, Sendable {
@@ -9,7 +9,7 @@ package struct RoomChangeFilter: Hashable, Sendable {
         /// The device is in a trained room.
         case room(String)
 
-        /// Creates the state of an estimate's most probable room; nil for none of the trained ones.
+        /// Creates the state of an estimate's most probable room; nil for none of the trained rooms.
         init(_ room: String?) { self = room.map(State.room) ?? .noRoom }
 
         /// The room's name; nil if the device is in none, or the room is unknown.
@@ -30,7 +30,7 @@ package struct RoomChangeFilter: Hashable, Sendable {
     /// Creates a filter without estimates.
     package init(_ settings: RoomSettings) { self.settings = settings }
 
-    /// Handles the room of an estimate, nil for none of the trained ones; returns the confirmed room, likewise.
+    /// Handles the room of an estimate and returns the confirmed room; both are nil for none of the trained rooms.
     package mutating func observe(_ room: String?) -> String? {
         let latest = State(room)
         history.append(latest)
@@ -49,7 +49,7 @@ package struct RoomChangeFilter: Hashable, Sendable {
             var counts: [State: Int] = [:]
             for state in history { counts[state, default: 0] += 1 }
             let most = counts.values.max() ?? 0
-            // Among equally frequent states, the present one stays; otherwise the latest one is used.
+            // Among equally frequent states, keep the current one if it is among them; otherwise use the latest.
             if counts[present] == most { return present }
             return history.last { counts[$0] == most } ?? present
         }

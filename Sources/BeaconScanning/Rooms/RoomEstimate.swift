@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The estimated probabilities of the rooms that the device may be in.
 public struct RoomEstimate: Hashable, Sendable {
-    /// A room, or none of the trained ones, with its probability.
+    /// A room, or the state outside all trained rooms, with its probability.
     public struct Candidate: Hashable, Sendable {
         /// The room's name; nil for none of the trained rooms.
         public var room: String?
@@ -23,7 +23,7 @@ public struct RoomEstimate: Hashable, Sendable {
 
     /// Creates an estimate; candidates of equal probability keep their order.
     ///
-    /// Returns nil without candidates.
+    /// The result is nil without candidates.
     public init?(instant: Instant, candidates: [Candidate]) {
         guard !candidates.isEmpty else { return nil }
         self.instant = instant
@@ -33,9 +33,9 @@ public struct RoomEstimate: Hashable, Sendable {
         self.candidates = order.map { candidates[$0] }
     }
 
-    /// The most probable room; nil if being in none of the trained ones is more probable than each of them.
+    /// The most probable room; nil if it is more probable that the device is in none of the trained rooms.
     public var room: String? { candidates[0].room }
-    /// The probability of `room`, or of none of the trained ones if that is nil; in [0, 1].
+    /// The probability of `room`, or, if `room` is nil, of being in none of the trained rooms; in [0, 1].
     public var probability: Double { candidates[0].probability }
 
     /// Returns the probability of a room; 0 for one that was not trained.

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The entry into a trained room, the exit from it, or an update of the present room.
+/// The entry into a trained room, the exit from it, or an update of the current room.
 public struct RoomEvent: Hashable, Sendable {
     /// The kinds of events.
     public enum Kind: String, Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct RoomEvent: Hashable, Sendable {
     public var room: String
     /// The kind of the event.
     public var kind: Kind
-    /// The probability that the device is in the room, by the latest estimate; in [0, 1].
+    /// The probability that the device is in the room, from the latest estimate; in [0, 1].
     public var probability: Double
 
     /// Creates an event.

@@ -4,13 +4,13 @@ import IndoorVocabulary
 public struct RoomFingerprint: Hashable, Sendable {
     /// The place where a person carries the device while it records.
     public enum Placement: String, Hashable, Sendable, CaseIterable {
-        /// In a hand, or lying open.
+        /// In a hand, or lying uncovered.
         case hand
-        /// In a pocket or a bag, behind a body or cloth.
+        /// In a pocket or a bag, so that cloth or a body attenuates the signal.
         case pocket
     }
 
-    /// A sample: the beacons received at one moment of the training, about one a second.
+    /// A sample: the beacons received at one moment of the training, about one per second.
     public struct Sample: Hashable, Sendable {
         /// Seconds since 1970, UTC, with a fraction.
         public var timestamp: Double
@@ -19,7 +19,7 @@ public struct RoomFingerprint: Hashable, Sendable {
         /// The place where the device was carried.
         public var placement: Placement
 
-        /// Creates a sample; values that are not a measurement, and those of -1 dBm and above, are left out.
+        /// Creates a sample; values that are not a measurement, and values of -1 dBm or more, are left out.
         public init(timestamp: Double, rssi: [BeaconIdentity: Double], placement: Placement = .hand) {
             self.timestamp = timestamp
             self.placement = placement
@@ -44,23 +44,24 @@ public struct RoomFingerprint: Hashable, Sendable {
     /// Adds the samples of another training of the room.
     public mutating func add(_ other: RoomFingerprint) { samples += other.samples }
 
-    /// Removes a beacon that was moved or removed from the building; the samples stay, without it.
+    /// Removes a beacon that was moved or removed from the building; the samples remain, without the beacon.
     public mutating func forget(_ beacon: BeaconIdentity) {
         for index in samples.indices { samples[index].rssi[beacon] = nil }
     }
 
-    /// Returns the share of some beacons, such as those of the region, that were received in the training; in [0, 1].
+    /// Returns the share of the given beacons, such as those of the region, that were received in the training; in [0,
+    /// 1].
     ///
     /// For no beacons, the share is 1.
     public func coverage(of expected: Set<BeaconIdentity>) -> Double {
         expected.isEmpty ? 1 : Double(expected.intersection(beacons).count) / Double(expected.count)
     }
 
-    /// The same fingerprint with the pocket samples converted to those of a device in a hand.
+    /// The same fingerprint, with the pocket samples converted to samples of a device in a hand.
     ///
-    /// A pocket attenuates all beacons by about the same number of decibels. The loss is estimated from the beacons
-    /// that were received in both placements, from the stronger half of them, because of faint beacons only the
-    /// strongest readings pass through a pocket. With fewer than three such beacons, the fingerprint is returned
+    /// A pocket attenuates all beacons by about the same number of decibels. The loss is estimated from the stronger
+    /// half of the beacons that were received in both placements. Faint beacons are not used, because only their
+    /// strongest readings are received in a pocket. With fewer than three such beacons, the fingerprint is returned
     /// unchanged.
     package var inHand: RoomFingerprint {
         let (hand, pocket) = (Self.means(of: samples(in: .hand)), Self.means(of: samples(in: .pocket)))

@@ -1,6 +1,8 @@
-/// The state machine of rooms: it detects from the rangings of regions which of their trained rooms the device is in.
+/// The state machine of rooms: from the rangings of regions, it determines which of their trained rooms the device is
+/// in.
 ///
-/// It is off until it is started. Only rangings and exits from regions return events; the methods of the caller don't.
+/// It is off until it is started. It returns events only for rangings and for exits from regions, not from other
+/// methods.
 package struct RoomMachine: Sendable {
     private struct Region {
         var classifier: any Classifier
@@ -31,7 +33,7 @@ package struct RoomMachine: Sendable {
         regions[regionID] = classifier.map { Region(classifier: $0, filter: RoomChangeFilter(settings)) }
     }
 
-    /// Starts room detection; the machine emits a new entry into the present room.
+    /// Starts room detection; the next estimate causes a new entry into its room.
     package mutating func start() {
         isStarted = true
         forget()
@@ -43,12 +45,12 @@ package struct RoomMachine: Sendable {
         forget()
     }
 
-    /// Forgets the present room of all regions or of one, so that the next estimate enters its room again.
+    /// Forgets the current room of all regions or of one region, so that the next estimate enters its room again.
     package mutating func forget(_ regionID: String? = nil) {
         for id in regions.keys where regionID == nil || id == regionID { regions[id]?.forget(settings) }
     }
 
-    /// The present room of each region that has one, by the region's name.
+    /// The current room of each region that has one, by the region's name.
     package var rooms: [String: String] { regions.compactMapValues(\.room) }
 
     /// Returns the latest estimate in a region since the device entered it; nil if there is none.
@@ -78,7 +80,7 @@ package struct RoomMachine: Sendable {
         return (change + [room.map { event(.current, $0) }]).compactMap(\.self)
     }
 
-    /// Handles an entry into a region or an exit from it; the exit from a room precedes that from its region.
+    /// Handles an entry into a region or an exit from it; the exit from a room precedes the exit from its region.
     package mutating func handle(_ event: RegionEvent) -> [RoomEvent] {
         defer { regions[event.regionID]?.forget(settings) }
         guard isStarted, event.kind == .exit, let region = regions[event.regionID], let room = region.room else {

@@ -7,7 +7,7 @@ public struct RoomScan: Hashable, Sendable {
     /// The signal strength of each beacon in dBm, from -127 to below -1.
     public private(set) var rssi: [BeaconIdentity: Double]
 
-    /// Creates a scan; values that are not a measurement, and those of -1 dBm and above, are left out.
+    /// Creates a scan; values that are not a measurement, and values of -1 dBm or more, are left out.
     public init(instant: Instant, rssi: [BeaconIdentity: Double]) {
         self.instant = instant
         self.rssi = rssi.filter { Self.isUsable(rssi: $0.value) }
@@ -25,10 +25,10 @@ public struct RoomScan: Hashable, Sendable {
 
     /// Divides sightings, ordered by instant, into scans.
     ///
-    /// Some receivers deliver batches, with one instant for all sightings of a batch: if most sightings have the
-    /// instant of the one before, each batch is a scan. Otherwise, a scan contains the sightings within `interval` of
-    /// its first one. A beacon with several sightings in a scan has their mean RSSI. In a batch, which contains each
-    /// beacon once, the second sighting of a beacon begins the next scan.
+    /// Some receivers deliver batches whose sightings all have the same instant. If most sightings have the same
+    /// instant as the previous one, each batch is a scan. Otherwise, a scan contains the sightings within `interval` of
+    /// its first one. A beacon with several sightings in a scan has their mean RSSI. A batch contains each beacon once,
+    /// so the second sighting of a beacon begins the next scan.
     public static func scans(of sightings: [Sighting], interval: Duration = .seconds(1)) -> [RoomScan] {
         let shared = zip(sightings, sightings.dropFirst()).count { $0.instant == $1.instant }
         let isBatched = shared * 2 >= sightings.count && shared > 0

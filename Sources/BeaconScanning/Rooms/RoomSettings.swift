@@ -2,11 +2,11 @@ import IndoorVocabulary
 
 /// The rule for accepting a room change.
 public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
-    /// Immediately.
+    /// A change is accepted immediately.
     case immediate
-    /// After several estimates of the new room in a row.
+    /// A change is accepted after several consecutive estimates of the new room.
     case inARow
-    /// When the new room is the most frequent of the latest estimates.
+    /// A change is accepted when the new room is the most frequent one in the latest estimates.
     case bestOf
 }
 
@@ -14,7 +14,7 @@ public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
 ///
 /// The first room is always reported immediately.
 public struct RoomSettings: Hashable, Sendable {
-    /// When a room change is accepted: immediately, after several equal estimates in a row, or for the most frequent
+    /// When a room change is accepted: immediately, after several equal consecutive estimates, or for the most frequent
     /// room.
     ///
     /// The default is `immediate`, because ``AdaptiveClassifier`` detects changes itself. Use `inARow` or `bestOf` for
@@ -37,7 +37,7 @@ public struct RoomSettings: Hashable, Sendable {
 }
 
 extension RoomSettings {
-    /// The settings of changes of room, each once.
+    /// The list of the settings of room changes.
     package static let list: [Setting<RoomSettings>] = [
         .choice(
             "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],

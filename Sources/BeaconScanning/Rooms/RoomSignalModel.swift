@@ -28,11 +28,11 @@ struct RoomSignalModel: Sendable {
         }
     }
 
-    /// The prior standard deviation of RSSI within a room: some 5 dB (Bluetooth, bodies, hands).
+    /// The prior standard deviation of RSSI within a room: about 5 dB (Bluetooth, bodies, hands).
     private static let fading = 5.0
-    /// The number of samples that the prior is worth.
+    /// The weight of the prior as a number of samples.
     private static let fadingSamples = 30.0
-    /// The standard deviation in dB between trained places and others of the same room.
+    /// The standard deviation in dB between trained places and other places in the same room.
     private static let placeDeviation = 3.0
     /// The limits of the share of samples with a beacon: no training shows that a beacon is always or never received.
     private static let shares = 0.03...0.97
@@ -40,18 +40,20 @@ struct RoomSignalModel: Sendable {
     private static let presence = 0.6
     /// The share of the beacons never received in a room that were out of reach; the others were not installed yet.
     private static let outOfReach = 0.1
-    /// The probability of receiving a beacon that is out of reach, and that of an outlier.
+    /// The probability of receiving a beacon that is out of reach, and the probability of an outlier.
     private static let outliers = 0.02
     /// The probability of receiving an unknown beacon, and the mean and deviation of its RSSI.
     private static let unknown = (share: 0.6, mean: -78.0, deviation: 10.0)
     /// The limit of the radio's sensitivity, in dBm.
     private static let faintest = (mean: -92.0, deviation: 5.0)
-    /// In none of the rooms, the RSSI of a beacon is uniform over this many deviations of the training.
+    /// The width of the uniform distribution of a beacon's RSSI outside all rooms, in standard deviations of the
+    /// training.
     ///
-    /// The width is in deviations, so that a house with much scatter is not classified as elsewhere. The number is a
-    /// compromise between false alarms and missed rooms, chosen on a house of 13 rooms by leaving each of them out.
+    /// The width is in standard deviations, so that rooms with a large scatter are not classified as none of the rooms.
+    /// The number is a compromise between false alarms and missed rooms. It was selected with a house of 13 rooms by
+    /// leaving out each of them in turn.
     private static let anywhereDeviations = 8.6
-    /// The number of beacons shared with other rooms from which on a room doesn't need its exclusive ones.
+    /// The minimum number of beacons shared with other rooms with which a room doesn't need its exclusive beacons.
     private static let enoughShared = 6
 
     /// The candidate offsets of the receiver, in dB.
@@ -64,15 +66,15 @@ struct RoomSignalModel: Sendable {
     private let links: [[Link]]
     /// For each room, the logarithm of the probability that no beacon is received.
     private let silences: [Double]
-    /// For each beacon, the logarithm of the density of its RSSI in none of the rooms, where it is received as often
-    /// as in the room that receives it most.
+    /// For each beacon, the logarithm of the density of its RSSI outside all rooms, where the model assumes that it is
+    /// received as often as in the room that receives it most.
     private let anywhere: [Double]
 
-    /// The standard deviation of a beacon's RSSI at one place, in dB: the usual value, or that of the training if it
-    /// is larger.
+    /// The standard deviation of a beacon's RSSI at one place, in dB: the default value, or the value from the training
+    /// if it is larger.
     let scatter: Double
 
-    /// The number of states: the rooms, and none of them.
+    /// The number of states: one for each room, and one for none of the rooms.
     var stateCount: Int { links.count + 1 }
     /// The number of trained beacons; a scan refers to beacons by offsets below it.
     var beaconCount: Int { table.beacons.count }
@@ -97,10 +99,11 @@ struct RoomSignalModel: Sendable {
         table.known(of: scan, atLeast: count)
     }
 
-    /// Returns the training with pocket samples converted to those in a hand, and without exclusive beacons: those
-    /// that only one room received, if it has enough others.
+    /// Returns the training with pocket samples converted to hand samples, and without exclusive beacons, which only
+    /// one room received, if that room has enough others.
     ///
-    /// If beacons were added over time, exclusive ones may identify the time of the training rather than the room.
+    /// If beacons were installed over time, exclusive beacons may identify the time of the training instead of the
+    /// room.
     private static func comparable(_ training: RoomTrainingSet) -> RoomTrainingSet {
         var roomCounts: [BeaconIdentity: Int] = [:]
         for room in training.rooms.values { for beacon in room.beacons { roomCounts[beacon, default: 0] += 1 } }
@@ -114,7 +117,7 @@ struct RoomSignalModel: Sendable {
         return comparable
     }
 
-    /// Returns the standard deviation of all readings around the mean of their beacon and room, at least the usual
+    /// Returns the standard deviation of all readings around the mean of their beacon and room, at least the default
     /// one.
     private static func scatter(in table: RoomTable) -> Double {
         var (squares, count) = (0.0, 0.0)
@@ -155,9 +158,9 @@ struct RoomSignalModel: Sendable {
         }
     }
 
-    /// Returns the logarithms of the likelihoods: for each offset in order, for each state in order.
+    /// Returns the logarithms of the likelihoods, ordered by offset and then by state.
     ///
-    /// For missing beacons, the state of none of the rooms has the likelihood of the room that matches best.
+    /// For missing beacons, the state outside all rooms has the likelihood of the best matching room.
     func logLikelihoods(of heard: [(beacon: Int, rssi: Double)]) -> [Double] {
         let silent = links.indices.map { room in
             heard.reduce(silences[room]) { $0 - links[room][$1.beacon].silence }
@@ -182,7 +185,7 @@ struct RoomSignalModel: Sendable {
         of heard: [(beacon: Int, rssi: Double)], in room: [Link], _ offset: Double, _ backgrounds: [Double]
     ) -> Double {
         var sum = 0.0
-        // Products of a few factors stay far within the range of `Double`, and save logarithms.
+        // Multiply a few factors before taking a logarithm; their product stays well within the range of `Double`.
         var product = 1.0
         for index in heard.indices {
             let link = room[heard[index].beacon]
@@ -198,8 +201,8 @@ struct RoomSignalModel: Sendable {
 
     /// Returns the density of Student's distribution with ten degrees of freedom.
     ///
-    /// With four, as is usual in robust statistics, distant readings are too weak as evidence against a room, and the
-    /// classifier mistakes an untrained room for its neighbour more often.
+    /// With four degrees, which are usual in robust statistics, outlying readings are too weak as evidence against a
+    /// room. The classifier then mistakes an untrained room for its neighbour more often.
     private static func student(_ value: Double, _ mean: Double, _ deviation: Double) -> Double {
         let z = (value - mean) / deviation
         let spread = 1 + z * z / 10
@@ -207,6 +210,6 @@ struct RoomSignalModel: Sendable {
         return tenDegrees / (deviation * square * square * spread * spread.squareRoot())
     }
 
-    /// Γ(11/2) / (Γ(5) √(10π)), which makes the density's integral one.
+    /// Γ(11/2) / (Γ(5) √(10π)), which normalizes the density.
     private static let tenDegrees = 0.389_108_383_966_031
 }

@@ -2,18 +2,18 @@ import IndoorVocabulary
 
 /// Training data as indexed arrays, for the classifiers.
 struct RoomTable: Sendable {
-    /// A room's samples: for each, the received beacons, as offsets into `beacons`, with their RSSI.
+    /// A room's samples: each has the received beacons, as offsets into `beacons`, and their RSSI.
     struct Entry: Sendable {
         var name: String
         var samples: [[(beacon: Int, rssi: Double)]]
-        /// The number of samples from which classifiers estimate how often a beacon is received: the first ones, which
-        /// are those in a hand, if there are any. A pocket hides beacons that are present.
+        /// The number of samples from which classifiers estimate how often a beacon is received: the first samples,
+        /// which are the samples in a hand if there are any. In a pocket, a device can miss beacons.
         var countedSamples: Int
     }
 
     /// The rooms with at least one sample that contains a beacon, by name.
     let rooms: [Entry]
-    /// The beacons in order, so that the same training gives the same sums.
+    /// The beacons, in order, so that the same training always gives the same sums.
     let beacons: [BeaconIdentity]
     private let offsets: [BeaconIdentity: Int]
 

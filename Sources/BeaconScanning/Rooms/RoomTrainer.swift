@@ -6,7 +6,7 @@ public struct TrainingProgress: Hashable, Sendable {
     public var room: String
     /// The state of the recorder.
     public var state: TrainingRecorder.State
-    /// The number of samples so far, about one a second.
+    /// The number of samples so far, about one per second.
     public var sampleCount: Int
     /// The beacons that were received at least once.
     public var beacons: Set<BeaconIdentity>
@@ -27,7 +27,7 @@ public struct TrainingProgress: Hashable, Sendable {
 package struct RoomTrainer: Sendable {
     /// The room.
     package let room: String
-    /// The region whose rangings are used; nil for those of all regions.
+    /// The region whose rangings are used; nil for the rangings of all regions.
     private let regionID: String?
     private let unixTime: @Sendable (Instant) -> Double
     private var recorder = TrainingRecorder()
@@ -66,6 +66,6 @@ package struct RoomTrainer: Sendable {
     /// Ends the training; returns the fingerprint.
     package mutating func finish() -> RoomFingerprint { recorder.finish() ?? RoomFingerprint() }
 
-    /// Ends the training, and discards its samples.
+    /// Ends the training and discards its samples.
     package mutating func abort() { recorder.abort() }
 }

@@ -13,7 +13,7 @@ public struct RoomTrainingSet: Hashable, Sendable {
         rooms.values.reduce(into: []) { beacons, fingerprint in beacons.formUnion(fingerprint.beacons) }
     }
 
-    /// Adds a fingerprint to that of a room.
+    /// Adds a fingerprint to the fingerprint of a room.
     public mutating func add(_ fingerprint: RoomFingerprint, to room: String) {
         rooms[room, default: RoomFingerprint()].add(fingerprint)
     }

@@ -7,7 +7,7 @@ import IndoorVocabulary
 ///     recorder.observe(scan)
 ///     let kitchen = recorder.finish()
 ///
-/// A value with time as an input: the caller passes the scans, one a second.
+/// The recorder is a value that reads no clock: the caller passes the scans, about one per second.
 public struct TrainingRecorder: Hashable, Sendable {
     /// The states of a recorder.
     public enum State: String, Hashable, Sendable {
@@ -32,13 +32,13 @@ public struct TrainingRecorder: Hashable, Sendable {
     /// The number of samples since the start.
     public var sampleCount: Int { samples.count }
 
-    /// The fingerprint so far; its coverage and quality show when it is sufficient.
+    /// The fingerprint so far; use its coverage and quality to decide when it is sufficient.
     public var fingerprint: RoomFingerprint { RoomFingerprint(samples: samples) }
 
-    /// Begins a new fingerprint; discards the samples of one that was not finished.
+    /// Begins a new fingerprint; discards the samples of an unfinished one.
     ///
     /// - Parameters:
-    ///   - instant: the present, on the timeline of the scans.
+    ///   - instant: the current instant on the timeline of the scans.
     ///   - unixTime: the same time in seconds since 1970 (UTC).
     ///   - placement: the place where a person carries the device during the recording.
     public mutating func start(
@@ -57,7 +57,7 @@ public struct TrainingRecorder: Hashable, Sendable {
     /// Ends a pause.
     public mutating func resume() { if state == .paused { state = .recording } }
 
-    /// Discards the samples, and becomes idle.
+    /// Discards the samples and becomes idle.
     public mutating func abort() {
         samples = []
         state = .idle
@@ -79,9 +79,9 @@ public struct TrainingRecorder: Hashable, Sendable {
         return true
     }
 
-    /// Ends the recording, and becomes idle.
+    /// Ends the recording and becomes idle.
     ///
-    /// - Returns: the fingerprint, also one without samples; nil if the recorder was not started, or was aborted.
+    /// - Returns: the fingerprint, which can be without samples; nil if the recorder was not started or was aborted.
     public mutating func finish() -> RoomFingerprint? {
         guard state != .idle else { return nil }
         defer { abort() }

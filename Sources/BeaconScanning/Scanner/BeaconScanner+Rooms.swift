@@ -1,10 +1,10 @@
 import IndoorVocabulary
 
 extension BeaconScanner {
-    /// The probabilities of all trained rooms of a region, for each scan with a valid estimate, whatever room is
-    /// confirmed.
+    /// The probabilities of all trained rooms of a region, for each scan with a valid estimate, regardless of the
+    /// confirmed room.
     ///
-    /// The stream emits elements from `startRooms()` on. It stores the newest 1024 elements for a slow reader.
+    /// The stream emits elements after `startRooms()`. It stores the newest 1024 elements for a slow reader.
     public nonisolated func roomEstimates(in regionID: String) -> AsyncStream<RoomEstimate> {
         let rangings = rangings
         let (stream, continuation) = AsyncStream.makeStream(
@@ -35,8 +35,8 @@ extension BeaconScanner {
     ///     for await step in progress where step.quality.isSufficient { break }
     ///     let kitchen = await scanner.finishTraining()
     ///
-    /// One room is trained at a time: the samples of a training that was not finished are discarded. The region must
-    /// be tracked; the scanner ranges it while the device is in it.
+    /// One room is trained at a time: a new training discards the samples of an unfinished one. The region must be
+    /// tracked; the scanner ranges it while the device is in it.
     /// - Parameters:
     ///   - room: the name of the room that the device is in.
     ///   - regionID: the name of the tracked region that contains the room; nil to use the rangings of all regions.
@@ -67,7 +67,7 @@ extension BeaconScanner {
         tellTraining()
     }
 
-    /// Ends the training, and discards its samples.
+    /// Ends the training and discards its samples.
     public func abortTraining() {
         trainer?.abort()
         tellTraining()
@@ -76,7 +76,7 @@ extension BeaconScanner {
 
     /// Ends the training.
     ///
-    /// - Returns: the fingerprint, also one without samples; nil if no room is being trained.
+    /// - Returns: the fingerprint, which can be without samples; nil if no room is being trained.
     public func finishTraining() -> RoomFingerprint? {
         guard var ended = trainer else { return nil }
         let room = ended.room

@@ -7,10 +7,10 @@ import IndoorVocabulary
 ///     await scanner.start()
 ///     for await record in beacons { print(record.beacon, record.rssi) }
 ///
-/// It passes the readings of the source to a `ScanMachine` as events, and performs its directives; it makes no
+/// It passes the readings of the source to a `ScanMachine` as events and performs the machine's directives; it makes no
 /// decisions itself. By default, it scans all the time. With a duty cycle from its settings or a power mode, events
-/// that wait for silence are late, such as the exit from a region; see ``ScannerSettings``. Between two passes, it ends
-/// the stream of the source, so that the radio is off. On a recording, the duty cycle follows the instants of the
+/// that depend on silence, such as the exit from a region, are late; see ``ScannerSettings``. Between two passes, it
+/// ends the stream of the source, so that the radio is off. On a recording, the duty cycle follows the instants of the
 /// readings, and the scanner ignores the receptions between two passes.
 public actor BeaconScanner {
     let source: any ScanSource
@@ -73,33 +73,35 @@ public actor BeaconScanner {
     // MARK: - Streams
 
     /// The elements of ``scanEvents``, ``advertisements`` and ``beacons`` as one ordered stream with wall-clock times.
-    /// Each access returns a stream of its own, here and below.
+    /// Each access to this and the following properties returns a separate stream.
     ///
     /// Subscribe before `start()` to get the beginning of the first pass.
     public nonisolated var events: AsyncStream<ScannerEvent> { eventBroadcast.subscribe() }
     /// The beginning and the end of each pass, from now on.
     ///
-    /// The stream stores the newest 1024 elements for a slow reader, or all on a recording, here and below.
+    /// The stream stores the newest 1024 elements for a slow reader, or all elements on a recording; this also applies
+    /// to the following streams.
     public nonisolated var scanEvents: AsyncStream<ScanEvent> { scanBroadcast.subscribe() }
-    /// All received advertisements, of beacons or not, if the source delivers advertisements.
+    /// All received advertisements from beacons and other devices, if the source delivers advertisements.
     public nonisolated var advertisements: AsyncStream<Advertisement> { advertisementBroadcast.subscribe() }
     /// The received beacons.
     public nonisolated var beacons: AsyncStream<BeaconRecord> { beaconBroadcast.subscribe() }
     /// Entries into tracked regions and exits from them.
     public nonisolated var regionEvents: AsyncStream<RegionEvent> { regionBroadcast.subscribe() }
-    /// The ranges to the beacons of each region that the device is in, once a second; only those with any beacon.
+    /// The ranges to the beacons of each region that the device is in, once per second; without empty rangings.
     public nonisolated var rangings: AsyncStream<RegionRanging> { rangingBroadcast.subscribe() }
-    /// The same as `rangings`, including those without any beacon.
+    /// The same as `rangings`, including empty rangings.
     public nonisolated var everyRanging: AsyncStream<RegionRanging> { everyRangingBroadcast.subscribe() }
-    /// Entries into trained rooms, exits from them, and the present rooms; none until `startRooms()`.
+    /// Entries into trained rooms, exits from them, and updates of the current rooms; none until `startRooms()`.
     public nonisolated var roomEvents: AsyncStream<RoomEvent> { roomBroadcast.subscribe() }
     /// Status changes of the radio. The stream stores the newest 256.
     public nonisolated var radioEvents: AsyncStream<RadioEvent> { radioBroadcast.subscribe() }
-    /// The states of region tracking, the present one first. The stream stores the newest 256.
+    /// The states of region tracking, beginning with the current one. The stream stores the newest 256.
     public nonisolated var trackingStates: AsyncStream<TrackingState> { trackingBroadcast.subscribe() }
     /// The progress of room training with each sample, and when it is paused, resumed and ended; from now on.
     public nonisolated var trainingProgress: AsyncStream<TrainingProgress> { trainingBroadcast.subscribe() }
-    /// Errors. After one that is not critical, the scanner continues after a pause. The stream stores the newest 256.
+    /// The errors of the scan. After an error that is not critical, the scanner continues after a pause. The stream
+    /// stores the newest 256.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// The number of elements of all streams that slow subscribers lost.
     public nonisolated var droppedElements: Int {
@@ -112,13 +114,13 @@ public actor BeaconScanner {
 
     // MARK: - Scanning
 
-    /// Whether it was started and not stopped; the end of the source stops it too.
+    /// Whether the scanner was started and not stopped. The end of the source also stops it.
     public var isStarted: Bool { machine.isStarted }
     /// Whether the radio scans now.
     public var isScanning: Bool { machine.isScanning }
-    /// The number of discarded sightings and advertisements, whose RSSI is not a measurement.
+    /// The number of sightings and advertisements that were discarded because their RSSI is not a measurement.
     public var discardedReadings: Int { machine.discarded }
-    /// The activity since the scanner was created; it has no positions.
+    /// The activity since the scanner was created; it includes no positions.
     public private(set) var activityCounts = ActivityCounts()
 
     /// Begins the first pass; does nothing if the scanner is started.
@@ -130,14 +132,15 @@ public actor BeaconScanner {
         tellTracking()
     }
 
-    /// Ends the scan: after the return, the scanner emits nothing until the next `start()`. Earlier elements may still wait in
-    /// the stream of a subscriber. Regions stay tracked, and are entered again.
+    /// Ends the scan. After the method returns, the scanner emits nothing until the next `start()`; a subscriber's
+    /// stream may still contain earlier elements. Regions stay tracked, and the device enters them again after the next
+    /// start.
     public func stop() {
         perform(machine.handle(.stop, at: timeline.now))
         tellTracking()
     }
 
-    /// Changes the duty cycle from the next boundary: the present pass or rest ends as before.
+    /// Changes the duty cycle from the next boundary: the current pass or rest ends as before.
     ///
     /// An endless pass ends one `scanDuration` after the change.
     /// - Throws: `LocalizationError` with the values that are out of range; the duty cycle is then unchanged.
@@ -149,7 +152,7 @@ public actor BeaconScanner {
         perform(machine.handle(.change(cycle, machine.settings.timing), at: timeline.now))
     }
 
-    /// Changes the schedule: the duty cycle from the next boundary, the timing from the next pass.
+    /// Changes the schedule. The duty cycle changes at the next boundary, the timing at the next pass.
     ///
     ///     try scanner.setSchedule(ScanSchedule(settings))
     ///
@@ -162,7 +165,7 @@ public actor BeaconScanner {
         perform(machine.handle(.change(schedule.cycle, schedule.timing), at: timeline.now))
     }
 
-    /// Changes the power mode: the duty cycle from the next boundary, the timing from the next pass.
+    /// Changes the power mode. The duty cycle changes at the next boundary, the timing at the next pass.
     public func setPowerMode(_ mode: PowerMode) {
         perform(machine.handle(.change(mode.dutyCycle, mode.timing), at: timeline.now))
     }
@@ -176,8 +179,8 @@ extension BeaconScanner {
 
     /// Tracks a region under a name; `regionEvents` emits its entries and exits.
     ///
-    /// Regions may overlap, such as all beacons of a UUID and those of one major: each has events of its own.
-    /// - Returns: false, without a change, if the region is tracked already, or another one has the name.
+    /// Regions may overlap, for example all beacons of a UUID and those of one major; each region has its own events.
+    /// - Returns: false, without a change, if the region is tracked already, or if another region has the name.
     @discardableResult public func track(_ region: BeaconRegion, id: String) -> Bool {
         defer { tellTracking() }
         return machine.regions.track(region, id: id)
@@ -185,7 +188,7 @@ extension BeaconScanner {
 
     /// Tracks the beacons with a UUID as text and, if given, a major and a minor.
     ///
-    /// - Returns: false, without a change, if the region is tracked already, or another one has the name.
+    /// - Returns: false, without a change, if the region is tracked already, or if another region has the name.
     /// - Throws: `RegionError.malformedUUID` if the text is not a UUID.
     @discardableResult public func track(
         uuid: String, major: UInt16? = nil, minor: UInt16? = nil, id: String
@@ -219,14 +222,15 @@ extension BeaconScanner {
         settleTracking()
     }
 
-    /// Stores the regions, but emits no events of them until `resumeTracking()`. There are no exit events.
+    /// Stores the regions, but emits no events for them until `resumeTracking()`. There are no exit events.
     public func pauseTracking() {
         machine.regions.pause()
         machine.rooms.forget()
         settleTracking()
     }
 
-    /// Ends a pause: the next reception of a beacon enters its regions again. Without a pause, it has no effect.
+    /// Ends a pause: the next reception of a beacon enters its regions again. The method has no effect if tracking
+    /// isn't paused.
     public func resumeTracking() {
         machine.regions.resume()
         tellTracking()
@@ -246,12 +250,12 @@ extension BeaconScanner {
 extension BeaconScanner {
     /// Sets the classifier of the rooms of a tracked region; nil removes it.
     ///
-    /// The scanner forgets the present room, without an exit event.
+    /// The scanner forgets the current room, without an exit event.
     public func insertClassifier(_ classifier: (any Classifier)?, for regionID: String) {
         machine.rooms.insert(classifier, for: regionID)
     }
 
-    /// Starts room detection, which is off by default; `roomEvents` emits an entry into the present rooms.
+    /// Starts room detection, which is off by default; `roomEvents` then emits entries into the current rooms.
     public func startRooms() { machine.rooms.start() }
 
     /// Stops room detection, without exit events.
@@ -260,7 +264,7 @@ extension BeaconScanner {
     /// Whether room detection is on.
     public var isTellingRooms: Bool { machine.rooms.isStarted }
 
-    /// The present room of each region that has one, by the name of the region.
+    /// The current room of each region that has one, by the name of the region.
     public var presentRooms: [String: String] { machine.rooms.rooms }
 
     /// Returns the latest estimate of all rooms of a region; nil if there is none since the device entered the region.
@@ -332,7 +336,7 @@ extension BeaconScanner {
         perform(machine.handle(event, at: timeline.now))
     }
 
-    /// Updates alarm and state after the caller has changed the tracked regions.
+    /// Updates the alarm and the tracking state after the caller has changed the tracked regions.
     private func settleTracking() {
         setAlarm()
         tellTracking()

@@ -2,9 +2,10 @@ import IndoorVocabulary
 
 /// The state machine of a scanner: duty cycle, records, regions and rooms.
 ///
-/// A value with time as an input. The machine performs ticks that are due before an event first, each at its own
-/// instant. A pass includes its first instant and excludes its last one. On a live source, a tick that is more than a
-/// second late is performed at the present, because a computer that slept has not scanned meanwhile.
+/// The machine is a value, and the caller passes the time. Before an event, the machine performs all ticks that are due
+/// earlier, each at its own instant. A pass includes its first instant and excludes its last one. On a live source, a
+/// tick that is more than a second late is performed at the current time, because a computer that was asleep did not
+/// scan in the meantime.
 package struct ScanMachine: Sendable {
     package enum Event: Hashable, Sendable {
         case start
@@ -13,7 +14,7 @@ package struct ScanMachine: Sendable {
         case reading(DecodedReading)
         case sourceEnded
         case sourceFailed(LocalizationError)
-        /// A change of the duty cycle from the next boundary, and of the timing from the next pass.
+        /// A change of the duty cycle at the next boundary, and of the timing at the next pass.
         case change(DutyCycle, ScanTiming?)
     }
 
@@ -31,7 +32,7 @@ package struct ScanMachine: Sendable {
         case report(LocalizationError)
     }
 
-    /// The delay of a tick from which on the computer was asleep.
+    /// The delay of a tick above which the computer must have been asleep.
     private static let lateness = Duration.seconds(1)
 
     package private(set) var settings: ScannerSettings
@@ -48,15 +49,15 @@ package struct ScanMachine: Sendable {
     /// The earliest time to start a failed source again.
     private var retryAt: Instant?
     private var startedAt = Instant.zero
-    /// The latest instant. Late events are handled at it, so that time never runs backwards.
+    /// The latest instant. Late events are handled at this instant, so that the time never decreases.
     private var latest: Instant?
     private var hasReading = false
-    /// Whether the radio receives while it scans, by its latest status.
+    /// Whether the radio receives while it scans, according to its latest status.
     private var isHearing = true
 
-    /// Whether the radio scans, by the emitted events.
+    /// Whether the radio scans, according to the emitted events.
     package private(set) var isScanning = false
-    /// The number of discarded sightings and advertisements, whose RSSI is not a measurement.
+    /// The number of sightings and advertisements that were discarded because their RSSI is not a measurement.
     package private(set) var discarded = 0
 
     /// Creates a stopped machine.
@@ -75,7 +76,7 @@ package struct ScanMachine: Sendable {
     /// The number of beacons that are ranged.
     package var rangedBeacons: Int { ranger.count }
 
-    /// Whether it was started and not stopped.
+    /// Whether the machine was started and not stopped.
     package var isStarted: Bool { duty.state != .stopped }
 
     /// The state of region tracking.
@@ -93,7 +94,7 @@ package struct ScanMachine: Sendable {
         return [duty.nextWake, regions.nextWake, retry].compactMap(\.self).min()
     }
 
-    /// Shifts the present and the due times onto another timeline.
+    /// Shifts the latest instant and the due times onto another timeline.
     package mutating func shift(by duration: Duration) {
         duty.shift(by: duration)
         regions.shift(by: duration)
@@ -102,7 +103,7 @@ package struct ScanMachine: Sendable {
         latest = latest?.advanced(by: duration)
     }
 
-    /// Handles an event; returns the directives for the shell.
+    /// Handles an event; returns the directives for the scanner.
     package mutating func handle(_ event: Event, at instant: Instant) -> [Directive] {
         if event == .start, !isStarted { return start(at: instant) }
         guard isStarted else {
@@ -144,7 +145,8 @@ extension ScanMachine {
         ranger = Ranger(settings: settings.ranging)
         rangerCleanup = now
         _ = duty.handle(.start, at: now)
-        // A recording has no radio to turn off: it runs through, and the receptions between two passes are ignored.
+        // A recording has no radio to turn off: its stream continues, and the machine ignores the receptions between
+        // two passes.
         return (pace == .recorded ? [.startSource(settings.timing)] : []) + settle(at: now)
     }
 
@@ -162,7 +164,7 @@ extension ScanMachine {
         var count = 0
         while let wake = nextWake, wake <= now {
             if count == DutyCycleMachine.dueLimit {
-                // A gap of years in a recording: the cycle continues behind it.
+                // After a gap of years in a recording, the cycle continues after the gap.
                 duty.shift(by: wake.duration(to: now))
                 regions.shift(by: wake.duration(to: now))
                 count += 1
@@ -176,7 +178,7 @@ extension ScanMachine {
     }
 
     private mutating func tick(at now: Instant) -> [Directive] {
-        // The regions first: receptions until now belong to the pass that may end now.
+        // Handle the regions first: the receptions until now belong to the pass that may end now.
         let directives = outputs(of: regions.handle(.tick, at: now))
         _ = duty.handle(.tick, at: now)
         return directives + settle(at: now)
@@ -199,7 +201,7 @@ extension ScanMachine {
     }
 
     private mutating func fail(_ error: LocalizationError, at now: Instant) -> [Directive] {
-        // A failed recording would start again, and fail again without any time passing.
+        // A failed recording is not started again: it would fail again immediately.
         guard pace == .live, !error.endsSession else {
             var final = error
             if !final.endsSession { final.code = .critical }
@@ -224,7 +226,7 @@ extension ScanMachine {
             guard case .advertisement(let advertisement) = decoded.reading else { return receive(sighting, at: now) }
             failures = 0
             return [.emitAdvertisement(advertisement)] + receive(sighting, at: now)
-        // It may be malformed: its `defect` is for the subscriber.
+        // The advertisement may be malformed; the subscriber can read its `defect`.
         case .advertisement(let advertisement):
             failures = 0
             return [.emitAdvertisement(advertisement)]
@@ -253,7 +255,8 @@ extension ScanMachine {
             + outputs(of: regions.handle(.heard(range), at: now))
     }
 
-    /// Returns the outputs of regions and rooms: the exit from a room precedes that from its region, and follows its ranging.
+    /// Returns the outputs of regions and rooms: the exit from a room precedes the exit from its region, and follows
+    /// the region's ranging.
     private mutating func outputs(of directives: [RegionMachine.Directive]) -> [Directive] {
         var outputs: [Directive] = []
         for directive in directives {

@@ -14,9 +14,11 @@ public struct ScannerEvent: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// A pass began or ended.
         case scan(ScanEvent)
-        /// The radio received an advertisement, of a beacon or not, if the source delivers advertisements.
+        /// The radio received an advertisement from a beacon or another device; only if the source delivers
+        /// advertisements.
         case advertisement(Advertisement)
-        /// The radio received a beacon. If the source delivers advertisements, this comes right behind that of the beacon.
+        /// The radio received a beacon. If the source delivers advertisements, this event directly follows the beacon's
+        /// advertisement.
         case beacon(BeaconRecord)
     }
 
@@ -40,7 +42,7 @@ public struct ScannerEvent: Hashable, Sendable {
         }
     }
 
-    /// Creates an event with the time of a wall clock: that of its instant, or the present without one.
+    /// Creates an event with the wall-clock time of its instant, or with the current time if it has no instant.
     init(_ content: Content, by clock: WallClock?) {
         self.init(content: content)
         unixTime = clock.flatMap { clock in instant.map(clock.unixTime) ?? clock.measuredAt }

@@ -2,11 +2,11 @@ import IndoorVocabulary
 
 /// A scanner's settings, with their defaults.
 ///
-/// By default, a scanner listens all the time. A ``DutyCycle`` saves power, and delays events, because the scanner
-/// measures silence only while the radio listens: with 10 s of every 100 s, and an exit timeout of 30 s, the device
-/// leaves a region 210 s after its last beacon, and enters it up to 90 s after its first one. In a ``SettingsStack``,
-/// the default duty cycle is 10 s of every 100 s; `ScanSchedule(stack)` uses it only if a source of the settings has
-/// one, and is continuous otherwise.
+/// By default, a scanner listens all the time. A ``DutyCycle`` saves power but delays events, because the scanner
+/// measures silence only while the radio listens. With passes of 10 s in every 100 s and an exit timeout of 30 s, the
+/// device leaves a region 210 s after its last beacon, and enters it up to 90 s after its first beacon. In a
+/// ``SettingsStack``, the default duty cycle is 10 s of every 100 s; `ScanSchedule(stack)` uses it only if a source of
+/// the settings has one, and is continuous otherwise.
 public struct ScannerSettings: Hashable, Sendable {
     /// The duty cycle of the radio; by default, the radio scans all the time.
     public var dutyCycle = DutyCycle.continuous
@@ -14,7 +14,7 @@ public struct ScannerSettings: Hashable, Sendable {
     ///
     /// Only a `TimedScanSource` uses it.
     public var timing: ScanTiming?
-    /// The scanner ignores sightings below this RSSI in dBm, in [-127, 0].
+    /// The RSSI in dBm below which the scanner ignores sightings, in [-127, 0].
     public var rssiThreshold = -127.0
     /// The settings of regions.
     public var regions = RegionSettings()
@@ -39,7 +39,7 @@ public struct ScannerSettings: Hashable, Sendable {
 
     /// The values that are out of range, each with its key, allowed range and value; empty if all are valid.
     ///
-    /// A scanner with invalid settings reports a critical error at its start, and does not scan.
+    /// A scanner with invalid settings reports a critical error when it is started, and does not scan.
     public var problems: [String] { Self.list.problems(in: self) }
 
     /// The error of a scanner with these settings; nil if they are valid.
@@ -47,7 +47,7 @@ public struct ScannerSettings: Hashable, Sendable {
 }
 
 extension ScannerSettings {
-    /// The settings of a scanner, each once.
+    /// The list of the settings of a scanner.
     package static let list: [Setting<ScannerSettings>] = {
         var list: [Setting<ScannerSettings>] = DutyCycle.list.map { $0.within("dutyCycle", \.dutyCycle, .venue) }
         list += ScanTiming.list.map { $0.within("timing", optional: \.timing, standard: .whole) }

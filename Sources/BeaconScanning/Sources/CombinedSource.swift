@@ -5,17 +5,18 @@ import IndoorVocabulary
 ///     let source = CombinedSource(radio, with: [IIOSource(), GNSSReadings(GPSDSource())])
 ///     let localizer = Localizer(source: source, venues: packets)
 ///
-/// The first source is the leading one: the stream ends when it ends, and throws its error. The others are companions. When a
-/// companion ends, the others continue. When one fails, the stream reports the error (``ReportingScanSource``), and starts the
-/// companion again after a pause that doubles from a second to a minute.
+/// The first source is the leading source: the stream ends when it ends, and throws its error. The others are
+/// companions. When a companion ends, the others continue. When one fails, the stream reports the error
+/// (``ReportingScanSource``), and starts the companion again after a pause that doubles from a second to a minute.
 ///
 /// Give the radio its duty cycle before you combine it. Live sources must share one clock for their instants; on Linux,
-/// those of this package count from boot. A reading waits for the other sources for at most `window`. A later one gets
-/// the instant of the reading before it, and ``lateReadings`` counts it. If the reader is slow, the stream keeps the
-/// newest 65,536 readings and reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and
-/// play to the end of the longest; a companion that fails there is not started again.
+/// the clocks of this package's sources count from boot. A reading waits for the other sources for at most `window`. A
+/// reading that arrives later gets the instant of the previous reading, and ``lateReadings`` counts it. If the reader
+/// is slow, the stream keeps the newest 65,536 readings and reports the number of lost readings with a ``RadioEvent``.
+/// Recordings are merged exactly and play to the end of the longest one; a recorded companion that fails is not started
+/// again.
 public struct CombinedSource: Sendable {
-    /// A count for all streams of a source and its copies.
+    /// A counter that all streams of a source and its copies share.
     fileprivate final class Count: Sendable {
         private let value = Guarded(0)
         var total: Int { value.withLock { $0 } }
@@ -34,8 +35,9 @@ public struct CombinedSource: Sendable {
     ///
     /// - Parameters:
     ///   - leading: the source that ends the stream when it ends.
-    ///   - companions: the other sources, which may end and fail; of the same pace as the first.
-    ///   - window: the maximum time that a live reading waits for older ones of the other sources, at least 0 s.
+    ///   - companions: the other sources, which may end and fail; their pace must be that of the leading source.
+    ///   - window: the maximum time for which a live reading waits for older readings of the other sources, at least 0
+    ///     s.
     ///   - clock: the clock of the window and of the pauses.
     public init(
         _ leading: some ScanSource, with companions: [any ScanSource], window: Duration = .milliseconds(100),
@@ -46,7 +48,7 @@ public struct CombinedSource: Sendable {
         makeClock = { SessionClock(clock) }
     }
 
-    /// The number of readings in all streams so far that arrived too late for their place and got a later instant.
+    /// The number of readings in all streams so far that arrived too late and got a later instant.
     public var lateReadings: Int { late.total }
 }
 
@@ -81,7 +83,8 @@ extension CombinedSource: WrappingScanSource, SteerableScanSource, RadioHoldingS
         }
     }
 
-    /// Only the radio, which leads, follows the control. The companions go on while it rests.
+    /// Returns a copy in which only the radio, the leading source, follows the control. The companions continue while
+    /// the radio rests.
     package func following(
         _ steering: ScanSteering, clock: some Clock<Duration>
     ) throws(LocalizationError) -> (any ScanSource)? {
@@ -149,7 +152,8 @@ extension CombinedSource {
     }
 }
 
-/// The merger of live sources. Each source waits until its reading is merged, so that there is no buffer before the merger.
+/// The merger of live sources. Each source waits until its reading is merged, so no buffer is necessary before the
+/// merger.
 private actor LiveMerge {
     private var merger: ReadingMerger
     private let feed: ReadingFeed
@@ -203,14 +207,14 @@ private actor LiveMerge {
     }
 }
 
-/// The merger of recordings: of readings of the same instant, that of the earlier source comes first.
+/// The merger of recordings. Among readings with the same instant, the reading of the first source comes first.
 ///
-/// It reads the next reading of a recording when its reader wants one, so that it doesn't read ahead.
+/// It fetches the next reading of a recording only when its reader requests one, so it doesn't read ahead.
 private actor RecordedMerge {
     private let streams: [AsyncThrowingStream<SensorReading, any Error>]
     private let report: @Sendable (any Error, Int) -> Void
     private var heads: [SensorReading?]
-    /// The sources whose next reading is not read yet.
+    /// The sources whose next reading has not been fetched yet.
     private var unread: [Int]
 
     /// - Parameter report: is called with the error of a companion and its number.
@@ -230,7 +234,8 @@ private actor RecordedMerge {
     func next() async throws -> SensorReading? {
         for number in unread {
             do {
-                // All iterators of a stream share its elements.
+                // A new iterator continues after the last element, because all iterators of a stream share its
+                // elements.
                 var iterator = streams[number].makeAsyncIterator()
                 heads[number] = try await iterator.next()
             } catch {

@@ -1,29 +1,29 @@
 import IndoorVocabulary
 
-/// A merger of several live sources, each ordered by instant, into one order of instants.
+/// A merger of several live sources, each ordered by instant, into one sequence ordered by instant.
 ///
 /// A reading waits until every delivering source has reached its instant, so that no older one can follow, or until the
-/// window has passed. A later reading is not lost: it gets the instant of the last delivered reading, and the merger
-/// counts it. Time is an argument.
+/// window has passed. A reading that arrives later is not lost: it gets the instant of the last delivered reading, and
+/// the merger counts it. The caller passes the time.
 package struct ReadingMerger: Sendable {
     private struct Waiting: Sendable {
         var reading: SensorReading
-        /// The latest time of its delivery.
+        /// The time by which the reading must be delivered.
         let due: Duration
     }
 
-    /// The maximum number of waiting readings; beyond, the oldest are delivered before they are due.
+    /// The maximum number of waiting readings; if there are more, the oldest are delivered before they are due.
     package static let limit = 4096
 
     private let window: Duration
-    /// Ordered by instant, and those of the same instant by arrival.
+    /// The waiting readings, ordered by instant, then by arrival.
     private var waiting: [Waiting] = []
     /// The latest instant of each source; nil before its first reading, and after it has left.
     private var latest: [Instant?]
     private var isDelivering: [Bool]
     /// The instant of the last delivered reading.
     private var last: Instant?
-    /// The number of readings that arrived too late for their place.
+    /// The number of readings that arrived too late and got a later instant.
     package private(set) var lateCount = 0
 
     /// - Parameters:

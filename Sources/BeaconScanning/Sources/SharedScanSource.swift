@@ -1,33 +1,35 @@
 import IndoorVocabulary
 
-/// One scan for several readers on one radio, such as floor plan localizers side by side, or a localizer and a scanner.
+/// A source with one scan of a radio for several readers, such as several floor plan localizers, or a localizer and a
+/// scanner.
 ///
 ///     let radio = SharedScanSource(BluetoothScanSource())
 ///     let ground = FloorPlanLocalizer(on: groundFloor, source: radio, venues: packets)
 ///     let first = FloorPlanLocalizer(on: firstFloor, source: radio, venues: packets)
 ///
-/// The scan begins with the first reader and ends with the last one. A later reader gets the readings from then on. For a slow
-/// reader, the source keeps the newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. When the scan
-/// ends or fails, it does so for all readers, and the next `readings()` begins another scan. Give the radio its duty cycle
-/// before you share it, because readers cannot change it. A recording is not shared: each reader plays it from its beginning.
+/// The scan begins with the first reader and ends with the last one. A reader that joins later gets the readings from
+/// then on. For a slow reader, the source keeps the newest 4096 readings and reports the number of lost readings with a
+/// ``RadioEvent``. The scan ends or fails for all readers at once, and the next `readings()` begins another scan. Give
+/// the radio its duty cycle before you share it, because readers cannot change it. A recording is not shared: each
+/// reader plays it from its beginning.
 ///
-/// A class, because all owners share one radio.
+/// The type is a class because all owners share one radio.
 public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
     private struct Reader: Sendable {
         var feed: ReadingFeed
-        /// Is called with each error that does not end the scan.
+        /// A closure that is called with each error that does not end the scan.
         var report: @Sendable (LocalizationError) -> Void
     }
 
     private struct State: Sendable {
         var readers: [UInt64: Reader] = [:]
         var nextKey: UInt64 = 0
-        /// The number of the scan; it differs from that of an earlier scan.
+        /// The number of the scan; it differs from the numbers of earlier scans.
         var number = 0
         var isScanning = false
         /// The instant of the latest reading of this scan; nil before the first.
         var latest: Instant?
-        /// A fix that was submitted before the first reading.
+        /// A fix that was submitted before the first reading and waits for it.
         var waiting: Fix?
         var scan: Task<Void, Never>?
     }
@@ -46,7 +48,8 @@ public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
     /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
 
-    /// A reader can't make the radio rest, because the other readers need it.
+    /// Returns nil if the radio has its own duty cycle, and otherwise throws an error: a reader can't let the radio
+    /// rest, because the other readers need it.
     package func following(
         _ steering: ScanSteering, clock: some Clock<Duration>
     ) throws(LocalizationError) -> (any ScanSource)? {
@@ -89,7 +92,8 @@ public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
     /// A floor plan localizer on another map ignores it. A localizer uses it as a position on the map with that number in its
     /// own venue. A session that was not started doesn't get it.
     /// - Parameter fix: the position, from `VenueMap.fix(at:radius:isSoft:instant:)` for metres, pixels or a
-    ///   coordinate. It gets the instant of the latest reading; before the first one, it waits for that.
+    ///   coordinate. The source sets its instant to that of the latest reading; before the first reading, the fix waits
+    ///   for it.
     /// - Returns: the number of readers that get it.
     @discardableResult public func submit(_ fix: Fix) -> Int {
         let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
@@ -116,7 +120,7 @@ public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
                 end(number, error)
             }
         }
-        // All readers may have left in the meantime.
+        // Check again, because all readers may have left in the meantime.
         let isWanted = state.withLock { state in
             guard state.number == number, state.isScanning else { return false }
             state.scan = task

@@ -16,7 +16,7 @@ public struct ActivityCounts: Hashable, Sendable {
     public package(set) var events = 0
     /// The number of reported errors, including those after which the session continued.
     public package(set) var errors = 0
-    /// The number of reported errors by their effect on the session; codes without an error are absent.
+    /// The number of reported errors by their effect on the session; codes without errors are absent.
     public package(set) var errorsByCode: [LocalizationError.Code: Int] = [:]
     /// Whether the radio rests between two passes.
     private var isResting = false
@@ -30,7 +30,7 @@ public struct ActivityCounts: Hashable, Sendable {
         errorsByCode[error.code, default: 0] += 1
     }
 
-    /// Counts a reading that a source delivers to a scanner, which counts the beacons among them itself.
+    /// Counts a reading that a source delivers to a scanner; the scanner itself counts the beacons among the readings.
     package mutating func noteReading(_ reading: SensorReading) {
         switch reading {
         case .sighting, .advertisement: readings += 1
@@ -43,7 +43,7 @@ public struct ActivityCounts: Hashable, Sendable {
         noteReading(decoded.reading)
         if case .sighting = decoded.content { sightings += 1 }
         guard case .radio(let event) = decoded.reading else { return }
-        // The start of the scan counts the first pass.
+        // The first pass was counted at the start of the scan.
         if isResting, event.status == .scanning { passes += 1 }
         isResting = event.status == .resting
     }

@@ -1,10 +1,10 @@
 import IndoorVocabulary
 
-/// The current one of several successive tasks; the number of a task identifies late results of earlier ones.
+/// The current task in a sequence of tasks. The number of a task identifies late results of earlier tasks.
 ///
-/// The task is cancelled when the next one replaces it, and when this value is destroyed.
+/// The task is cancelled when the next task replaces it, and when this value is destroyed.
 package struct CurrentTask: ~Copyable, Sendable {
-    /// The number of tasks that began, plus the number of ends.
+    /// The number of the current task; it increases at each begin and each end of a task.
     package private(set) var number = 0
     private var task: Task<Void, Never>?
 
@@ -15,7 +15,7 @@ package struct CurrentTask: ~Copyable, Sendable {
     /// Returns whether the task with a number was neither replaced nor cancelled.
     package func isCurrent(_ number: Int) -> Bool { number == self.number }
 
-    /// Replaces the task with a new one, and passes the new one its number.
+    /// Replaces the task with a new one, and passes the new task its number.
     @discardableResult package mutating func begin(_ make: (_ number: Int) -> Task<Void, Never>) -> Task<Void, Never> {
         cancel()
         let next = make(number)
@@ -44,9 +44,10 @@ extension CurrentTask {
     ///
     /// - Parameters:
     ///   - timing: the timing of the radio; nil for the default of the source.
-    ///   - receive: receives a reading and the number of this task, which another one may have replaced meanwhile.
+    ///   - receive: receives a reading and the number of this task, which another task may have replaced in the
+    ///     meantime.
     ///   - report: receives an error after which the scan continues, and the number.
-    ///   - finish: receives the error, nil if the source has ended, and the number.
+    ///   - finish: receives the error (nil if the source has ended) and the number.
     package mutating func scan<Shell: Actor>(
         _ source: any ScanSource, timing: ScanTiming? = nil, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, SensorReading, Int) async -> Void,
@@ -64,8 +65,9 @@ extension CurrentTask {
     /// Passes each element of a stream and then the end of the stream to an actor, until the actor is destroyed.
     ///
     /// - Parameters:
-    ///   - receive: receives an element and the number of this task, which another one may have replaced meanwhile.
-    ///   - finish: receives the error, nil if the stream has ended, and the number.
+    ///   - receive: receives an element and the number of this task, which another task may have replaced in the
+    ///     meantime.
+    ///   - finish: receives the error (nil if the stream has ended) and the number.
     package mutating func follow<Shell: Actor, Element: Sendable>(
         _ stream: AsyncThrowingStream<Element, any Error>, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, Element, Int) async -> Void,

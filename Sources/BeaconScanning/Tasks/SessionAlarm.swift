@@ -31,7 +31,7 @@ package struct SessionAlarm: ~Copyable, Sendable {
         }
     }
 
-    /// Ends the pending wake-up and returns its instant; nil if another one has replaced it meanwhile.
+    /// Ends the pending wake-up and returns its instant; nil if another wake-up has replaced it in the meantime.
     package mutating func ring(_ number: Int) -> Instant? {
         guard task.finish(number) else { return nil }
         defer { (wake, due) = (nil, nil) }

@@ -1,29 +1,31 @@
 import IndoorVocabulary
 
-/// The timeline of a session: relates the instants of its sources to the time on a clock.
+/// The timeline of a session, which relates the instants of its sources to the time on a clock.
 package struct SessionTimeline: Sendable {
-    /// The clock that advances the present between readings; nil on a recording, where only readings advance it.
+    /// The clock that advances the current instant between readings; nil on a recording, where only readings advance
+    /// it.
     package let clock: SessionClock?
     /// The latest known instant of the source, and the clock's time then.
     private var anchor = (instant: Instant.zero, elapsed: Duration.zero)
     private var hasReading = false
     /// The shift of each sender's instants.
     private var shifts: [Sender: Duration] = [:]
-    /// The latest readings of each sender, in a row, whose instants are long past.
+    /// The number of the latest consecutive readings of each sender with instants far in the past.
     private var past: [Sender: Int] = [:]
 
     /// A sender of readings.
     package enum Sender: Hashable, Sendable {
         case source
-        /// The satellite receiver beside the source.
+        /// The satellite receiver in addition to the source.
         case receiver
     }
 
-    /// The longest delay of delivery: two senders whose presents differ by less have the same timeline.
+    /// The maximum delay of delivery: two senders whose current instants differ by less have the same timeline.
     package static let longestDelay = Duration.seconds(5)
-    /// The number of readings in a row, all long past, after which the clock of a sender was set back.
+    /// The number of consecutive readings with instants far in the past that show that the clock of a sender was set
+    /// back.
     ///
-    /// Fewer of them are late, or one before them had a wrong instant.
+    /// Fewer such readings are late readings, or follow a reading with a wrong instant.
     static let pastReadings = 30
 
     /// Creates a timeline for a source with a pace.
@@ -33,7 +35,7 @@ package struct SessionTimeline: Sendable {
 
     /// The clock's time; nil without a clock.
     package var elapsed: Duration? { clock?.elapsed() }
-    /// The present instant; without a clock, that of the latest reading.
+    /// The current instant; without a clock, the instant of the latest reading.
     package var now: Instant { now(elapsed) }
 
     /// Begins a session at zero; the first reading aligns the timeline with the source's instants.
@@ -44,10 +46,10 @@ package struct SessionTimeline: Sendable {
         past = [:]
     }
 
-    /// Returns an instant of a sender on this timeline; the second sender may have a timeline of its own.
+    /// Returns an instant of a sender on this timeline; the second sender may have its own timeline.
     ///
-    /// A sender whose clock was set back continues at the present. Otherwise its readings would be past, and the session
-    /// would stand still, until its clock reaches the earlier instants again.
+    /// After a sender's clock was set back, its instants continue at the current instant. Otherwise, its readings would
+    /// be in the past, and the session would not advance until the clock reached the earlier instants again.
     package mutating func place(_ instant: Instant, of sender: Sender) -> Instant {
         if let shift = shifts[sender] {
             let placed = instant.advanced(by: shift)
@@ -69,19 +71,20 @@ package struct SessionTimeline: Sendable {
         return instant.advanced(by: shift)
     }
 
-    /// Returns an instant of this timeline on that of the source, as its wall clock uses it.
+    /// Returns an instant of this timeline on the source's timeline, which the source's wall clock uses.
     package func ofSource(_ instant: Instant) -> Instant { instant.advanced(by: .zero - (shifts[.source] ?? .zero)) }
 
     /// Returns an instant of the source on this timeline.
     package func ofSession(_ instant: Instant) -> Instant { instant.advanced(by: shifts[.source] ?? .zero) }
 
-    /// Forgets the shift of a sender that restarts, perhaps with another timeline.
+    /// Forgets the shift of a sender that restarts, because it may have another timeline.
     package mutating func restart(_ sender: Sender) {
         shifts[sender] = nil
         past[sender] = nil
     }
 
-    /// Aligns the timeline with a reading's instant; returns the shift that the first reading causes.
+    /// Aligns the timeline with a reading's instant. Returns the resulting shift, which is zero except for the first
+    /// reading.
     package mutating func align(to instant: Instant) -> Duration {
         let elapsed = self.elapsed
         let present = now(elapsed)

@@ -1,6 +1,6 @@
 // The loops of the test of beacons against each other, over many positions. CMathVectors.h describes the vectors.
 //
-// The values of a reading at all positions are in a row, and the rows of the readings follow each other.
+// The values of a reading at all positions form a row; the rows of the readings follow each other in memory.
 #ifndef CMATH_CONSENSUS_H
 #define CMATH_CONSENSUS_H
 
@@ -19,7 +19,8 @@ struct cmath_expected {
     int32_t rows;
     /// The reading without the receiver offset in dBm.
     float level;
-    /// The variances in dB² of any reading and of this one without that of the table, and the factor on all of them.
+    /// The variance in dB² that every reading has, the additional variance of this reading, and the factor on all
+    /// variances.
     float noise;
     float fading;
     float scale;
@@ -27,7 +28,7 @@ struct cmath_expected {
     float outside_mean;
     float outside_variance;
     float outside_rate;
-    /// The exponent of the share in the detections; 0 if the rates are not known, so that each share is 1.
+    /// The exponent of the beacon's share in the detections; 0 if the rates are unknown, which makes each share 1.
     float power;
 };
 
@@ -43,7 +44,7 @@ struct cmath_test {
     double here;
     double x;
     double y;
-    /// The same from this reading alone, without the belief.
+    /// On the most probable map: the weight and the sums of the positions from this reading alone, without the belief.
     double alone;
     double own_x;
     double own_y;
@@ -58,7 +59,7 @@ void cmath_expect(
     const float *_Nonnull totals, size_t start, size_t count, size_t target, float *_Nonnull residuals,
     float *_Nonnull variances, float *_Nonnull rates);
 
-/// Replaces each number by e to its power: the same numbers as `cmath_expf`.
+/// Replaces each number by e to its power, with the same results as `cmath_expf`.
 void cmath_exponentials(size_t count, float *_Nonnull values);
 
 /// Estimates the receiver offset at each position from the readings that agree there.
@@ -66,7 +67,7 @@ void cmath_exponentials(size_t count, float *_Nonnull values);
 /// - faults: the prior probability of a fault of each beacon.
 /// - range: the range in dB of a faulty beacon's level.
 /// - precision: the inverse of the offset's prior variance; breadth: the added variance of each reading.
-/// - offsets: the offsets of the pass before, which are replaced; doubts: receives their variances.
+/// - offsets: the offsets of the previous pass, which are replaced; doubts: receives their variances.
 void cmath_offsets(
     const float *_Nonnull residuals, const float *_Nonnull variances, const float *_Nonnull faults, size_t readings,
     size_t count, float range, float precision, float breadth, float *_Nonnull offsets, float *_Nonnull doubts);
@@ -75,8 +76,10 @@ void cmath_offsets(
 ///
 /// - faulty_level, faulty_rate: the density of a faulty beacon's level, and its share in the detections.
 /// - receiver: the prior variance of the receiver offset in dB², more than 0.
-/// - healthy, fault: receive the likelihood of each reading's level if the beacon is healthy, and the probability of a fault.
-/// - exponents, products: room for the binary exponents of the probabilities before they are scaled, and for the rest.
+/// - healthy, fault: receive the likelihood of each reading's level if the beacon is healthy, and the probability that
+///   it is faulty.
+/// - exponents, products: memory for the binary exponents and the mantissas of the probabilities before they are
+///   scaled.
 /// - sum: receives the sum of the probabilities before they are scaled to 1; not finite if the values don't allow a test.
 void cmath_consensus(
     const float *_Nonnull residuals, const float *_Nonnull variances, const float *_Nonnull rates,

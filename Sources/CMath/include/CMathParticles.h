@@ -10,8 +10,8 @@
 /// The motion of particles in an interval without motion sensors.
 struct cmath_drift {
     float seconds;
-    /// The share of the velocity that is kept, the standard deviation of its new part in m/s, and that of a new
-    /// velocity.
+    /// The share of the velocity that is kept, the standard deviation of its random part in m/s, and the standard
+    /// deviation of a new velocity in m/s.
     float keep;
     float kick;
     float speed;
@@ -20,12 +20,12 @@ struct cmath_drift {
     uint32_t stop_chance;
     /// The probability of a new velocity while walking, times 2^32.
     uint32_t turn_chance;
-    /// Standard deviations in metres.
+    /// Standard deviations in metres of the random displacement.
     float walking_wander;
     float standing_wander;
 };
 
-/// Moves the particles from `first` on until walls stop them, with three draws for each.
+/// Moves the particles, beginning at `first`, until walls stop them. Uses three draws for each particle.
 ///
 /// A particle that meets a wall stays in place, turns, and gets a lower weight.
 void cmath_drift(
@@ -45,16 +45,16 @@ struct cmath_stride {
 
 /// The deviations of particles from the reported steps.
 struct cmath_walk {
-    /// Standard deviations: of the heading's drift and of a stride's direction, in radians; of its length, relative; of
-    /// the wander, in metres.
+    /// Standard deviations: of the heading's drift and of a stride's direction, in radians; of the stride's length, as
+    /// a share; of the random displacement, in metres.
     float drift;
     float turn;
     float stretch;
     float wander;
 };
 
-/// Moves the particles from `first` on by strides until walls stop them, with two draws for each particle and two more
-/// for each of its strides.
+/// Moves the particles, beginning at `first`, by strides until walls stop them. Uses two draws for each particle and
+/// two more for each of its strides.
 void cmath_walk(
     const struct cmath_walk *_Nonnull step, const struct cmath_stride *_Nonnull strides, size_t stride_count,
     const struct cmath_walls *_Nonnull walls, const struct cmath_wall_cell *_Nonnull cells,
@@ -79,8 +79,9 @@ void cmath_cells(
 
 /// Replaces cells, counted from 1, by their indexes in a list of the distinct cells, in the order of first occurrence.
 ///
-/// - lookup: an element for each cell, all -1 before and after.
-/// - found: the list; counted from 0, so that -1 is outside. It has room for one element more than needed.
+/// - lookup: an element for each cell; all are -1 before and after the call.
+/// - found: receives the list. Its cells are counted from 0; -1 is outside. The list must have room for one element
+///   more than needed.
 /// - Returns: the length of the list.
 size_t cmath_find_slots(
     size_t count, int32_t *_Nonnull cells, int32_t *_Nonnull lookup, int32_t *_Nonnull found);
@@ -95,12 +96,12 @@ void cmath_sum_squares(size_t first, size_t count, const float *_Nonnull values,
 ///
 /// - total: the sum of the weights, above 0.
 /// - start: the first selection, as a fraction of the distance between two selections, in [0, 1).
-/// - picks: receives the selected indexes, in order; has room for one more.
+/// - picks: receives the selected indexes, in order; must have room for one more.
 void cmath_pick(
     size_t first, size_t members, const float *_Nonnull weight, float total, float start, size_t count,
     int32_t *_Nonnull picks);
 
-/// Copies the selected elements to `target` from `first` on.
+/// Copies the selected elements to `target`, beginning at `first`.
 void cmath_gather(
     const float *_Nonnull source, const int32_t *_Nonnull picks, size_t count, float *_Nonnull target, size_t first);
 void cmath_gather_flags(

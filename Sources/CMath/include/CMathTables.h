@@ -14,7 +14,7 @@ struct cmath_rectangle {
     float size;
     int32_t columns;
     int32_t rows;
-    /// The number of cells in the array from the beginning of one row to that of the next.
+    /// The number of cells in the array from the beginning of one row to the beginning of the next.
     int32_t stride;
 };
 
@@ -26,7 +26,7 @@ struct cmath_path_loss {
     float height;
 };
 
-/// The detection rate of beacons by their level: 1 / (1 + exp((sensitivity - level) / width)) detections a second.
+/// The detection rate of beacons by their level: 1 / (1 + exp((sensitivity - level) / width)) detections per second.
 struct cmath_sensitivity {
     /// The sensitivity in dBm, and the width in dB, above 0.
     float level;
@@ -46,7 +46,7 @@ struct cmath_survey_reading {
     float gain;
 };
 
-/// Writes the level of a beacon at the rectangle's point to each cell, from the first one on.
+/// Writes the level of a beacon at the rectangle's point to each cell, beginning at the first element.
 void cmath_levels(
     const struct cmath_rectangle *_Nonnull rectangle, const struct cmath_path_loss *_Nonnull loss,
     float *_Nonnull levels);
@@ -68,8 +68,8 @@ void cmath_add_exponentials(
     const struct cmath_rectangle *_Nonnull rectangle, const float *_Nonnull values, float unheard, size_t first,
     float *_Nonnull sums);
 
-/// Adds the shadowing that a reading at the rectangle's point implies to the means, and reduces the variances to the
-/// remaining ones; `first` is the rectangle's first cell.
+/// Adds the shadowing that a reading at the rectangle's point implies to the means, and reduces the variances to those
+/// that remain with this reading; `first` is the rectangle's first cell.
 void cmath_add_shadowing(
     const struct cmath_rectangle *_Nonnull rectangle, const struct cmath_survey_reading *_Nonnull reading, size_t first,
     float *_Nonnull mean, float *_Nonnull variance);

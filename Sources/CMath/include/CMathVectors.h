@@ -1,7 +1,8 @@
 // Loops over many numbers at once, with the vectors that the processor supports: AVX-512, AVX2, or the baseline of the
-// architecture. A compiler flag for the processor at hand would be required in every build of the package. None of the
-// loops fuses a product with a sum, so that every processor computes identical bits. For each function there is one
-// with the suffix `_at` that uses a given kind of vectors, at most `cmath_vector_level()`, for comparison.
+// architecture. The variants are selected at run time, because a compiler flag for one processor would be required in
+// every build of the package. None of the loops fuses a multiplication and an addition, so every processor computes
+// identical bits. For comparison, each function has a variant with the suffix `_at` that uses a given kind of vectors,
+// at most `cmath_vector_level()`.
 #ifndef CMATH_VECTORS_H
 #define CMATH_VECTORS_H
 
@@ -11,7 +12,7 @@
 /// Returns the kind of vectors in use: 0 for the baseline, 1 for AVX2, 2 for AVX-512.
 int cmath_vector_level(void);
 
-/// A counting generator, whose n-th number from now is mixed from `state + n · step`.
+/// A counter-based generator of random numbers: the n-th next number is computed from `state + n · step`.
 struct cmath_generator {
     uint64_t state;
     uint64_t step;
@@ -25,28 +26,28 @@ struct cmath_rates {
     int32_t columns;
     int32_t first_row;
     int32_t rows;
-    /// The factor of the logarithm, and the logarithm outside the rectangle.
+    /// The factor on the logarithm, and the logarithm outside the rectangle.
     float draw;
     float outside;
 };
 
-/// Adds the weighted logarithm of a beacon's rate, relative to that outside, to the sums of cells; -1 is a cell
-/// outside.
+/// Adds the weighted logarithm of a beacon's rate, minus the logarithm outside the rectangle, to the sums of cells; -1
+/// is a cell outside the grid.
 ///
 /// - grid_columns: the number of columns of the whole grid, which has at most 2^21 cells.
 void cmath_add_rates(
     const struct cmath_rates *_Nonnull rates, int32_t grid_columns, const int32_t *_Nonnull cells, size_t count,
     float *_Nonnull sums);
 
-/// Does the same for a whole grid.
+/// Does the same as `cmath_add_rates` for all cells of a grid.
 void cmath_add_rates_grid(const struct cmath_rates *_Nonnull rates, int32_t grid_columns, float *_Nonnull sums);
 
-/// Subtracts a multiple of the number of its cell from each sum: `values[cell]`, or `outside` for -1.
+/// Subtracts a multiple of a value from each sum: `values[cell]` of the sum's cell, or `outside` for cell -1.
 void cmath_subtract_cells(
     float factor, const float *_Nonnull values, float outside, const int32_t *_Nonnull cells, size_t count,
     float *_Nonnull sums);
 
-/// Subtracts a multiple of a number from each sum from `first` on.
+/// Subtracts a multiple of each value from the sums, beginning at the sum `first`.
 void cmath_subtract(
     float factor, const float *_Nonnull values, size_t first, size_t count, float *_Nonnull sums);
 
@@ -54,22 +55,23 @@ void cmath_subtract(
 /// as -87.
 void cmath_exp_below(float *_Nonnull values, float best, size_t count);
 
-/// Converts logarithms of likelihoods, from `first` on, to probabilities, up to a common factor.
+/// Converts logarithms of likelihoods, beginning at `first`, to probabilities, up to a common factor.
 ///
-/// - prior: the prior probability of each, from the first on.
+/// - prior: the prior probability of each, beginning with the first.
 /// - result: receives the largest logarithm, minus infinity if there is none, and the sum of the results.
 void cmath_posterior(
     const float *_Nonnull prior, size_t first, size_t count, float *_Nonnull values, double *_Nonnull result);
 
-/// Computes sums over a grid, from the weight at `first` on: of w, w·column, w·row, w·column² and w·row².
+/// Computes sums over a grid, beginning with the weight at `first`: of w, w·column, w·row, w·column² and w·row².
 void cmath_grid_moments(
     const float *_Nonnull weights, size_t first, size_t columns, size_t rows, double *_Nonnull sums);
 
-/// Computes pairs of normally distributed numbers from the next draws of a generator, one for each pair: the Box–Muller
-/// transform uses 32 bits for either of its two inputs.
+/// Computes pairs of normally distributed numbers from the next draws of a generator, one draw for each pair. The
+/// Box–Muller transform uses 32 bits of the draw for each of its two inputs.
 void cmath_normal_pairs(struct cmath_generator generator, size_t count, float *_Nonnull x, float *_Nonnull y);
 
-/// Computes sine and cosine of angles within a few thousand turns, in radians, with an error of 3e-7 for a turn or two.
+/// Computes sine and cosine of angles in radians, of at most a few thousand turns. For angles of up to two turns, the
+/// error is 3e-7.
 void cmath_sines_cosines(
     const float *_Nonnull angles, size_t count, float *_Nonnull sines, float *_Nonnull cosines);
 

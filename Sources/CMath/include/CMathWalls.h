@@ -24,9 +24,9 @@ struct cmath_wall_cell {
     /// unused place is a wall without length.
     int32_t first;
     int32_t end;
-    /// The square of a distance in m²: shorter movements meet no wall.
+    /// The square of a movement's length in m² below which it meets no wall.
     float clear;
-    /// The same for all walls except those of the first line.
+    /// The same for all walls except the walls of the first line.
     float clear_but_first;
 };
 

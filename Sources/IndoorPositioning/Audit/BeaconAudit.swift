@@ -2,16 +2,16 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// An audit of a venue's beacons by the recordings of many sessions.
+/// An audit of a venue's beacons from the recordings of many sessions.
 ///
 ///     var audit = BeaconAudit(venue: office)
 ///     for recording in recordings { audit.add(recording) }
 ///     for finding in audit.findings() { print(finding.fault.beacon, finding.fault.kind) }
 ///
-/// Each session is located from its beacons, and each beacon is tested against the position that the others support, as
-/// during a session. Many sessions together show smaller faults than one: the differences from the signal field are
-/// averaged by place, and the places of a beacon are compared with a healthy beacon and with each kind of fault. A
-/// recording needs no ground truth.
+/// The audit locates each session from its beacons, and tests each beacon against the position that the other beacons
+/// support, as an engine does during a session. Many sessions together show smaller faults than one session. The audit
+/// averages the differences from the signal field by place. It then compares a beacon's averages with those of a
+/// healthy beacon and of each kind of fault. A recording needs no ground truth.
 ///
 /// Source: B. W. Parkinson, P. Axelrad, *Autonomous GPS Integrity Monitoring Using the Pseudorange Residual*, Navigation
 /// 35(2), 1988: the test against the others. G. Schwarz, *Estimating the Dimension of a Model*, Annals of Statistics
@@ -19,13 +19,14 @@ import VenueModel
 public struct BeaconAudit: Sendable {
     /// A beacon that needs a technician.
     public struct Finding: Hashable, Sendable {
-        /// The fault. Its instant is that of the first added session's first reading, as the fault may be older.
+        /// The fault. Its instant is the first reading of the first added session, because the fault can be older than
+        /// the recordings.
         public var fault: BeaconFault
         /// The number of places of 3 × 3 m with readings of the beacon.
         public var places: Int
         /// The number of sessions that received the beacon.
         public var sessions: Int
-        /// The logarithm of the odds of the fault.
+        /// The logarithm of the odds that the beacon has the fault.
         public var evidence: Double
     }
 
@@ -42,25 +43,26 @@ public struct BeaconAudit: Sendable {
     /// The duration of all sessions together in seconds.
     public private(set) var seconds = 0.0
 
-    /// The time between two updates of the engine, and the longest time without readings that it is updated for.
+    /// The time between two updates of the engine, and the maximum time for which it is updated in a gap between
+    /// readings.
     private static let step = Duration.milliseconds(500)
     private static let longestGap = Duration.seconds(60)
-    /// The logarithm of the prior odds of a fault, and that from which a beacon is reported.
+    /// The logarithm of the prior odds of a fault, and the minimum logarithm of the odds of a reported beacon.
     private static let prior = BeaconRecord.prior
     private static let reported = 4.5
-    /// The fewest places that show a fault.
+    /// The minimum number of places that can show a fault.
     private static let fewestPlaces = 4
-    /// The least distance in metres of a moved beacon.
+    /// The minimum distance in metres between the stated and the estimated place of a moved beacon.
     private static let leastMove = 5.0
-    /// The number of missed readings from which a beacon that was never received is reported.
+    /// The minimum number of missed readings of a reported beacon that was never received.
     private static let missed = 8.0
     /// The degrees of freedom of the errors' t distribution.
     private static let freedom = 5.0
     /// The median of the squares of a normal distribution, relative to its variance.
     private static let medianSquare = 0.455
-    /// The bounds of the ratio of the errors' variance to the expected one.
+    /// The bounds of the ratio of the errors' variance to the expected variance.
     private static let ratios = 0.1...1.5
-    /// Standard deviation in dB of the lasting error of a surveyed beacon's power over many sessions.
+    /// Standard deviation in dB of the persistent error of a surveyed beacon's power over many sessions.
     private static let surveyedPowerDoubt = 1.0
 
     /// Creates an audit without sessions.
@@ -127,13 +129,13 @@ public struct BeaconAudit: Sendable {
         let tested = atlas.placesByBeacon().filter { field.isEstablished($0.beacon) }
             .filter { $0.places.count >= Self.fewestPlaces }
         let ratio = Self.ratio(tested.flatMap(\.places))
-        // A beacon of an exchanged pair is suspect before the other one is known.
+        // Collect all suspects first: the diagnosis of an exchanged pair needs both beacons.
         let suspects = tested.filter { odds(of: $0, others: [], ratio).odds > Self.prior }.map(\.beacon)
         var findings: [Finding] = []
         for entry in tested {
             let (kind, odds) = odds(of: entry, others: suspects, ratio)
             guard odds >= Self.reported else { continue }
-            // Nearer places differ by less than the errors of a packet without a survey.
+            // A smaller distance can be an error of the beacon's position in a venue packet without a survey.
             if case .moved(_, let distance?) = kind, distance < Self.leastMove { continue }
             findings.append(finding(entry.beacon, kind, odds, places: entry.places.count))
         }
@@ -149,7 +151,7 @@ public struct BeaconAudit: Sendable {
             sessions: sessions[beacon] ?? 0, evidence: odds)
     }
 
-    /// Returns the most probable fault of a beacon, and the logarithm of its odds.
+    /// Returns the most probable fault of a beacon, and the logarithm of the odds.
     private func odds(
         of entry: (beacon: Int, places: [ResidualAtlas.Place]), others: [Int], _ ratio: Double
     ) -> (kind: BeaconFault.Kind, odds: Double) {
@@ -169,7 +171,7 @@ public struct BeaconAudit: Sendable {
         return (diagnosis.kind(others: others), Self.prior + healthy - diagnosis.explanation(others: others).cost)
     }
 
-    /// Returns the ratio of the errors' variance to the expected one: most beacons are healthy.
+    /// Returns the ratio of the errors' variance to the expected variance, from the median: most beacons are healthy.
     private static func ratio(_ places: [ResidualAtlas.Place]) -> Double {
         let squares = places.map { Double($0.sample.residual) * Double($0.sample.residual) / $0.variance }.sorted()
         guard !squares.isEmpty else { return 1 }
@@ -179,7 +181,7 @@ public struct BeaconAudit: Sendable {
     /// Returns the negative logarithm of the likelihood of the residuals if the beacon is healthy, relative to that of
     /// perfect agreement.
     ///
-    /// The lasting error of the beacon's power is integrated out.
+    /// The persistent error of the beacon's power is integrated out.
     private static func healthyCost(
         _ places: [ResidualAtlas.Place], noise: Double, powerDoubt: Double
     ) -> Double {

@@ -20,7 +20,7 @@ struct BeaconPlaceSearch {
     /// The maximum number of candidates.
     private static let candidateLimit = 600.0
 
-    /// - Parameter beacon: the power and the exponent of a new beacon.
+    /// - Parameter beacon: the power and the path-loss exponent of a new beacon.
     init(
         floor: CoverageFloor, information: [PositionInformation], beacon: SignalField.Transmitter,
         signal: CoverageSignal, settings: CoverageSettings

@@ -71,7 +71,7 @@ public struct CoverageAnalysis: Sendable {
         return grid
     }
 
-    /// Returns places for more beacons, each the one that reduces the expected error most, given the ones before it.
+    /// Returns places for more beacons, each of which reduces the expected error most, given the places before it.
     ///
     /// A greedy sequence isn't always the best set. For a gain with diminishing returns, it reaches at least 63 % of the
     /// best set's gain: G. L. Nemhauser, L. A. Wolsey, M. L. Fisher, *An Analysis of Approximations for Maximizing Submodular

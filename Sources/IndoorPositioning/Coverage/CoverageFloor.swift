@@ -15,7 +15,7 @@ struct CoverageFloor: Sendable {
 
     /// The maximum number of cells of a map.
     private static let cellLimit = 6000.0
-    /// The distance from a beacon in cells within which the information varies inside a cell.
+    /// The distance from a beacon, in cells, below which the information varies within a cell.
     private static let near = 4.0
 
     init(_ map: VenueMap, of venue: Venue, cellSize: Double) {
@@ -31,7 +31,7 @@ struct CoverageFloor: Sendable {
         func variance(_ values: [Double]) -> Double {
             let mean = values.reduce(0, +) / Double(max(1, values.count))
             let sum = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-            // The place is also unknown within a cell.
+            // Plus the variance of an unknown place within a cell.
             return sum / Double(max(1, values.count)) + grid.cellSize * grid.cellSize / 12
         }
         self.variance = (variance(points.map(\.x)), variance(points.map(\.y)))

@@ -14,20 +14,21 @@ public struct CoverageSettings: Hashable, Sendable {
     public var cellSize = 1.0
     /// The scanning time in seconds that contributes to one position, above 0.
     public var duration = 4.0
-    /// The advertising interval of the beacons in seconds, above 0, for venues without a survey.
+    /// The advertising interval of the beacons in seconds, above 0; used for venues without a survey.
     public var advertisingInterval = 0.3
-    /// The signal loss through one wall in dB, 0 or more. The default is that of a light wall: COST Action 231,
+    /// The signal loss through one wall in dB, 0 or more. The default is the loss of a light wall: COST Action 231,
     /// *Digital Mobile Radio Towards Future Generation Systems*, final report, 1999, section 4.7.
     public var wallLoss = 3.4
-    /// The standard deviation of the receiver's unknown offset in dB, 0 or more, after the session has learned it.
+    /// The standard deviation in dB, 0 or more, of the error of the receiver's offset after the session has estimated
+    /// it.
     public var receiverDeviation = 2.0
     /// The 68 % error in metres that positions should have; nil to reduce the mean error. Proposed beacons reduce the mean
     /// excess over the target.
     public var target: Double?
     /// The places that proposed beacons may have.
     public var placement = Placement.anywhere
-    /// The distance in metres between the places that are compared for a proposed beacon, above 0; larger on maps with
-    /// more than 600 such places.
+    /// The distance in metres between the candidate places of a proposed beacon, above 0; larger on maps with more than
+    /// 600 such places.
     public var candidateSpacing = 2.0
 
     /// Creates the default settings.

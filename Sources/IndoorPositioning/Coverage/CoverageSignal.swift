@@ -11,10 +11,10 @@ struct CoverageSignal: Sendable {
     private let advertisements: Double
     /// The detection rates of the survey; nil without one.
     private let curve: DetectionCurve?
-    /// The detection rate of a beacon where it is not expected.
+    /// The detection rate of a beacon at places where path loss predicts no reception.
     private let unheardRate: Double
 
-    /// The least detection probability that contributes to a position.
+    /// The minimum detection probability that contributes to a position.
     static let least = 0.01
 
     init(venue: Venue, field: SignalField, settings: CoverageSettings) {

@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The Fisher information of RSSI readings about a position and about the receiver's offset.
+/// The Fisher information of RSSI readings about a position and the receiver's offset.
 ///
 /// The inverse is the Cramér–Rao bound: the least covariance of any unbiased estimator. Source: N. Patwari, A. O. Hero,
 /// M. Perkins, N. S. Correal, R. J. O'Dea, *Relative Location Estimation in Wireless Sensor Networks*, IEEE Transactions
@@ -19,7 +19,7 @@ package struct PositionInformation: Hashable, Sendable {
     /// The information about the receiver's offset, in 1/dB².
     private var oo = 0.0
 
-    /// The square of the shortest distance from a beacon in m².
+    /// The minimum squared distance from a beacon, in m².
     private static let leastSquare = 0.01
 
     /// Creates information without readings.
@@ -46,7 +46,7 @@ package struct PositionInformation: Hashable, Sendable {
         oo += precision
     }
 
-    /// Adds a share of other information.
+    /// Adds other information, multiplied by a share.
     package mutating func add(_ other: PositionInformation, share: Double = 1) {
         xx += share * other.xx
         xy += share * other.xy

@@ -5,8 +5,8 @@ import VenueModel
 struct WalkableCells: Sendable {
     let cells: [Int]
 
-    /// The longest distance in metres between the points of a cell that are tested, so that the large cells of a large
-    /// map don't miss a corridor.
+    /// The maximum distance in metres between the tested points of a cell. The large cells of a large map would
+    /// otherwise miss a corridor.
     private static let spacing = 0.5
 
     /// Selects the cells of which a tested point is inside; if nothing says where the inside is, the cells with a tested

@@ -4,23 +4,23 @@ import IndoorVocabulary
 /// A filter that estimates the attitude of a device from its gyroscope, accelerometer and magnetometer.
 ///
 /// A complementary filter: the gyroscope turns the attitude, the accelerometer slowly corrects its tilt, the
-/// magnetometer slowly corrects its heading to magnetic north, and lasting corrections become the gyroscope's bias.
-/// Source: R. Mahony, T. Hamel, J.-M. Pflimlin, *Nonlinear Complementary Filters on the Special Orthogonal Group*,
-/// IEEE Transactions on Automatic Control 53(5), 2008; here, the magnetometer turns around the vertical only, so that
-/// iron does not tilt the device.
+/// magnetometer slowly corrects its heading to magnetic north, and persistent corrections change the estimate of the
+/// gyroscope's bias. Source: R. Mahony, T. Hamel, J.-M. Pflimlin, *Nonlinear Complementary Filters on the Special
+/// Orthogonal Group*, IEEE Transactions on Automatic Control 53(5), 2008; here, the magnetometer turns the attitude
+/// only around the vertical, so that iron nearby does not affect the tilt.
 package struct AttitudeFilter: Hashable, Sendable {
-    /// The rate of correction, a second; it is higher in the first seconds, and without a gyroscope.
+    /// The rate of correction per second; it is higher in the first seconds, and without a gyroscope.
     private static let pull = 0.4
     private static let firstPull = 4.0
     private static let northPull = 0.3
     private static let pullWithoutGyroscope = 4.0
-    /// The rate at which a remaining error becomes bias, in 1/s².
+    /// The rate at which a remaining error changes the bias, in 1/s².
     private static let learning = 0.01
-    /// The largest plausible bias of a gyroscope in rad/s.
+    /// The maximum bias of a gyroscope in rad/s.
     private static let largestBias = 0.1
-    /// The gap in seconds after which the filter starts again.
+    /// The maximum gap between readings in seconds; after a longer gap, the filter starts again.
     private static let longestGap = 1.0
-    /// The seconds over which the initial rate of correction decreases.
+    /// The time constant in seconds with which the initial rate of correction decreases.
     private static let fading = 1.0
     /// Standard gravity in m/s²; readings of less than half of it, or more than twice as much, don't show the tilt.
     private static let gravity = 9.80665
@@ -83,8 +83,8 @@ package struct AttitudeFilter: Hashable, Sendable {
         return acceleration * (1 / length)
     }
 
-    /// Sets the attitude from the measured upward direction, with the heading of the compass if there is one,
-    /// otherwise the earlier heading.
+    /// Sets the attitude from the measured upward direction, with the heading from the compass if there is one,
+    /// otherwise with the earlier heading.
     private mutating func begin(_ sample: MotionSample, _ up: Vector3?) {
         guard let up else { return }
         last = sample.instant
@@ -102,7 +102,7 @@ package struct AttitudeFilter: Hashable, Sendable {
             watch.observe(strength: field.length, dip: Self.dip(there), after: 0)
             lastField = sample.instant
             if !watch.isDisturbed, cmath_hypot(there.x, there.y) > 1e-6 {
-                // The direction x east of y becomes y: turn counter-clockwise by its heading.
+                // The direction of the field becomes y: turn counter-clockwise by its heading.
                 wanted = -cmath_atan2(there.x, there.y)
                 isNorthward = true
             }
@@ -128,7 +128,8 @@ package struct AttitudeFilter: Hashable, Sendable {
             self.rotation = (turn * rotation).normalized ?? rotation
             return none
         }
-        // Counter-clockwise by the field's heading; its sine, for a correction like that of the accelerometer.
+        // Turn counter-clockwise by the field's heading. The correction is the sine of the angle, like the
+        // accelerometer's.
         let angle = cmath_atan2(there.x, there.y)
         return rotation.inverse.rotate(Vector3(x: 0, y: 0, z: 1)) * cmath_sin(angle)
     }

@@ -1,19 +1,21 @@
 import IndoorVocabulary
 
-/// A classifier of vertical motion from the barometer's height: direction, rate, and stairs, escalator or elevator.
+/// A classifier of vertical motion from the barometer's height: its direction, its rate, and whether it is by stairs,
+/// escalator or elevator.
 ///
-/// The pressure gives the rate, steps distinguish stairs from being carried, and the rate distinguishes escalators
-/// from elevators. Source of the idea: K. Muralidharan, A. J. Khan, A. Misra, R. K. Balan, S. Agarwal, *Barometric
-/// Phone Sensors: More Hype Than Hope!*, HotMobile 2014.
+/// The pressure gives the rate, the steps distinguish stairs from escalators and elevators, and the rate distinguishes
+/// escalators from elevators. Source of the idea: K. Muralidharan, A. J. Khan, A. Misra, R. K. Balan, S. Agarwal,
+/// *Barometric Phone Sensors: More Hype Than Hope!*, HotMobile 2014.
 struct ClimbClassifier: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         var seconds: Double
         var height: Double
     }
 
-    /// The length of the window in seconds: slow stairs make a metre in it, the noise of a barometer doesn't.
+    /// The length of the window in seconds. A slow walk on stairs changes the height by a metre in this time; the noise
+    /// of a barometer is smaller.
     private static let window = 4.0
-    /// A smaller difference of height within the window, in metres, is noise.
+    /// The minimum difference of height within the window, in metres; a smaller one is noise.
     private static let span = 0.7
     /// The shortest time in seconds between two stored heights; heights in between are averaged.
     private static let spacing = 0.4
@@ -27,9 +29,9 @@ struct ClimbClassifier: Hashable, Sendable {
     private var walked = 0.0
     private var stood = 0.0
 
-    /// The climb rate in metres a second, positive upwards.
+    /// The climb rate in metres per second, positive upwards.
     private(set) var rate = 0.0
-    /// The present vertical motion.
+    /// The current vertical motion.
     private(set) var motion = VerticalMotion.level
     /// The mean height of the last second in metres; nil before the first one.
     private(set) var height: Double?
@@ -81,8 +83,8 @@ struct ClimbClassifier: Hashable, Sendable {
         return below > 0 ? above / below : 0
     }
 
-    /// Updates the motion. A climb begins with a clear difference of height, and ends at half of the rate that begins
-    /// it.
+    /// Updates the motion. A climb begins at a minimum difference of height and a minimum rate, and ends below half of
+    /// that rate.
     private mutating func decide(_ settings: DeadReckoningSettings) {
         let heights = entries.map(\.height)
         let span = (heights.max() ?? 0) - (heights.min() ?? 0)

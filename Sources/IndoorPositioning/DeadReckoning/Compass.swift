@@ -1,21 +1,22 @@
 import CMath
 import IndoorVocabulary
 
-/// The heading of a device in the local frame: from its own attitude, its magnetometer, or its gyroscope alone.
+/// The heading of a device in the local frame: from the attitude that the device reports, from the magnetometer, or
+/// from the gyroscope alone.
 package struct Compass: Hashable, Sendable {
     /// The 68 % radii in degrees: of attitudes from the device, and of the filter with a compass.
     private static let deviceAccuracy = 15.0
     private static let compassAccuracy = 10.0
-    /// The error of a gyroscope alone after a second in degrees, as a random walk.
+    /// The error in degrees of a gyroscope alone after one second; the error is a random walk.
     private static let drift = 0.7
-    /// The seconds without an attitude from the device after which the filter is used again.
+    /// The time in seconds without an attitude from the device after which the filter is used again.
     private static let deviceSilence = 5.0
 
     private var filter = AttitudeFilter()
     private var given: Quaternion?
     private var lastGiven: Instant?
-    /// The offset in radians clockwise of the course from the sensors' heading; with an unchanged compass, `north` is
-    /// used.
+    /// The clockwise angle in radians from the sensors' heading to the course. If the heading comes from a compass and
+    /// was not set, `north` is used instead.
     private var offset = 0.0
     private var north: Double?
     /// The heading in radians that was set before the first reading; nil otherwise.
@@ -53,7 +54,7 @@ package struct Compass: Hashable, Sendable {
         given = nil
         reference = filter.isNorthward ? .magneticNorth : .start
         if let before, wasGiven || filter.isNorthward && !wasNorthward && wasSet {
-            // The source of the heading has changed: the heading continues from its last value.
+            // The source of the heading has changed: keep the last value of the heading.
             offset = before - (StepDetector.heading(of: rotation) ?? before)
             wasSet = true
         }
@@ -62,13 +63,14 @@ package struct Compass: Hashable, Sendable {
         if isPulled || variance == nil { variance = Self.compassAccuracy * Self.compassAccuracy }
     }
 
-    /// Updates the uncertainty for the time that has passed: without an undisturbed compass, it grows.
+    /// Updates the uncertainty for the elapsed time; it grows without a compass, or while the magnetic field is
+    /// disturbed.
     mutating func pass(seconds: Double) {
         guard given == nil, let variance, !filter.isNorthward || filter.isDisturbed else { return }
         self.variance = min(variance + Self.drift * Self.drift * seconds, 180 * 180)
     }
 
-    /// Sets the present heading, in degrees clockwise from y, with a 68 % radius in degrees.
+    /// Sets the current heading, in degrees clockwise from y, with a 68 % radius in degrees.
     mutating func set(course degrees: Double, accuracy: Double) {
         wasSet = true
         variance = accuracy * accuracy
@@ -117,7 +119,7 @@ package struct Compass: Hashable, Sendable {
             isMagneticallyDisturbed: given == nil && filter.isDisturbed)
     }
 
-    /// Returns the bearing of y from true north by the compass alone, in degrees; nil without a compass, or if the
+    /// Returns the bearing of y from true north from the compass alone, in degrees; nil without a compass, or if the
     /// heading was set.
     func ownBearing(declination: Double) -> Double? {
         isCompass ? declination - (north ?? 0) * 180 / .pi : nil

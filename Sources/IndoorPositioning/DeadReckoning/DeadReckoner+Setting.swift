@@ -26,7 +26,7 @@ public enum DeadReckoningError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// Corrections from outside. A setter replaces a value, an offset changes it.
+// Corrections by the program. `set…` replaces a value, `offset…` changes it by an amount.
 extension DeadReckoner {
     /// Sets the place of the device in the local frame, in metres.
     ///
@@ -55,8 +55,8 @@ extension DeadReckoner {
 
     /// Corrects the estimate with a measured place, weighted by its radius.
     ///
-    /// The distance since the previous correction also corrects the angle between device and direction of walking, and
-    /// the length of steps.
+    /// The displacement since the previous correction also corrects the angle between the device and the direction of
+    /// walking, and the step length.
     /// - Throws: `DeadReckoningError` if a number is invalid.
     public mutating func correct(x: Double, y: Double, radius: Double) throws(DeadReckoningError) {
         try Self.check([x, y], radius)
@@ -136,10 +136,10 @@ extension DeadReckoner {
     /// Sets the floor that the device is on, from which the barometer counts.
     public mutating func setFloor(_ floor: Int) { set(floor: floor) }
 
-    /// Sets the height in metres from a floor up to the next one; other floors have
+    /// Sets the height in metres from a floor up to the next one; the other floors use
     /// ``DeadReckoningSettings/floorHeight``.
     ///
-    /// The height of a floor replaces an earlier one of the same floor.
+    /// A later height of the same floor replaces the earlier one.
     /// - Throws: `DeadReckoningError` if the height is not from 0.1 to 100 m.
     public mutating func addFloor(_ floor: Int, height: Double) throws(DeadReckoningError) {
         guard (0.1...100).contains(height) else { throw .invalidFloorHeight(height) }

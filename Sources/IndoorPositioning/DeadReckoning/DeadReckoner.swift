@@ -1,8 +1,8 @@
 import CMath
 import IndoorVocabulary
 
-/// An estimator of a device's motion from its sensors alone: kind of motion, heading, and the position by steps and
-/// stairs.
+/// An estimator of a device's motion from its sensors alone: the kind of motion, the heading, and the position by steps
+/// and stairs.
 ///
 ///     var reckoner = DeadReckoner()
 ///     reckoner.setPosition(x: 4, y: 2, radius: 1)
@@ -12,11 +12,11 @@ import IndoorVocabulary
 ///     }
 ///
 /// The local frame is flat, in metres: x to the right, y ahead, z up. Its origin is the initial place of the device.
-/// With a compass, y points to magnetic north; without one, in the initial direction of the device. If the device
-/// reports attitudes, y is that of the attitudes; in a venue, it is the plan's top. Headings are degrees clockwise
-/// from y.
+/// With a compass, y points to magnetic north; without one, y points in the initial direction of the device. If the
+/// device reports attitudes, y is the y axis of these attitudes. In a venue, y points to the plan's top. Headings are
+/// degrees clockwise from y.
 ///
-/// A value without a clock: the same readings give the same estimates.
+/// The estimator is a value that reads no clock: the same readings give the same estimates.
 public struct DeadReckoner: Hashable, Sendable {
     /// The longest gap between readings; the motion in a longer one is unknown.
     private static let longestGap = Duration.seconds(1)
@@ -35,7 +35,8 @@ public struct DeadReckoner: Hashable, Sendable {
     var anchor = EarthAnchor()
     private var statistics = MotionStatistics()
     private var now: Instant?
-    /// The steps that are walking only if more follow, with the heading of the device in radians; nil if unknown.
+    /// The steps that count only if more steps follow, each with the heading of the device in radians, or nil if it is
+    /// unknown.
     private var pending: [Stride] = []
     /// The barometer's height at which the local frame's z is 0.
     private var zeroHeight: Double?
@@ -92,7 +93,7 @@ public struct DeadReckoner: Hashable, Sendable {
     /// Advances the time without a reading, so that a walk without further steps ends.
     public mutating func advance(to instant: Instant) { _ = pass(to: instant) }
 
-    /// Returns the time of the reckoner after a reading, which never runs backwards.
+    /// Advances to the time of a reading and returns the reckoner's time, which never decreases.
     private mutating func pass(to instant: Instant) -> Instant {
         guard let before = now else {
             now = instant
@@ -149,10 +150,10 @@ public struct DeadReckoner: Hashable, Sendable {
     /// The height in metres above the origin of the frame, including the explicit offset.
     var z: Double { zOffset + (height ?? 0) - (zeroHeight ?? 0) }
 
-    /// Sets z to a height at the present.
+    /// Sets the current z to a height.
     mutating func setZ(_ value: Double) { zOffset += value - z }
 
-    /// Sets the floor, whatever the barometer has shown.
+    /// Sets the floor, regardless of the barometer's readings.
     mutating func set(floor: Int) { floors.set(floor: floor, height: height) }
 
     /// The position of the frame on Earth, from a compass if it was not set.

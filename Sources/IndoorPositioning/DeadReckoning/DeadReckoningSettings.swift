@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The settings of dead reckoning, and of its reports.
+/// The settings of dead reckoning and of its updates.
 public struct DeadReckoningSettings: Hashable, Sendable {
     /// The time between two motion estimates, at most a day; zero emits one for every reading.
     public var interval = Duration.milliseconds(100)
@@ -26,18 +26,18 @@ public struct DeadReckoningSettings: Hashable, Sendable {
     public var floorHeight = 4.5
     /// The vertical speed in m/s above which the user changes height, in [0.01, 10].
     public var climbSpeed = 0.15
-    /// The vertical speed in m/s of a standing user that separates escalators (below) from elevators (above), in [0.01,
-    /// 10].
+    /// The vertical speed in m/s, in [0.01, 10], above which a standing user is in an elevator, and below which on an
+    /// escalator.
     public var elevatorSpeed = 0.4
     /// The horizontal length of a step on stairs in metres, in [0, 2]: the depth of a tread.
     ///
     /// Source: ISO 21542:2021 requires at least 0.3 m.
     public var stairTread = Self.usualTread
-    /// The time for which a submitted place and the motion after it keep a session in the forced venue without any
-    /// beacon; from 0 s to a day. After a failure of the radio for this long, the session loses the venue.
+    /// The time for which a session without any beacon stays in the forced venue, by a submitted place and the motion
+    /// after it; from 0 s to a day. After a failure of the radio for this long, the session loses the venue.
     public var reckoningLimit = Duration.seconds(1800)
 
-    /// The default distance of a step on stairs, in metres.
+    /// The default horizontal length of a step on stairs, in metres.
     static let usualTread = 0.3
 
     /// Creates the settings with their defaults.
@@ -45,7 +45,7 @@ public struct DeadReckoningSettings: Hashable, Sendable {
 }
 
 extension DeadReckoningSettings {
-    /// The settings of motion, each once.
+    /// The list of all motion settings.
     package static let list: [Setting<DeadReckoningSettings>] = tellingList + judgingList + climbingList
 
     private static let tellingList: [Setting<DeadReckoningSettings>] = [
@@ -100,7 +100,7 @@ extension DeadReckoningSettings {
             "The horizontal length of a step on stairs: the depth of a tread."),
     ]
 
-    /// Returns these settings, with the values of others in place of those that are out of range.
+    /// Returns these settings; replaces each value that is out of range by the value in `other`.
     func inRange(or other: DeadReckoningSettings) -> DeadReckoningSettings {
         var settings = self
         for setting in Self.list where !setting.limits.contains(setting.read(self)) {
@@ -112,7 +112,8 @@ extension DeadReckoningSettings {
 
 /// Whether a session determines from satellites where its local frame lies on Earth.
 public enum EstimationMode: String, Hashable, Sendable, CaseIterable {
-    /// Motion estimates are in metres from the origin; they have coordinates only if the program or a venue sets them.
+    /// Motion estimates are in metres from the origin; they have coordinates only if the program or a venue sets the
+    /// frame's location on Earth.
     case local
     /// The session uses satellites from its start: after some ten metres of walking outdoors, estimates have
     /// coordinates.
@@ -121,14 +122,14 @@ public enum EstimationMode: String, Hashable, Sendable, CaseIterable {
 
 /// The rate at which a session uses satellite positions.
 public enum SatelliteUse: String, Hashable, Sendable, CaseIterable {
-    /// The session uses none: neither for the venue, nor outdoors, nor for motion.
+    /// The session uses no satellite positions: neither for the venue, nor outdoors, nor for motion.
     case off
-    /// The session uses one every ten seconds.
+    /// The session uses one satellite position every ten seconds.
     case lowAccuracy
-    /// The session uses all.
+    /// The session uses all satellite positions.
     case highAccuracy
 
-    /// The time between two used positions; nil uses none.
+    /// The time between two used positions; nil if no positions are used.
     package var interval: Duration? {
         switch self {
         case .off: nil

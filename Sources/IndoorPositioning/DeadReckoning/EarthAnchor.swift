@@ -15,7 +15,7 @@ struct EarthAnchor: Hashable, Sendable {
     /// The bearing of the frame's y axis in degrees clockwise from true north; nil if unknown.
     private(set) var bearing: Double?
 
-    /// Whether the anchor uses satellite positions at present.
+    /// Whether the anchor currently uses satellite positions.
     var isSearching: Bool { search != nil }
 
     /// The state of the alignment.
@@ -43,7 +43,7 @@ struct EarthAnchor: Hashable, Sendable {
         search = SatelliteAlignment()
     }
 
-    /// Handles a satellite position at a place of the frame; ignores it outside of the alignment.
+    /// Handles a satellite position at a place of the frame; ignores it while no alignment is in progress.
     mutating func observe(_ fix: GNSSFix, x: Double, y: Double) {
         guard let found = search?.observe(fix, x: x, y: y) else { return }
         search = nil

@@ -1,22 +1,22 @@
 import IndoorVocabulary
 
-/// A counter of floors by the barometer's height; without a barometer, the floor stays as it was set.
+/// A counter of floors by the barometer's height; without a barometer, the floor changes only if it is set.
 struct FloorCounter: Hashable, Sendable {
-    /// The share of the height to another floor from which on the device is on that floor.
+    /// The share of the height to the next floor above which the device is on that floor.
     private static let switchShare = 0.6
-    /// The time constant in seconds with which a floor's height follows the barometer outside of climbs, because of
-    /// the weather and of inexact floor heights.
+    /// The time constant in seconds with which a floor's height follows the barometer while the device doesn't climb;
+    /// this corrects for the weather and for inexact floor heights.
     private static let settling = 8.0
 
     /// The ordinal of the floor; the initial floor is 0 unless it was set.
     private(set) var floor = 0
-    /// The barometer's height on the present floor, in metres; nil before a reading.
+    /// The barometer's height on the current floor, in metres; nil before a reading.
     private var reference: Double?
     private var lastHeight: Instant?
     /// The height in metres from a floor up to the next one, by the floor's number.
     private var heights: [Int: Double] = [:]
 
-    /// Sets the floor; the barometer's present height becomes that of the floor.
+    /// Sets the floor; the barometer's current height becomes the height of the floor.
     mutating func set(floor: Int, height: Double?) {
         self.floor = floor
         reference = height
@@ -30,7 +30,7 @@ struct FloorCounter: Hashable, Sendable {
         let seconds = lastHeight.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastHeight = now
         guard var reference else { return self.reference = height }
-        // No building has more floors than this, but a broken barometer may show more.
+        // The limit bounds the loop if a broken barometer reports an impossible height; no building has as many floors.
         for _ in 0..<200 {
             let offset = height - reference
             let step = offset > 0 ? rise(from: floor, usual) : rise(from: floor - 1, usual)

@@ -8,7 +8,7 @@ public struct Heading: Hashable, Sendable {
         case device
         /// The Earth's magnetic field.
         case magneticNorth
-        /// The initial direction of the device, or a heading that was set: there is no compass.
+        /// The initial direction of the device, or a heading that was set; no compass is used.
         case start
     }
 

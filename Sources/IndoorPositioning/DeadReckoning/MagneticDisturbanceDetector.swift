@@ -1,4 +1,4 @@
-/// A detector of disturbances of the Earth's magnetic field, in which a compass is wrong.
+/// A detector of disturbances of the Earth's magnetic field, which make a compass wrong.
 ///
 /// Iron and currents bend and strengthen the field. The detector accepts a field while its strength is within the
 /// Earth's range, and strength and dip are close to the usual ones. Source: M. H. Afzal, V. Renaudin, G. Lachapelle,
@@ -7,9 +7,9 @@
 struct MagneticDisturbanceDetector: Hashable, Sendable {
     private static let strongest = 67.0
     private static let weakest = 22.0
-    /// The largest difference of the strength from the usual one, as a share.
+    /// The maximum difference of an accepted strength from the usual one, as a share.
     private static let strengthShare = 0.15
-    /// The largest difference of the dip from the usual one, in radians.
+    /// The maximum difference of an accepted dip from the usual one, in radians.
     private static let dipRange = 0.2
     /// The time constant in seconds with which a steady field becomes the usual one.
     private static let settling = 20.0
@@ -38,7 +38,7 @@ struct MagneticDisturbanceDetector: Hashable, Sendable {
         let isUsual = abs(length - usual) < Self.strengthShare * usual && abs(angle - dip) < Self.dipRange
         calmFor = isUsual ? calmFor + seconds : 0
         isDisturbed = calmFor < Self.calm
-        // A lasting unusual field becomes the usual one, such as that of another building.
+        // A persistent unusual field, such as the field in another building, becomes the usual one.
         let share = min(1, seconds / Self.settling)
         strength = usual + share * (length - usual)
         dip += share * (angle - dip)

@@ -3,21 +3,21 @@ import IndoorVocabulary
 
 /// A classifier of motion as stationary, fidgeting or walking, from accelerometer, gyroscope and steps.
 ///
-/// Walking begins with some consecutive steps and ends when the next one is missing; fidgeting begins with the first
-/// movement and ends after a quiet time, so that neither flickers. Source of the features, variance of the
-/// acceleration beside step rhythm: A. Brajdic, R. Harle, *Walk Detection and Step Counting on Unconstrained
-/// Smartphones*, UbiComp 2013.
+/// Walking begins after a number of consecutive steps and ends when the next step is missing. Fidgeting begins with the
+/// first movement and ends after a quiet time. These conditions prevent rapid changes. Source of the features, which
+/// are the variance of the acceleration and the step rhythm: A. Brajdic, R. Harle, *Walk Detection and Step Counting on
+/// Unconstrained Smartphones*, UbiComp 2013.
 struct MotionClassifier: Hashable, Sendable {
-    /// The time constant in seconds of the moving mean and variance: the length of a step or two.
+    /// The time constant in seconds of the moving mean and variance: the duration of one or two steps.
     private static let window = 0.7
-    /// The gap in seconds after which the statistics start again.
+    /// The maximum gap between readings in seconds; after a longer gap, the statistics start again.
     private static let longestGap = 1.0
     /// The time constant in seconds of the cadence: the last three steps have the most weight.
     private static let rhythm = 1.5
 
-    /// The present kind of motion; nil before the first reading.
+    /// The current kind of motion; nil before the first reading.
     private(set) var kind: MotionKind?
-    /// The steps a second while walking; 0 otherwise.
+    /// The number of steps per second while walking; 0 otherwise.
     var stepFrequency: Double { kind == .walking ? cadence : 0 }
 
     private var mean = 0.0
@@ -27,7 +27,7 @@ struct MotionClassifier: Hashable, Sendable {
     /// The time of the latest movement of the device.
     private var lastUnrest: Instant?
     private var lastStep: Instant?
-    /// The number of consecutive steps in a rhythm, up to the latest one.
+    /// The number of consecutive steps up to the latest one.
     private(set) var stepsInARow = 0
     private var cadence = 0.0
 
@@ -53,7 +53,8 @@ struct MotionClassifier: Hashable, Sendable {
 
     /// Handles a step that ends now.
     ///
-    /// - Returns: the number of steps that it confirms: none before walking begins, then all of them, then one each.
+    /// - Returns: the number of steps that it confirms: 0 before walking begins, all pending steps when it begins, then
+    ///   1.
     mutating func step(at now: Instant, _ settings: DeadReckoningSettings) -> Int {
         let interval = lastStep.map { $0.duration(to: now) } ?? .seconds(86_400)
         lastStep = now
@@ -81,7 +82,7 @@ struct MotionClassifier: Hashable, Sendable {
             let isQuiet = lastUnrest.duration(to: now) >= settings.settleTime
             kind = isQuiet ? .stationary : kind == nil && variance == 0 ? nil : .fidgeting
         } else if lastStep != nil {
-            // A device that reports steps and nothing else is stationary between them.
+            // A device that reports only steps is stationary between them.
             kind = .stationary
         }
     }

@@ -26,13 +26,13 @@ public struct MotionEstimate: Hashable, Sendable {
     public var instant: Instant
     /// The kind of motion; nil before the first reading of the sensors.
     public var kind: MotionKind?
-    /// The steps a second; 0 while the carrier doesn't walk.
+    /// The number of steps per second; 0 while the carrier doesn't walk.
     public var stepFrequency: Double
     /// The vertical motion; `level` without a barometer.
     public var vertical: VerticalMotion
-    /// The climb rate in metres a second, positive upwards; 0 without a barometer.
+    /// The climb rate in metres per second, positive upwards; 0 without a barometer.
     public var climbRate: Double
-    /// The ordinal of the floor; without a barometer 0, or the floor that was set.
+    /// The ordinal of the floor; without a barometer, the floor that was set, or 0.
     public var floor: Int
     /// The heading; nil before the first attitude.
     public var heading: Heading?
@@ -42,7 +42,7 @@ public struct MotionEstimate: Hashable, Sendable {
     public var position: Vector3
     /// The 68 % error radius in metres: the true position in the plane lies within it 68 % of the time.
     public var radius: Double
-    /// The height in metres above the standard atmosphere's sea level, by the barometer; nil without one.
+    /// The height in metres above the standard atmosphere's sea level, from the barometer; nil without one.
     public var altitude: Double?
     /// The coordinate of the position; nil until the local frame is aligned.
     public var coordinate: Coordinate?

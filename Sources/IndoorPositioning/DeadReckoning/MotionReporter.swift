@@ -44,7 +44,7 @@ package struct MotionReporter: Sendable {
         let levels = venue.maps.sorted { $0.level < $1.level }
         for (lower, upper) in zip(levels, levels.dropFirst()) where upper.level == lower.level + 1 {
             guard let from = lower.elevation, let to = upper.elevation else { continue }
-            // Plans without a difference of height are an error of the packet, and the default height is used.
+            // If both plans have the same height, the packet is wrong; the reckoner then uses the default height.
             try? reckoner.addFloor(lower.level, height: to - from)
         }
     }

@@ -4,17 +4,17 @@ import IndoorVocabulary
 ///
 /// Times without sensor readings are not included.
 public struct MotionStatistics: Hashable, Sendable {
-    /// The time for which the carrier walked.
+    /// The time that the carrier walked.
     public var walking = Duration.zero
-    /// The time for which the device was moved on the spot.
+    /// The time that the device was moved without walking.
     public var fidgeting = Duration.zero
-    /// The time for which the device was stationary.
+    /// The time that the device was stationary.
     public var stationary = Duration.zero
     /// The number of steps.
     public var steps = 0
     /// The length of these steps in metres, along the path.
     public var distance = 0.0
-    /// The ascent in metres, by any means.
+    /// The ascent in metres by stairs, escalators and elevators together.
     public var ascent = 0.0
     /// The descent in metres.
     public var descent = 0.0
@@ -22,7 +22,7 @@ public struct MotionStatistics: Hashable, Sendable {
     /// Creates statistics of zero.
     public init() {}
 
-    /// The time on the spot, fidgeting or stationary.
+    /// The time without walking: fidgeting or stationary.
     public var dwelling: Duration { fidgeting + stationary }
 
     /// Returns the share of the time for a kind of motion, in [0, 1]; nil before any time has passed.

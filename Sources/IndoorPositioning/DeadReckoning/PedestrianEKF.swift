@@ -1,17 +1,17 @@
 import CMath
 import VenueModel
 
-/// A pedestrian's position by steps from a start, and its growing uncertainty.
+/// An estimator of a pedestrian's position, which adds steps to a start and tracks the growing uncertainty.
 ///
 /// An extended Kalman filter. Its state is the position, the angle between the device's heading and the direction of
-/// walking, and the ratio of the true step length to the measured one. Errors of the latter two affect the whole path,
-/// so the uncertainty grows with the distance from the start, and a later measured position corrects them, too.
-/// Source: R. Harle, *A Survey of Indoor Inertial Positioning Systems for Pedestrians*, IEEE Communications Surveys &
-/// Tutorials 15(3), 2013, section V.
+/// walking, and the ratio of the true step length to the measured one. Errors of the angle and of the ratio affect the
+/// whole path, so the uncertainty grows with the distance from the start. A later measured position corrects the angle
+/// and the ratio, too. Source: R. Harle, *A Survey of Indoor Inertial Positioning Systems for Pedestrians*, IEEE
+/// Communications Surveys & Tutorials 15(3), 2013, section V.
 struct PedestrianEKF: Hashable, Sendable {
     /// Metres to the right of the frame's origin.
     private(set) var x = 0.0
-    /// Metres ahead of it.
+    /// Metres ahead of the frame's origin.
     private(set) var y = 0.0
     /// The angle in radians clockwise from the device's heading to the direction of walking.
     private(set) var bias = 0.0
@@ -35,7 +35,8 @@ struct PedestrianEKF: Hashable, Sendable {
     private var wayLength = 0.0
     private let model: MotionModel
 
-    /// The largest standard deviation of the direction of walking, for an unknown direction: a quarter turn.
+    /// The maximum standard deviation of the direction of walking, which stands for an unknown direction: a quarter
+    /// turn.
     private static let largestBias = Double.pi / 2
 
     /// Creates a position at the origin.
@@ -55,7 +56,7 @@ struct PedestrianEKF: Hashable, Sendable {
         return min(spread, startRadius + wayLength * (1 + 2 * model.stepScale))
     }
 
-    /// Increases the uncertainty of the bias for the time that has passed.
+    /// Increases the uncertainty of the bias for the elapsed time.
     mutating func pass(seconds: Double) {
         bb = min(bb + Self.square(model.headingDrift * .pi / 180) * max(0, seconds), Self.square(Self.largestBias))
     }

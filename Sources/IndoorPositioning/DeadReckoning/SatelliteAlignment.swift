@@ -14,7 +14,7 @@ struct SatelliteAlignment: Hashable, Sendable {
         var accuracy: Double
     }
 
-    /// The minimum distance, in metres and in radii of the satellite positions.
+    /// The minimum length of the walk: in metres, and as a multiple of the satellite positions' radii.
     private static let leastWay = 10.0
     private static let leastRadii = 3.0
 

@@ -12,7 +12,7 @@ public enum VerticalMotion: Hashable, Sendable {
     case level
     /// Walking on stairs, or on a moving escalator.
     case stairs(Direction)
-    /// Standing on an escalator, or on a slow lift.
+    /// Standing on an escalator, or in a slow elevator.
     case escalator(Direction)
     /// Standing in an elevator.
     case elevator(Direction)

@@ -1,12 +1,11 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The work that a belief about a venue requires before the first position: the check of the venue, its tables and its
-/// priors.
+/// The work that must be done in a venue before the first position: the check of the venue, and the computation of its
+/// tables and priors.
 ///
-/// In a large venue this work takes a second and must not block the session's actor. The preparation is a value: a
-/// shell runs it in a task, and the state machine receives the result as an event. The result doesn't depend on where
-/// the work runs.
+/// In a large venue this work takes a second and must not block the session's actor. The preparation is a value that
+/// the caller runs in a task; the state machine receives the result as an event. The result is the same in every task.
 package struct BeliefPreparation: Hashable, Sendable {
     /// The venue from its packet.
     package let venue: Venue

@@ -2,10 +2,10 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// A short form of an engine's belief, from which another engine continues within seconds.
+/// A summary of an engine's belief, with which another engine can continue within seconds.
 ///
-/// On each map, a normal distribution stands for the particles: a belief with several modes becomes one wide mode, which
-/// the next readings divide again. The next position is therefore where the belief was.
+/// On each map, a normal distribution replaces the particles. A belief with several modes becomes one wide mode; the
+/// next readings separate the modes again. The next position is therefore near the last position of the belief.
 package struct BeliefSummary: Hashable, Sendable {
     /// The belief on one map.
     package struct Place: Hashable, Sendable {
@@ -38,7 +38,7 @@ package struct BeliefSummary: Hashable, Sendable {
             self.velocityVariance = velocityVariance
         }
 
-        /// Whether all numbers are in the range of the filter.
+        /// Whether all numbers are in the ranges that the filter accepts.
         fileprivate var isValid: Bool {
             let (xx, yy) = (covariance.xx, covariance.yy)
             return mapIndex >= 0 && (0...1).contains(probability) && (0...1).contains(walkingShare)
@@ -67,11 +67,11 @@ package struct BeliefSummary: Hashable, Sendable {
     private var consistencyRatios: Double
     private var consistencyWeight: Double
 
-    /// The greatest speed in m/s.
+    /// The maximum speed in m/s.
     fileprivate static let fastest = 1000.0
-    /// The greatest receiver offset in dB.
+    /// The maximum receiver offset in dB.
     private static let greatestOffset = 200.0
-    /// The greatest sum of the consistency test.
+    /// The maximum sum of the consistency test.
     private static let greatestSum = 1e12
 
     /// Creates a summary.
@@ -96,12 +96,12 @@ package struct BeliefSummary: Hashable, Sendable {
 }
 
 extension PositioningEngine {
-    /// The probability below which a map is left out of a summary.
+    /// The minimum probability of a map in a summary.
     private static let leastSummarized = 1e-3
-    /// The probability of a map that a summary leaves out.
+    /// The probability assigned to a map that is not in the summary.
     private static let leftOut = 1e-6
 
-    /// The short form of the belief; nil before any evidence, and for methods without a filter.
+    /// The summary of the belief; nil before any evidence, and for methods without a filter.
     package var summary: BeliefSummary? {
         guard let learned = learnedMapIndex, let lastAdvance else { return nil }
         let shares = mapShares
@@ -117,7 +117,7 @@ extension PositioningEngine {
 
     /// Continues from the summary of an earlier engine in the same venue. Call this before any evidence.
     ///
-    /// - Parameter summary: a valid summary with maps of this venue; another one is ignored.
+    /// - Parameter summary: a valid summary with maps of this venue; any other is ignored.
     package mutating func begin(with summary: BeliefSummary) {
         guard settings.method == .particle, summary.isValid,
             summary.places.allSatisfy({ field.maps.indices.contains($0.mapIndex) })
@@ -136,7 +136,7 @@ extension PositioningEngine {
 }
 
 extension ParticleFilter {
-    /// Returns the short form of the particles on a map; nil without any.
+    /// Returns the summary of the particles on a map; nil without particles.
     fileprivate func summary(mapIndex: Int, probability: Double) -> BeliefSummary.Place? {
         guard let mean = moments(mapIndex: mapIndex)?.mean,
             let spread = covariance(mapIndex: mapIndex, around: mean)
@@ -163,7 +163,7 @@ extension ParticleFilter {
             walkingShare: all > 0 ? min(walking / all, 1) : 0, velocity: velocity, velocityVariance: variance)
     }
 
-    /// Replaces all particles by ones drawn from a summary.
+    /// Replaces all particles by particles drawn from a summary.
     fileprivate mutating func begin(
         with places: [BeliefSummary.Place], probabilities: [Double], receivers: [ReceiverOffset]
     ) {

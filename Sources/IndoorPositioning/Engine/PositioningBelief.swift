@@ -39,7 +39,7 @@ package protocol PositioningBelief: Sendable {
     var places: [SessionMemory.Place] { get }
     /// The instant of the latest step that was reported or detected; nil before any.
     var lastStep: Instant? { get }
-    /// Returns whether the venue contains a beacon, as the belief knows it.
+    /// Returns whether the belief's venue contains a beacon.
     func contains(_ beacon: BeaconIdentity) -> Bool
     /// Returns at most `limit` particles, each of which represents the same share of the belief; empty for a belief
     /// without particles.

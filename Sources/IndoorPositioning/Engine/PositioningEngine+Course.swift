@@ -2,12 +2,12 @@ import CMath
 import IndoorVocabulary
 
 extension PositioningEngine {
-    /// Longest time in seconds between two steps of a walker.
+    /// Maximum time in seconds between two steps of a walker.
     private static let longestStep = 1.2
     /// Minimum length of the mean direction vector, which is 1 if all particles agree.
     private static let leastAgreement = 0.3
 
-    /// Minimum share of particles that walk in one direction; below it, the device is as likely to stand.
+    /// Minimum share of particles that walk in one direction; below it, the device may as well be standing.
     private static let leastWalking = 0.5
 
     /// Returns the course of the device in degrees clockwise from the plan's top; nil while the device stands or if the

@@ -12,7 +12,7 @@ struct KnownDevice: Sendable {
     /// The number of comparisons so far.
     private var comparisons = 0
 
-    /// Prior log-odds of the name: one name in ten is wrong, or the device is in another case.
+    /// Prior log-odds of the name: for one name in ten, the name is wrong or the device is in another case.
     private static let trust = 2.2
     /// Number of consistent comparisons after which the model is confirmed.
     private static let enough = 10

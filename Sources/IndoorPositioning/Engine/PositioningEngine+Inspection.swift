@@ -9,7 +9,7 @@ package struct ExpectedRSSI: Hashable, Sendable {
     /// The standard deviation in dB of one reading about the mean.
     package var deviation: Double
 
-    /// Creates an expectation.
+    /// Creates an expected RSSI.
     package init(mean: Double, deviation: Double) {
         (self.mean, self.deviation) = (mean, deviation)
     }
@@ -19,11 +19,11 @@ extension PositioningEngine {
     /// Returns whether the venue or its radio map contains a beacon.
     package func contains(_ beacon: BeaconIdentity) -> Bool { field.indexes[beacon] != nil }
 
-    /// Returns particles in proportion to their weights, by systematic sampling with the first pick in the middle of
-    /// its interval: each one represents the same share of the belief, and the same belief gives the same particles.
+    /// Returns particles in proportion to their weights, by systematic sampling without random numbers: each one
+    /// represents the same share of the belief, and the same belief gives the same particles.
     ///
-    /// Empty before any evidence, and for a method without particles.
-    /// - Parameter limit: the greatest number of particles.
+    /// The result is empty before any evidence, and for a method without particles.
+    /// - Parameter limit: the maximum number of particles.
     package func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)] {
         let particles = filter.particles
         let count = min(limit, particles.count)
@@ -54,8 +54,8 @@ extension PositioningEngine {
             deviation: (expected.variance + offset.variance + noise).squareRoot())
     }
 
-    /// The greatest number of particles that an expectation over the belief uses. Their mean differs from that of all
-    /// particles by a tenth of the spread.
+    /// The maximum number of particles in an expectation over the belief. Their mean differs from the mean of all
+    /// particles by about a tenth of the spread.
     private static let expectationSample = 100
 
     /// Returns the RSSI that the signal field and the estimated receiver offset predict for a beacon over the belief on

@@ -5,7 +5,7 @@ import VenueModel
 extension PositioningEngine {
     /// Standard deviation in dB of the receiver offset after a restart.
     private static let restartDeviation = 3.0
-    /// The least probability of a map after a restart.
+    /// The minimum probability of a map after a restart.
     private static let leastMapShare = 1e-3
 
     /// Whether beacons are tested.
@@ -13,7 +13,7 @@ extension PositioningEngine {
 
     /// Tests the detected beacons against each other.
     ///
-    /// - Returns: whether the belief must restart, because faulty beacons led it astray.
+    /// - Returns: whether the belief must restart, because faulty beacons have made it wrong.
     mutating func examine(_ snapshot: inout Evidence, at now: Instant) -> Bool {
         var evidence = snapshot
         evidence.heard.removeAll { $0.share <= 0 }
@@ -41,7 +41,7 @@ extension PositioningEngine {
         if count > 0 {
             particles.pick(count, of: 0..<particles.count, start: 0.5, into: &filter.workspace.picks)
         }
-        // The closure reads the picks while the workspace's consensus is modified.
+        // A copy, because the closure reads the picks while the call modifies the workspace's consensus.
         let picks = filter.workspace.picks
         filter.workspace.consensus.place(likelihood, count: count) { place in
             let index = Int(picks[place])
@@ -52,7 +52,8 @@ extension PositioningEngine {
         }
     }
 
-    /// Prepares the restart of a belief that faulty beacons led astray: without them, from their last seconds.
+    /// Prepares the restart of a belief that faulty beacons have made wrong: reduces the weight of these beacons in the
+    /// last seconds' evidence, and resets the map probabilities and the receiver offsets.
     private mutating func leave(_ snapshot: inout Evidence) {
         let consensus = filter.workspace.consensus
         for test in consensus.tests where test.fault > 0.5 {

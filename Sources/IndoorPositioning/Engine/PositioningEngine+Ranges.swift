@@ -2,10 +2,10 @@ import CMath
 import IndoorVocabulary
 
 extension PositioningEngine {
-    /// The greatest number of particles over which the heights of the device are compared.
+    /// The maximum number of particles that are used to compare heights of the device.
     private static let heightSample = 64
 
-    /// The time in seconds within which the errors of the height persist: those of all technologies.
+    /// The time in seconds for which errors of the height persist, for all technologies.
     private static let heightTime = 10.0
 
     /// Returns and removes the evidence of the beacons since the last call; nil before any beacon and any distance.
@@ -17,7 +17,8 @@ extension PositioningEngine {
         return silent
     }
 
-    /// The minimum radius in metres: distances locate a device better than beacons do.
+    /// The minimum radius in metres; it can be smaller with measured distances, which are more accurate than the RSSI
+    /// of beacons.
     var radiusFloor: Double {
         guard let lastAdvance, ranging.isMeasuring(at: lastAdvance) else { return settings.radiusFloor }
         return min(settings.radiusFloor, settings.ranges.radiusFloor)
@@ -30,7 +31,7 @@ extension PositioningEngine {
             mapCount: field.maps.count, cellSize: field.maps.reduce(0) { max($0, $1.grid.cellSize) })
     }
 
-    /// Updates the estimated height of the device by the distances of the last seconds.
+    /// Updates the estimated height of the device from the distances of the last seconds.
     ///
     /// - Parameter seconds: time since the previous update; nil for the first one.
     mutating func learnHeight(_ measured: RangeEvidence, after seconds: Double?) {

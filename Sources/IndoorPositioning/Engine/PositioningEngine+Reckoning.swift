@@ -2,15 +2,15 @@ import CMath
 import VenueModel
 
 extension PositioningEngine {
-    /// Factor per second on the weight of a particle outside the accessible area. It isn't 0 because a fix can lie
-    /// beside a plan.
+    /// Factor per second on the weight of a particle outside the accessible area. The factor isn't 0 because a fix can
+    /// lie outside the plan.
     private static let outsideShare = 0.05
 
-    /// Additional error in metres per metre walked between walls without beacons: the particles can pass through the
-    /// wrong door, and no beacon corrects them.
+    /// Additional error in metres per metre of walking without beacons on a map with walls: the particles can pass
+    /// through the wrong door, and no beacon corrects them.
     private static let hiddenError = 0.1
 
-    /// Continues a belief that began with a fix by dead reckoning: no beacon was detected so far.
+    /// Continues a belief by dead reckoning after a fix, as long as no beacon has been detected.
     ///
     /// Without a barometer, the floor doesn't change. After the first detected beacon, `advance(to:)` weighs maps and
     /// positions by the beacons, including missing detections.
@@ -31,8 +31,8 @@ extension PositioningEngine {
 
     /// Reduces the weights of particles outside the plan or its walkable areas.
     ///
-    /// Beacons show when a device has left the building. Without beacons, a particle that leaves through an unmapped
-    /// wall would meet no further walls and survive the particles inside.
+    /// Without beacons, nothing shows whether the device is still in the building. A particle that leaves through an
+    /// unmapped wall meets no further walls, so its weight would exceed the weights of the particles inside.
     private mutating func confine(after seconds: Double) {
         let share = Float(cmath_pow(Self.outsideShare, seconds))
         for (mapIndex, sheet) in field.maps.enumerated() where filter.hasParticles(on: mapIndex) {
@@ -42,7 +42,7 @@ extension PositioningEngine {
         }
     }
 
-    /// Returns the radius with the error that walls can hide during dead reckoning.
+    /// Returns the radius, increased by the additional error of dead reckoning on a map with walls.
     func reckonedRadius(_ radius: Double, mapIndex: Int) -> Double {
         guard !filter.walls[mapIndex].isEmpty else { return radius }
         let hidden = Self.hiddenError * reckonedWay

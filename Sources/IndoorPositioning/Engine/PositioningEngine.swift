@@ -4,11 +4,12 @@ import VenueModel
 
 /// A position estimator for one venue, which converts sensor readings into a belief about floor and position.
 ///
-/// The engine is a value with time and randomness as inputs: the same calls give the same results.
+/// The engine is a value; the caller passes the time and the seed of the random numbers. The same calls give the same
+/// results.
 public struct PositioningEngine: Sendable {
     /// The estimated position of the device on one map.
     public struct Estimate: Hashable, Sendable {
-        /// The point with the least expected error, in metres.
+        /// The point with the smallest expected error, in metres.
         public var point: MapPoint
         /// The 68 % error radius in metres around `point`.
         public var radius: Double
@@ -21,7 +22,7 @@ public struct PositioningEngine: Sendable {
 
     let field: SignalField
     let settings: PositioningSettings
-    /// The effort apart from the settings.
+    /// Limits on CPU and memory that are not user settings.
     let effort: PositioningEffort
     var collector: EvidenceCollector
     /// The anchors, and the distances to them.
@@ -55,9 +56,9 @@ public struct PositioningEngine: Sendable {
     /// Whether a beacon was detected since then.
     private var hasNewEvidence = false
     var pressure = PressureMean()
-    /// Seconds since the barometer was last read, while no beacon is detected.
+    /// Seconds since the latest barometer reading was used, while no beacon is detected.
     var pressureGap = 0.0
-    /// Distance in metres that the steps since the latest hard fix add up to.
+    /// Sum of the step lengths since the latest hard fix, in metres.
     private(set) var reckonedWay = 0.0
     private var snapshot: Evidence?
     private var memoryless = SnapshotEstimate()
@@ -76,14 +77,14 @@ public struct PositioningEngine: Sendable {
 
     /// Time in seconds without an accelerometer reading after which the motion is unknown.
     private static let motionTimeout = 1.0
-    /// Log-likelihood ratio of a fix's map: 400 to 1, or 9 to 1 for a soft fix.
+    /// Log-likelihood ratio for the map of a fix: 400 to 1, or 9 to 1 for a soft fix.
     private static let fixEvidence = 6.0
     private static let softFixEvidence = 2.2
-    /// Share of the belief that each other map keeps while one map is locked, so that the evidence continues to weigh
-    /// them.
+    /// Share of the belief that each other map keeps while one map is locked, so that the evidence can still change
+    /// their probabilities.
     private static let unlockedShare = 1e-4
-    /// Number of steps that halves the uncertainty of their length: 35 m of walking between positions with an error of
-    /// 2.5 m.
+    /// Number of steps after which the uncertainty of the step length is half as large: 35 m of walking between
+    /// positions with an error of 2.5 m.
     private static let stepsToHalve = 50.0
 
     /// Creates an engine without any evidence of the device's position.
@@ -91,7 +92,7 @@ public struct PositioningEngine: Sendable {
     /// - Parameters:
     ///   - venue: the venue in which the engine locates the device.
     ///   - settings: the settings of the engine.
-    ///   - parts: replacements of the standard measurement model and prior.
+    ///   - parts: replacements for the standard measurement model and prior.
     ///   - seed: the seed of all random numbers; the same seed gives the same estimates.
     public init(
         venue: Venue, settings: PositioningSettings = PositioningSettings(),
@@ -136,7 +137,7 @@ public struct PositioningEngine: Sendable {
 
     package var lastStep: Instant? { latestStep?.instant }
 
-    /// Adds a reading; those of beacons and anchors that the venue doesn't contain are ignored.
+    /// Adds a reading; ignores readings of beacons and anchors that the venue doesn't contain.
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .sighting(let sighting):
@@ -175,7 +176,7 @@ public struct PositioningEngine: Sendable {
     }
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
-        // Without beacons, steps on stairs must not move the position across the building.
+        // Without beacons, limit the length of steps on stairs; their horizontal distance is short.
         let isOnStairs = !hasHeard && floorFilter.isClimbing
         let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
         strides.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
@@ -184,8 +185,8 @@ public struct PositioningEngine: Sendable {
         latestStep = (instant, heading)
     }
 
-    /// Applies an external fix with the weight that its radius implies: before any evidence, it is the starting
-    /// position; later, the belief converges to it.
+    /// Applies an external fix with a weight that depends on its radius. Before any evidence, the fix is the starting
+    /// position; later, the belief moves towards it.
     private mutating func apply(_ fix: Fix) {
         fixReception = nil
         guard settings.method == .particle, fix.radius > 0, ParticleFilter.isWithinReach(fix.point, fix.radius),
@@ -196,7 +197,7 @@ public struct PositioningEngine: Sendable {
             evidence: field.maps.indices.map { $0 == mapIndex ? strength : 0 }, height: nil, after: 0)
         if !fix.isSoft {
             reckonedWay = 0
-            // Only later readings may contradict the fix: a global update must not return to the place before it.
+            // Discard the earlier readings: otherwise, the next global update could return to the place before the fix.
             collector.forgetWindow()
             ranging.forgetWindow()
             (snapshot, hasNewEvidence) = (nil, false)
@@ -248,7 +249,7 @@ public struct PositioningEngine: Sendable {
             predict(now, seconds, until: now)
             return reckon(after: seconds)
         }
-        // The readings apply at their mean time; motion then continues the belief from there to now.
+        // The readings apply at their mean time; the motion model then advances the belief to now.
         let age = min(max(0, evidence.heard.isEmpty ? measured?.age ?? 0 : evidence.age), seconds)
         predict(now, seconds - age, until: now.advanced(by: .zero - .seconds(age)))
         defer { predict(now, age, until: now) }
@@ -285,7 +286,7 @@ public struct PositioningEngine: Sendable {
         let never = Instant(nanoseconds: .min)
         let lastReading = max(pedometer.lastReading ?? never, latestStep?.instant ?? never)
         let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
-        // During dead reckoning by steps, the absence of steps means that the device stands.
+        // During dead reckoning from steps, the device stands if no steps arrive.
         isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
         if isMotionSensed {
             filter.walk(taken.lazy.map(\.stride), seconds: seconds)
@@ -307,7 +308,7 @@ public struct PositioningEngine: Sendable {
             field: field, evidence: snapshot, receivers: filter.receivers,
             ranges: measured.map { self.likelihood(of: $0) })
         var posterior = GridPosterior(likelihood)
-        // The test would expect the whole weight of the distances, of which the belief uses a part.
+        // The test assumes the full weight of the evidence, but the belief uses distances with less weight.
         if measured == nil { compare(posterior, now) }
         let interval = lastLook?.duration(to: now).seconds
         lastLook = now
@@ -364,11 +365,12 @@ public struct PositioningEngine: Sendable {
     }
 
     /// The ratio of the squared distance between the belief and the position from the last seconds' evidence alone to
-    /// its expected value, averaged over half a minute; nil before any comparison, which readings of beacons alone allow,
-    /// and with a method other than ``PositioningMethod/particle``.
+    /// its expected value, averaged over half a minute; nil before any comparison, and with a method other than
+    /// ``PositioningMethod/particle``.
     ///
     /// The expected value is 1. A ratio that stays above 3 indicates that the model doesn't hold: the radio map is
-    /// outdated, beacons were moved, or the device is outside the surveyed area. ``Estimate/radius`` grows with it.
+    /// outdated, beacons were moved, or the device is outside the surveyed area. While distances to anchors are
+    /// measured, the engine makes no comparisons. ``Estimate/radius`` grows with the ratio.
     public var consistencyRatio: Double? { check.hasComparison ? check.ratio : nil }
 
     /// Returns the position estimate given that the device is on a map; nil without evidence for the map.
@@ -381,7 +383,7 @@ public struct PositioningEngine: Sendable {
         }
         return filter.moments(mapIndex: mapIndex).map {
             let doubt = max(1, settings.radiusInflation * check.ratio)
-            // Nothing is less certain than that the device is anywhere on the map.
+            // Upper bound of the variance: that of a device anywhere on the map.
             let most = field.maps[mapIndex].grid.meanSquare(from: $0.mean)
             let told = radius(variance: min($0.variance * doubt + integrity.separation, most))
             let radius = hasHeard ? told : reckonedRadius(told, mapIndex: mapIndex)
@@ -400,7 +402,7 @@ public struct PositioningEngine: Sendable {
 }
 
 extension PositioningEngine.Estimate {
-    /// Creates an estimate of a belief other than the engine.
+    /// Creates an estimate for a belief that isn't an engine.
     package init(at point: MapPoint, radius: Double, course: Double? = nil) {
         self.init(point: point, radius: radius, covariance: nil, course: course)
     }

@@ -6,7 +6,7 @@ public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
     case particle
     /// The mean of the grid posterior from the last seconds' readings alone.
     case fingerprint
-    /// Robust least squares on the beacons' positions, from the last seconds' readings alone.
+    /// Robust least squares from the beacons' positions, from the last seconds' readings alone.
     case trilateration
 }
 
@@ -36,14 +36,14 @@ public struct PositioningSettings: Hashable, Sendable {
     public var priorShare = 0.2
     /// The minimum radius in metres, even if the filter is certain, in [0, 1000].
     public var radiusFloor = 0.8
-    /// The factor from the spread of the particles to the radius, in [0, 100].
+    /// The factor on the 68 % radius of the particles that gives the reported radius, in [0, 100].
     public var radiusFactor = 1.05
     /// Inflation of the radius when the belief disagrees with the last seconds' evidence, in [0, 100]. The variance is
     /// multiplied by this value times the ratio of the observed to the expected squared difference, if the product is
-    /// more than 1. As the belief includes the last seconds' evidence, a ratio of one half is already large. 0 disables
+    /// more than 1. Because the belief includes the last seconds' evidence, a ratio of 0.5 is already large. 0 disables
     /// the inflation.
     public var radiusInflation = 2.0
-    /// The beacons that the engine tests against the others, and that lose weight if they contradict them.
+    /// The beacons that the engine tests against the other beacons; a beacon that contradicts them loses weight.
     ///
     /// The test needs five received beacons; with fewer, the radius grows if they contradict each other.
     public var testedBeacons: TestedBeacons = .surveyed

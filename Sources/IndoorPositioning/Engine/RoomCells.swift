@@ -27,7 +27,7 @@ package struct RoomCells: Sendable {
         of cells: [Int32], weights: ArraySlice<Float>, on map: MapID, grid: MapGrid
     ) -> (rooms: [(room: Int, weight: Double)], total: Double) {
         guard !index.rooms.isEmpty else { return ([], 0) }
-        // Moved out and back, so that the entries are neither copied nor looked up for each cell.
+        // Remove the entry and store it again below: the loop then neither copies it nor looks it up for each cell.
         var sheet =
             sheets.removeValue(forKey: map).flatMap { $0.grid == grid ? $0 : nil }
             ?? Sheet(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))

@@ -38,7 +38,7 @@ public struct Trilateration: Sendable {
 
     /// A position with its uncertainty.
     public struct Solution: Hashable, Sendable {
-        /// The position with the least residuals.
+        /// The position with the smallest residuals.
         public var point: MapPoint
         /// Variance of x in m².
         public var varianceX: Double
@@ -94,8 +94,8 @@ public struct Trilateration: Sendable {
         return solution(normal, point, count: readings.count)
     }
 
-    /// Returns whether the beacons are not collinear; the readings of collinear beacons are the same on both sides of
-    /// the line.
+    /// Returns whether the beacons are not collinear; with collinear beacons, positions on both sides of the line give
+    /// the same readings.
     private static func spanPlane(_ readings: [Reading]) -> Bool {
         let mean = readings.reduce(MapPoint(x: 0, y: 0)) { $0 + $1.point } * (1 / Double(readings.count))
         var (xx, xy, yy) = (0.0, 0.0, 0.0)
@@ -114,8 +114,8 @@ public struct Trilateration: Sendable {
     /// Physical Review 40, 1932.
     private static func solution(_ normal: Normal, _ point: MapPoint, count: Int) -> Solution? {
         let determinant = normal.xx * normal.yy - normal.xy * normal.xy
-        // A nearly singular matrix: the beacons and the position are collinear, and the mirrored position fits equally
-        // well.
+        // The matrix is nearly singular: the beacons and the position are almost collinear, so the mirrored position
+        // fits equally well.
         guard determinant > 1e-9 * normal.xx * normal.yy, point.x.isFinite, point.y.isFinite else { return nil }
         let disagreement = max(1, normal.cost / Double(max(1, count - 2)))
         return Solution(

@@ -1,9 +1,9 @@
-/// A detector of climbs, on stairs or in an elevator, from the barometer's height.
+/// A detector of climbs from the barometer's height, by stairs, escalator or elevator.
 struct ClimbDetector: Hashable, Sendable {
     /// The length of the window in seconds.
     private static let window = 4.0
-    /// The difference of height in metres within the window above which it is a climb and not noise: slow stairs make
-    /// 1 m.
+    /// The difference of height in metres within the window above which the change is a climb and not noise; a slow
+    /// walk on stairs makes 1 m.
     private static let span = 0.8
 
     private struct Entry: Hashable, Sendable {

@@ -7,33 +7,35 @@ import CMath
 /// therefore evidence for the floor that is higher by this change. Source of the recursion: L. R. Rabiner, *A Tutorial
 /// on Hidden Markov Models*, Proceedings of the IEEE 77(2), 1989.
 package struct FloorFilter: Hashable, Sendable {
-    /// The probability a second of leaving a floor, without a barometer.
+    /// Probability per second of leaving a floor, without a barometer.
     private static let leaving = 0.01
-    /// The rate at which the knowledge of the floor decays without evidence, a second.
+    /// Rate per second at which the floor probabilities decay without evidence.
     static let forgetting = leaving + mistake
-    /// The same with a barometer, whose reading decides then.
+    /// Probability per second of leaving a floor, with a barometer; larger because the height then determines the
+    /// floor.
     private static let leavingWithPressure = 0.1
-    /// The probability a second of detecting that the estimated floor was wrong all the time.
+    /// Probability per second that the estimated floor was wrong from the beginning.
     private static let mistake = 0.005
-    /// The smallest log likelihood of a floor against the best one in a single update, because updates may be wrong.
+    /// The lower limit of a floor's log likelihood relative to the best floor in a single update, because an update can
+    /// be wrong.
     private static let outlier = -6.0
     /// The standard deviation in metres of the height from pressure, between two updates.
     private static let heightDeviation = 0.6
-    /// The drift in metres of the height from pressure within a second, by weather and doors.
+    /// The drift in metres of the height from pressure per second, caused by weather and doors.
     private static let heightWander = 0.05
-    /// A barometer without a reading for this many seconds is treated as missing.
+    /// The time in seconds without a reading after which the barometer is treated as missing.
     private static let longestSilence = 5.0
-    /// A climb longer than this many seconds is noise of the barometer.
+    /// The maximum duration of a climb in seconds; a longer one is noise of the barometer.
     private static let longestClimb = 60.0
-    /// The smallest log likelihood of a floor by height.
+    /// The lower limit of a floor's log likelihood from the height.
     private static let heightOutlier = -8.0
 
-    /// The height in metres from floor to floor without a measurement, and its standard deviation: flats have 2.7 m,
+    /// The assumed height of a storey in metres without a measurement, and its standard deviation. Flats have 2.7 m,
     /// halls 5 m.
     private static let storey = 3.5
     private static let storeyDeviation = 0.8
 
-    /// The height of the barometer less that of the floor, in metres.
+    /// The barometer's height minus the elevation of the floor, in metres.
     private struct Reference: Hashable, Sendable {
         var value: Double
         var variance: Double
@@ -46,16 +48,16 @@ package struct FloorFilter: Hashable, Sendable {
     }
 
     private let elevations: [Double]
-    /// Whether each elevation is a measured one.
+    /// Whether each elevation was measured.
     private let isMeasured: [Bool]
     private var states: [State]
     /// The seconds since the last update of the floors.
     private var silence = 0.0
     private var climb = ClimbDetector()
-    /// The duration of the present climb in seconds, in which heights are not compared with floors.
+    /// The duration of the current climb in seconds. During a climb, the filter doesn't compare heights with floors.
     private var climbTime = 0.0
 
-    /// Whether the filter has had no update.
+    /// Whether the filter has received no evidence yet.
     package private(set) var isEmpty = true
 
     /// The probability of each floor, in order; the sum is 1.
@@ -74,14 +76,16 @@ package struct FloorFilter: Hashable, Sendable {
 
     /// Creates a filter for floors, some of which have a measured elevation in metres; all are equally probable.
     ///
-    /// A floor without one has the usual distance to its neighbours, with a standard deviation of about a metre.
+    /// A floor without an elevation has the assumed storey height to its neighbours, with a standard deviation of about
+    /// a metre.
     package init(floors: [(level: Int, elevation: Double?)]) {
         elevations = Self.elevations(of: floors)
         isMeasured = floors.map { $0.elevation != nil }
         states = floors.map { _ in State(probability: 1 / Double(max(1, floors.count))) }
     }
 
-    /// Returns the height of each floor in metres: the measured one, or that at the usual distance to the nearest floor.
+    /// Returns the elevation of each floor in metres: the measured one, or the assumed storey height above or below the
+    /// nearest measured floor.
     static func elevations(of floors: [(level: Int, elevation: Double?)]) -> [Double] {
         floors.map { floor in
             let near = floors.filter { $0.elevation != nil }.min {
@@ -91,7 +95,7 @@ package struct FloorFilter: Hashable, Sendable {
         }
     }
 
-    /// Sets the probability of each floor, as many as there are floors and with a sum above 0, from an earlier filter.
+    /// Sets the probabilities from an earlier filter: one per floor, with a sum above 0.
     mutating func begin(with probabilities: [Double]) {
         for (index, probability) in probabilities.prefix(states.count).enumerated() {
             states[index].probability = probability
@@ -108,7 +112,7 @@ package struct FloorFilter: Hashable, Sendable {
     ///   - weight: the weight of the evidence, at least 0.
     ///   - height: the height of the barometer in metres, up to a constant offset; nil without one.
     ///   - seconds: the time since the last update.
-    ///   - canBeMistaken: whether the estimated floor may have been wrong all the time; false where no reception could
+    ///   - canBeMistaken: whether the estimated floor can have been wrong from the beginning; false if no reception can
     ///     show it.
     package mutating func observe(
         evidence: [Double], weight: Double = 1, height: Double?, after seconds: Double, canBeMistaken: Bool = true
@@ -125,14 +129,14 @@ package struct FloorFilter: Hashable, Sendable {
     private mutating func move(_ height: Double?, after seconds: Double, _ canBeMistaken: Bool) {
         silence += seconds
         climb.observe(height, after: seconds)
-        // Between two readings of a barometer, the floor doesn't change.
+        // Wait for the barometer's next reading.
         if height == nil, hasBarometer, silence < Self.longestSilence { return }
         if height == nil { for index in states.indices { states[index].reference = nil } }
         if !isEmpty, states.count > 1 {
             let seconds = silence
             let rate = height == nil ? Self.leaving : Self.leavingWithPressure
-            // On stairs, heights match no floor, and the references would follow them; only the height after the climb
-            // is used.
+            // During a climb, the height matches no floor, and the references would follow it; use only the height
+            // after the climb.
             climbTime = climb.isClimbing ? climbTime + seconds : 0
             let isClimbing = isClimbing
             let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
@@ -158,8 +162,8 @@ package struct FloorFilter: Hashable, Sendable {
         var square = 0.0
         var known = 0.0
         let others = Double(max(1, old.count - 1))
-        // Only a device that did not leave can have a wrong floor, so that the probabilities stay above zero after any
-        // gap.
+        // Only a device that did not leave its floor can have a wrong floor. This keeps the probabilities above zero
+        // after any gap.
         let mistaken = (1 - leave * others) * (1 - cmath_exp(-mistake * seconds)) / others
         let wander = Self.heightWander * Self.heightWander * seconds
         for source in old.indices {
@@ -209,7 +213,8 @@ package struct FloorFilter: Hashable, Sendable {
         let variance = known + doubt
         let total = variance + noise
         let innovation = measured - reference
-        // A wider distribution has a lower density at each height, by the ratio of the normal densities.
+        // A floor with a larger variance has a lower density: the logarithm of the ratio of the normal densities'
+        // maxima.
         let breadth = cmath_log((known + noise) / total) / 2
         let logarithm = max(breadth - innovation * innovation / (2 * total), heightOutlier)
         let gain = variance / total

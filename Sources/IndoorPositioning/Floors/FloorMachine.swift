@@ -16,7 +16,7 @@ public struct FloorSettings: Hashable, Sendable {
 }
 
 extension FloorSettings {
-    /// The settings of the floor's decision, each once.
+    /// The list of the settings of the floor selection.
     package static let list: [Setting<FloorSettings>] = [
         .number(
             "settleProbability", \.settleProbability, in: 0.5...1,
@@ -33,18 +33,18 @@ extension FloorSettings {
     ]
 }
 
-/// The state machine that selects the map that the device is on, without flickering between floors or staying too
-/// long.
+/// The state machine that selects the map that the device is on. It avoids rapid changes between floors, but changes
+/// soon after the device does.
 package struct FloorMachine: Hashable, Sendable {
     /// The states of the machine.
     package enum State: Hashable, Sendable {
         /// No floor has enough evidence; `since` is the time of the first evidence.
         case searching(since: Instant?)
-        /// The device is on `map`; `rival` is more probable at present.
+        /// The device is on `map`; `rival` is currently more probable.
         case settled(map: MapID, rival: Rival?)
     }
 
-    /// A floor that may replace the present one.
+    /// A floor that may replace the current one.
     package struct Rival: Hashable, Sendable {
         package var map: MapID
         package var since: Instant
@@ -70,10 +70,10 @@ package struct FloorMachine: Hashable, Sendable {
     /// Continues on the map of an earlier machine, with the floor that may replace it.
     package mutating func begin(on map: MapID, rival: Rival?) { state = .settled(map: map, rival: rival) }
 
-    /// Handles the probability of each map; empty without evidence. A locked map is selected whatever the
-    /// probabilities are.
+    /// Handles the probability of each map; empty without evidence. A locked map is selected regardless of the
+    /// probabilities.
     ///
-    /// - Parameter isNew: whether a reading has arrived since the call before. Otherwise, no change of the floor begins.
+    /// - Parameter isNew: whether a reading has arrived since the previous call. If not, no change of the floor begins.
     package mutating func observe(
         _ probabilities: [MapID: Double], isNew: Bool = true, locked: MapID? = nil, at now: Instant
     ) {

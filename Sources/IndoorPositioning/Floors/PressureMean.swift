@@ -24,7 +24,7 @@ struct PressureMean: Hashable, Sendable {
     /// Returns whether a reading in hectopascal is a possible air pressure.
     static func isPressure(_ hectopascals: Double) -> Bool { hectopascals > 100 && hectopascals < 1200 }
 
-    /// Returns the height in metres above sea level at which the standard atmosphere has a pressure.
+    /// Returns the height in metres above sea level at which the standard atmosphere has the given pressure.
     ///
     /// Source: *Manual of the ICAO Standard Atmosphere*, Doc 7488, 1993.
     static func height(_ hectopascals: Double) -> Double {

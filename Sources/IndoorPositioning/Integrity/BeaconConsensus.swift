@@ -2,15 +2,15 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The joint posterior of the position and of the faults of the beacons, from the readings of one look.
+/// The joint posterior of the position and of the faults of the beacons, from the readings of one global update.
 ///
 /// Each beacon is either healthy or faulty. The reading of a healthy beacon follows the signal field; that of a faulty
 /// one can have any level. The likelihood of a reading at a candidate position is therefore a mixture of both, weighted
-/// by the probability of a fault. The product over the beacons sums over all sets of faulty beacons, so that no set is
-/// searched: a few faulty beacons cannot outweigh the others that agree with each other.
+/// by the probability of a fault. The product over the beacons contains all sets of faulty beacons, so no search for
+/// the right set is necessary. A few faulty beacons cannot outweigh the others that agree with each other.
 ///
-/// Without one beacon, the posterior is the quotient by the beacon's own term. The beacon is tested against it, as a
-/// satellite is tested against the position from the other satellites.
+/// The posterior without one beacon is the joint posterior divided by the beacon's own factor. The beacon is tested
+/// against this posterior, as a satellite is tested against the position from the other satellites.
 ///
 /// Sources: B. W. Parkinson, P. Axelrad, *Autonomous GPS Integrity Monitoring Using the Pseudorange Residual*,
 /// Navigation 35(2), 1988: the test against the others. J. Blanch, T. Walter, P. Enge, *Protection Levels after Fault
@@ -21,11 +21,11 @@ struct BeaconConsensus: Sendable {
     struct Test: Sendable {
         /// Index in the signal field.
         var beacon: Int
-        /// Logarithm of the probability of the reading if the beacon is faulty, over that if it is healthy, given the
-        /// other beacons.
+        /// Logarithm of the ratio between the probability of the reading if the beacon is faulty and its probability if
+        /// the beacon is healthy, given the other beacons.
         var logRatio: Double
-        /// The same if the healthy beacon may have any weaker level, and a lasting error of its power; 0 for a beacon whose
-        /// level was surveyed.
+        /// The same ratio if a healthy beacon can have any weaker level and a persistent error of its power; 0 for a
+        /// beacon whose level was surveyed.
         var excessRatio = 0.0
         /// Expected difference in dB between the reading and the field, given the other beacons.
         var residual: Double
@@ -37,10 +37,10 @@ struct BeaconConsensus: Sendable {
         var ownPoint: MapPoint
         /// Whether the other beacons place the device on the most probable map.
         var isOnMap: Bool
-        /// The probability of a fault from this look and the prior.
+        /// The probability of a fault from this global update and the prior.
         var fault: Double
-        /// The expected weight of the position in the venue's prior, in (0, 1], given the other beacons: low where nobody
-        /// surveyed.
+        /// The expected weight of the position in the venue's prior, in (0, 1], given the other beacons: low where
+        /// nobody made a survey.
         var support: Double
     }
 
@@ -48,13 +48,13 @@ struct BeaconConsensus: Sendable {
     static let faultyRange: Float = 60
     /// The share of a faulty beacon in the detections, relative to an equal share.
     private static let faultyShare: Float = 0.1
-    /// Variance in dB² that the user's body adds, and the largest prior doubt of the receiver.
+    /// Variance in dB² that the user's body adds to a reading.
     private static let bodyVariance: Float = 2
-    /// The share of the prior that is spread over the whole venue. The rest is the present belief.
+    /// The share of the prior that is spread over the whole venue. The rest is spread over the current belief.
     static let gridShare: Float = 0.3
-    /// The number of candidates of the belief.
+    /// The maximum number of candidates from the belief.
     static let beliefCount = 160
-    /// The number of candidates of a map.
+    /// The approximate number of candidates on the grid of a map.
     static let mapCount = 900
 
     private var maps: [Int32] = []
@@ -78,7 +78,7 @@ struct BeaconConsensus: Sendable {
     /// The detections per second of all beacons at each candidate.
     private var totals: [Float] = []
 
-    /// The results, in the order of the evidence; only beacons with an RSSI of interest.
+    /// The results, in the order of the evidence; a beacon is omitted if its test has no numerical result.
     private(set) var tests: [Test] = []
     /// The most probable map.
     private(set) var mapIndex = 0
@@ -87,7 +87,7 @@ struct BeaconConsensus: Sendable {
     /// The mean position on the most probable map and the sum of the variances along both axes in m².
     private(set) var mean = MapPoint(x: 0, y: 0)
     private(set) var variance = 0.0
-    /// The share of the posterior outside the belief's candidates.
+    /// The share of the posterior in candidates that aren't from the belief.
     private(set) var strayShare = 0.0
     /// The receiver offset in dB.
     private(set) var offset = 0.0
@@ -137,7 +137,7 @@ struct BeaconConsensus: Sendable {
         for index in beliefCount..<priors.count { priors[index] *= scale }
     }
 
-    /// What the candidates of a map have in common. The values of the cells are behind a lock, so they are taken once.
+    /// The values that the candidates of a map share. A lock protects the cells' values, so they are read once.
     private struct MapCells {
         let mapIndex: Int
         let grid: MapGrid
@@ -190,7 +190,7 @@ struct BeaconConsensus: Sendable {
         let field = likelihood.field
         let (heard, count) = (likelihood.evidence.heard, priors.count)
         guard count > 0, !heard.isEmpty else { return }
-        // Without a doubt, the offset's prior is as narrow as the estimate allows.
+        // With a variance of 0, the offset's prior gets the smallest variance that the computation supports.
         let doubt = max(Float(receiver.variance), 1e-3)
         fill(heard, field, offset: Float(receiver.value), scale: Float(scale * scale))
         offsets.resize(to: 0, with: 0)
@@ -313,8 +313,8 @@ struct BeaconConsensus: Sendable {
     ///
     /// - Parameter first: the first index of the reading's values.
     private mutating func add(_ result: cmath_test, of reading: Evidence.Heard, first: Int, _ field: SignalField) {
-        // The factors of the posterior without this beacon, up to a constant: the term of the beacon is the ratio of its
-        // mixture to its faulty part.
+        // The sum of the posterior without this beacon, up to a constant; the beacon's factor is the ratio of its
+        // mixture to the faulty part of the mixture.
         let all = result.all
         guard all > 1e-30 else { return }
         let residual = result.residual / all
@@ -333,13 +333,14 @@ struct BeaconConsensus: Sendable {
         tests.append(test)
     }
 
-    /// Returns the logarithm of the probability of a reading if the beacon is faulty, over that if it is healthy but any
-    /// weaker level is as probable as the expected one: walls and bodies attenuate, and no survey measured by how much.
+    /// Returns the logarithm of the ratio between the probability of a reading if the beacon is faulty and its
+    /// probability if the beacon is healthy but any weaker level is as probable as the expected one. Walls and bodies
+    /// attenuate the signal, and no survey has measured by how much.
     ///
     /// - Parameters:
     ///   - first: the first index of the reading's values.
     ///   - sum: the sum of the posterior without the beacon.
-    ///   - lastingVariance: variance in dB² of the lasting error of the beacon's power.
+    ///   - lastingVariance: variance in dB² of the persistent error of the beacon's power.
     private func excessRatio(first: Int, sum: Double, lastingVariance: Float) -> Double {
         var healthy = 0.0
         cmath_excess(

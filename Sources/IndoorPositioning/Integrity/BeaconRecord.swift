@@ -2,7 +2,7 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The evidence about one beacon that was detected, over time.
+/// The evidence about one detected beacon over time.
 struct BeaconRecord: Sendable {
     /// A reading of a suspect beacon, at the position from the other beacons.
     struct Sample: Sendable {
@@ -16,57 +16,58 @@ struct BeaconRecord: Sendable {
 
     /// The logarithm of the prior odds of a fault: one beacon in 150.
     static let prior = -5.0
-    /// The limits of the logarithm of the odds: a fault is forgiven as quickly as it is found.
+    /// The limits of the logarithm of the odds. They allow the record to clear a beacon as quickly as it reports a
+    /// fault.
     private static let lowest = -6.0
     static let highest = 6.5
-    /// The logarithm of the odds at which a beacon is named, and at which it is forgiven.
+    /// The logarithm of the odds at which a beacon is reported as faulty, and at which it is cleared again.
     static let named = 4.0
     static let forgiven = -1.0
-    /// The number of independent looks before which a beacon isn't named: the errors of one place last.
+    /// The minimum number of independent global updates before a beacon is reported: at one place, the errors persist.
     private static let fewestLooks = 2.0
-    /// The most looks that are remembered.
+    /// The maximum of the counted independent global updates.
     private static let mostLooks = 100.0
-    /// The logarithm of the odds above which the readings are kept for a diagnosis.
+    /// The logarithm of the odds above which the readings are stored for a diagnosis.
     private static let suspect = -2.0
-    /// The most that one look can add or subtract.
+    /// The limits of the change of the logarithm of the odds by one global update.
     private static let most = 6.0
     private static let least = -2.5
-    /// The seconds after which the odds return to the prior without evidence.
+    /// The time constant in seconds with which the odds return to the prior without evidence.
     private static let memory = 300.0
-    /// The number of samples of a suspect beacon.
+    /// The maximum number of stored samples of a suspect beacon.
     private static let sampleLimit = 24
-    /// The number of new samples after which the kind is found again.
+    /// The number of new samples after which the kind is determined again.
     private static let samplesOfKind = 4
-    /// The readings of a look have two levels if there are this many, with a variance in dB² above the one that a
-    /// walker's readings have.
+    /// The minimum number of a global update's readings with two levels, and their minimum variance in dB², which is
+    /// larger than the variance of a walker's readings.
     private static let doubleCount: Float = 4
     private static let doubleSpread: Float = 144
-    /// The weight of a look in the share of looks with two levels.
+    /// The weight of one global update in the share of global updates with two levels.
     private static let doublePace = 0.15
-    /// The standard deviation in dB of the lasting error of a changed power.
+    /// The standard deviation in dB of a persistent change of the power.
     private static let changedShift = 10.0
 
     /// Index in the signal field.
     let beacon: Int
     /// The logarithm of the odds of a fault.
     private(set) var odds = BeaconRecord.prior
-    /// The number of independent looks.
+    /// The number of independent global updates.
     private var looks = 0.0
-    /// The latest look with a reading.
+    /// The latest global update with a reading.
     private(set) var latest: Instant
-    /// The instant from which the fault is known; nil for a beacon that isn't named.
+    /// The instant since which the fault is reported; nil without a reported fault.
     private(set) var since: Instant?
     private(set) var samples: [Sample] = []
     /// The most probable kind of the fault.
     private(set) var kind = BeaconFault.Kind.contradictory
-    /// The number of samples since the kind was found.
+    /// The number of samples since the kind was determined.
     private var newSamples = 0
     /// The sums of 1/v and r/v over independent residuals r with the variance v.
     private(set) var precision = 0.0
     private(set) var shift = 0.0
-    /// The share of the recent looks whose readings have two levels.
+    /// The share of the recent global updates whose readings have two levels.
     private(set) var duplicity = 0.0
-    /// The logarithm of the probability ratio of a changed power so far.
+    /// The logarithm of the probability ratio of a changed power, from all residuals so far.
     private var shiftRatio = 0.0
 
     init(beacon: Int, at instant: Instant) { (self.beacon, latest) = (beacon, instant) }
@@ -77,18 +78,18 @@ struct BeaconRecord: Sendable {
     /// The weight of the beacon's evidence, in [0, 1]: full until a fault is more probable than not.
     var weight: Double { min(1, 2 * (1 - fault)) }
 
-    /// Whether the kind of the fault is to be found again.
+    /// Whether the kind of the fault must be determined again.
     var needsKind: Bool { since != nil && newSamples >= Self.samplesOfKind }
 
     mutating func setKind(_ kind: BeaconFault.Kind) { (self.kind, newSamples) = (kind, 0) }
 
-    /// Adds the result of a look.
+    /// Adds the result of a global update.
     ///
     /// - Parameters:
-    ///   - extent: how the beacon can be accused.
-    ///   - independence: the share of the error that is independent of the look before, in (0, 1].
-    ///   - ceiling: the highest odds that the look can lead to.
-    ///   - powerDoubt: the standard deviation in dB of the lasting error of a healthy beacon's power.
+    ///   - extent: the faults for which the beacon is tested.
+    ///   - independence: the share of the error that is independent of the previous global update, in (0, 1].
+    ///   - ceiling: the maximum logarithm of the odds after the global update.
+    ///   - powerDoubt: the standard deviation in dB of the persistent error of a healthy beacon's power.
     mutating func observe(
         _ test: BeaconConsensus.Test, extent: TestedBeacons.Extent, reading: Evidence.Heard, independence: Double,
         ceiling: Double, mapIndex: Int,
@@ -102,7 +103,7 @@ struct BeaconRecord: Sendable {
         latest = now
         duplicity += (Self.hasTwoLevels(reading) ? 1 - duplicity : -duplicity) * Self.doublePace
         let before = odds
-        // A lasting difference of the power: the ratio of the probabilities of the residuals so far.
+        // A persistent difference of the power: the probability ratio from all residuals so far.
         precision += independence / test.variance
         shift += independence * test.residual / test.variance
         let ratio = Self.shiftRatio(precision, shift, usual: powerDoubt)
@@ -129,7 +130,7 @@ struct BeaconRecord: Sendable {
         if since != nil, odds <= Self.forgiven { since = nil }
     }
 
-    /// Returns whether the readings of a look have two levels.
+    /// Returns whether the readings of a global update have two levels.
     static func hasTwoLevels(_ reading: Evidence.Heard) -> Bool {
         reading.count >= doubleCount && reading.spread > doubleSpread
     }

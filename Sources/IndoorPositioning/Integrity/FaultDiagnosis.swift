@@ -4,8 +4,8 @@ import VenueModel
 
 /// The most probable kind of a fault from the readings of a suspect beacon.
 ///
-/// Each kind predicts the levels of the samples; the kind with the highest likelihood wins. More free parameters cost
-/// more, by Schwarz's criterion.
+/// Each kind predicts the levels of the samples; the kind with the highest likelihood is selected. Schwarz's criterion
+/// adds a cost for each free parameter.
 ///
 /// Source: G. Schwarz, *Estimating the Dimension of a Model*, Annals of Statistics 6(2), 1978.
 struct FaultDiagnosis {
@@ -18,22 +18,22 @@ struct FaultDiagnosis {
     /// Variance in dB² of a sample about a table's value, and about path loss.
     private let noise: Double
     private let pathLossVariance: Double
-    /// The share of the looks whose readings have two levels.
+    /// The share of the global updates whose readings have two levels.
     private let duplicity: Double
 
     /// The distance in metres after which the errors of two samples are independent.
     private static let errorLength = 3.0
-    /// The share of two-level looks above which two transmitters send the identity.
+    /// The share of global updates with two levels above which the identity is sent by two transmitters.
     private static let doubleShare = 0.25
-    /// The least distance in metres of a beacon: nearer, no receiver is held.
+    /// The minimum distance in metres from a beacon: nobody holds a receiver closer.
     private static let nearest = 0.3
-    /// The least excess in dB over the level at that distance.
+    /// The minimum excess in dB over the level at that distance for a fault.
     private static let leastExcess = 6.0
-    /// The fewest independent samples that determine a place.
+    /// The minimum number of independent samples that determine a place.
     private static let fewestForPlace = 4.0
-    /// The number of grid places of a map that are tried.
+    /// The approximate number of candidate places on a map.
     private static let places = 1200.0
-    /// The least distance in metres of a moved beacon, and the least change of a power in dB.
+    /// The minimum distance in metres of a moved beacon, and the minimum change of a power in dB.
     private static let leastDistance = 3.0
     private static let leastChange = 3.0
 
@@ -125,7 +125,7 @@ struct FaultDiagnosis {
 
     /// Returns the place that explains the samples best by path loss.
     private func place() -> (kind: BeaconFault.Kind, cost: Double)? {
-        // Readings through a ceiling are many at stairs, so that the beacon's own map counts twice.
+        // Near stairs, many readings come through a ceiling; the beacon's own map therefore counts twice.
         let home = field.maps.firstIndex { $0.mapID == field.transmitters[beacon].mapID }
         let counts = Dictionary(
             samples.map { (Int($0.mapIndex), Int($0.mapIndex) == home ? 2 : 1) }, uniquingKeysWith: +)
@@ -169,7 +169,7 @@ struct FaultDiagnosis {
         guard distance.map({ $0 >= max(Self.leastDistance, deviation) }) ?? true else { return nil }
         let kind = BeaconFault.Kind.moved(
             place: BeaconFault.Place(mapID: map.mapID, point: point, deviation: deviation), distance: distance)
-        // The law explains a sample with a larger variance than a table.
+        // The path-loss law predicts a sample with a larger variance than a table does; add the cost of that variance.
         let width = cmath_log(variance / noise) / 2 * count
         return (kind, best + width + cmath_log(max(count, 1)))
     }

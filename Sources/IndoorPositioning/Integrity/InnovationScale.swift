@@ -1,19 +1,21 @@
-/// The ratio of the beacons' errors in this venue to those that the signal field expects.
+/// The ratio of the beacons' errors in this venue to the errors that the signal field expects.
 ///
-/// The deviations of the signal field are upper bounds, and a venue without a survey has the widest. The errors of the
-/// beacons against each other show how large they are here. The more exact they are, the smaller the contradiction that
-/// stands out.
+/// The deviations of the signal field are upper bounds, and are largest in a venue without a survey. The differences
+/// between the beacons show how large the errors really are in this venue. The smaller the errors are, the smaller is
+/// the contradiction that the test can detect.
 struct InnovationScale: Sendable {
     /// The mean of the errors' magnitudes, relative to that of a normal distribution.
     private var ratio = InnovationScale.first
     private var count = InnovationScale.firstCount
 
-    /// The ratio before any reading: the largest of the public data sets. A smaller one accuses healthy beacons.
+    /// The ratio before any reading: the largest ratio of the public data sets. A smaller initial ratio would report
+    /// healthy beacons as faulty.
     private static let first = 0.8
-    /// The number of readings whose weight the first ratio has, and the number after which old readings count less.
+    /// The weight of the initial ratio as a number of readings, and the maximum number of readings in the average.
     private static let firstCount = 30.0
     private static let memory = 300.0
-    /// The largest error that counts, in standard deviations, and the mean of a normal distribution so limited.
+    /// The limit of an error in standard deviations, the mean magnitude of normal errors with this limit, and the range
+    /// of the factor.
     private static let limit = 1.5
     private static let mean = 0.72
     private static let range = 0.5...1.2

@@ -3,16 +3,17 @@ import IndoorVocabulary
 import VenueModel
 
 extension IntegrityMonitor {
-    /// The largest variance in m² of a position that tells which beacons are expected, and its least map probability.
+    /// The maximum variance in m² and the minimum map probability of a position that determines which beacons are
+    /// expected.
     private static let sharpVariance = 12.0
     private static let certainShare = 0.9
-    /// The greatest distance in metres of a beacon that must be received.
+    /// The maximum distance in metres of a beacon that must be received.
     private static let nearDistance = 12.0
     /// The time in seconds after which a body or a door no longer hides a beacon.
     private static let shadowTime = 6.0
-    /// The most that one look can add.
+    /// The maximum that one global update adds to the logarithm of the odds.
     private static let mostGain = 1.5
-    /// The time constant in seconds of the device's rate of reception.
+    /// The time constant in seconds of the average of received and expected readings.
     private static let receptionTime = 60.0
 
     /// Tests whether expected beacons are silent.

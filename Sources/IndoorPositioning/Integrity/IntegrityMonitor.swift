@@ -2,41 +2,43 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The test of each beacon against the others, over time.
+/// A monitor that tests each beacon against the others over time.
 struct IntegrityMonitor: Sendable {
-    /// The fewest detected beacons of which one can be excluded: any three determine a position and the receiver.
+    /// The minimum number of detected beacons from which one can be excluded; any three beacons determine a position
+    /// and the receiver offset.
     private static let fewest = 5
-    /// The least weight of the position in the prior of a surveyed venue.
+    /// The minimum weight of the position in the prior of a surveyed venue for a test.
     private static let leastSupport = 0.7
     /// The time in seconds and the distance in metres after which the errors of a beacon's readings are independent.
     private static let errorTime = 4.0
     private static let errorLength = 2.0
 
-    /// The largest variance in m² of a position that an audit uses.
+    /// The maximum variance in m² of a position that an audit uses.
     private static let auditVariance = 30.0
     /// The time constant in seconds with which the separation decreases.
     private static let separationTime = 10.0
-    /// The range of the probability of a fault in which the solution without the beacon becomes part of the 68 % radius.
+    /// The range of a fault's probability over which the weight of the solution without the beacon increases to 1 in
+    /// the 68 % radius.
     private static let decisiveFault = (low: 0.2, high: 0.4)
-    /// The share of the posterior outside the belief from which the belief restarts.
+    /// The minimum share of the posterior outside the belief for a restart of the belief.
     private static let decisiveShare = 0.8
-    /// The squared distance of the belief from the posterior, relative to the sum of their variances, from which the
-    /// belief restarts: three standard deviations along an axis. And the least distance in metres.
+    /// The minimum squared distance between belief and posterior for a restart of the belief, relative to the sum of
+    /// their variances (three standard deviations along an axis), and the minimum distance in metres.
     private static let decisiveRatio = 4.5
     private static let decisiveDistance = 2.0
 
-    /// The beacons that can be accused.
+    /// The beacons that can be reported as faulty.
     let tested: TestedBeacons
     /// The records of the beacons that were detected, ordered by beacon.
     private(set) var records: [BeaconRecord] = []
-    /// The position of the latest look.
+    /// The position from the latest global update.
     private var place: (mapIndex: Int, point: MapPoint)?
     private var latest: Instant?
     /// Whether the beacons contradict each other and no majority of them agrees.
     private(set) var isContradictory = false
     /// The variance in m² that faulty beacons may add to the error of the position.
     private(set) var separation = 0.0
-    /// Whether faulty beacons led the belief astray.
+    /// Whether faulty beacons have made the belief wrong, so that it must restart.
     private(set) var isAstray = false
 
     var byteCount: Int {
@@ -47,17 +49,17 @@ struct IntegrityMonitor: Sendable {
 
     /// The beacons that are expected and missing, ordered by beacon.
     var silences: [SilenceRecord] = []
-    /// The numbers of readings that were received and expected lately.
+    /// The numbers of recently received and recently expected readings.
     var reception = (heard: 0.0, expected: 0.0)
     /// The residuals of all beacons by place; nil unless an audit collects them.
     var atlas: ResidualAtlas?
-    /// The ratio of the errors to the expected ones.
+    /// The ratio of the errors to the expected errors.
     private(set) var scale = InnovationScale()
 
-    /// Creates a monitor that accuses no other beacons than these.
+    /// Creates a monitor that tests only the given beacons.
     init(_ tested: TestedBeacons) { self.tested = tested }
 
-    /// Returns the position of a beacon's record.
+    /// Returns the index of a beacon's record, or the index at which to insert one.
     private func index(of beacon: Int) -> (index: Int, isKnown: Bool) {
         var (low, high) = (0, records.count)
         while low < high {
@@ -73,7 +75,7 @@ struct IntegrityMonitor: Sendable {
         return isKnown ? records[index] : nil
     }
 
-    /// Returns the probability of a fault of a beacon.
+    /// Returns the probability that a beacon is faulty.
     func fault(of beacon: Int) -> Double {
         record(of: beacon)?.fault ?? 1 / (1 + cmath_exp(-BeaconRecord.prior))
     }
@@ -88,12 +90,13 @@ struct IntegrityMonitor: Sendable {
         }
     }
 
-    /// Adds a look.
+    /// Adds a global update.
     ///
     /// - Parameters:
-    ///   - consensus: the posterior of the look.
-    ///   - evidence: the readings of the look, including those that the posterior doesn't use.
-    ///   - belief: the most probable map of the belief with the mean position and the sum of its variances.
+    ///   - consensus: the posterior of the global update.
+    ///   - evidence: the readings of the global update, including those that the posterior doesn't use.
+    ///   - belief: the most probable map of the belief, the mean position on it, and the sum of the variances along
+    ///     both axes.
     mutating func observe(
         _ consensus: BeaconConsensus, _ evidence: Evidence, belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
         field: SignalField, at now: Instant
@@ -128,8 +131,8 @@ struct IntegrityMonitor: Sendable {
         diagnose(field)
     }
 
-    /// Returns how a beacon can be accused: only if the field knows its level at the position. Away from the survey's places
-    /// the field extrapolates, and is wrong by more than it expects.
+    /// Returns the faults for which a beacon is tested: none unless the field knows its level at the position. Away
+    /// from the surveyed places, the field extrapolates, and its errors are larger than it expects.
     private func extent(of test: BeaconConsensus.Test, _ field: SignalField) -> TestedBeacons.Extent {
         guard field.isEstablished(test.beacon), !field.isSurveyed || test.support >= Self.leastSupport else {
             return .nothing
@@ -137,7 +140,7 @@ struct IntegrityMonitor: Sendable {
         return tested.extent(isSurveyed: field.isPowerSurveyed(test.beacon))
     }
 
-    /// Collects the residuals of a look whose position is certain, for an audit.
+    /// Collects the residuals of a global update for an audit, if the position is certain.
     private mutating func collect(_ consensus: BeaconConsensus, _ evidence: Evidence, _ field: SignalField) {
         guard atlas != nil, consensus.tests.count >= Self.fewest, consensus.variance < Self.auditVariance else {
             return
@@ -159,7 +162,7 @@ struct IntegrityMonitor: Sendable {
         }
     }
 
-    /// Computes the separation of the solutions without each of the beacons.
+    /// Computes the separation: how far the solutions, each without one of the beacons, lie from the belief.
     private mutating func assess(
         _ consensus: BeaconConsensus, _ belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
         _ field: SignalField, after seconds: Double
@@ -181,12 +184,13 @@ struct IntegrityMonitor: Sendable {
                 || stray * stray > Self.decisiveRatio * (consensus.variance + belief.variance)
                     + Self.decisiveDistance * Self.decisiveDistance
         }
-        // A belief that restarts is at the posterior: the distance from its earlier place is no error any more.
+        // A belief that restarts continues at the posterior, so the distance from its earlier place is no longer an
+        // error.
         if isAstray { (center, separation) = (consensus.mean, 0) }
         var mixture = Mixture()
         for (test, fault) in zip(consensus.tests, faults) {
             mixture.add(test.point.distance(to: center), weight: Self.share(ofFault: fault))
-            // Among few beacons, the accused one may be the healthy one.
+            // With few beacons, the beacon that seems faulty may be the healthy one.
             if isMinority, fault >= 0.5 { mixture.add(test.ownPoint.distance(to: center), weight: 1) }
         }
         mixture.add(
@@ -196,18 +200,19 @@ struct IntegrityMonitor: Sendable {
         separation = min(max(mixture.meanSquare, kept), bound)
     }
 
-    /// Returns the share of the squared distance between two solutions in the variance of the position.
+    /// Returns the share of the squared distance between two solutions that is added to the variance of the position.
     ///
-    /// The variance of two solutions is the squared distance times the probability of the other one. But as soon as that
-    /// probability is above 32 %, the 68 % radius must contain the other one, so that the share increases to 1 around it.
+    /// For two solutions, this variance is the squared distance times the probability of the other solution. But if
+    /// that probability is above 32 %, the 68 % radius must contain the other solution. The share therefore increases
+    /// to 1 near this probability.
     static func share(ofFault fault: Double) -> Double {
         let (low, high) = decisiveFault
         guard fault > low else { return fault }
         return low + (1 - low) * min(1, (fault - low) / (high - low))
     }
 
-    /// The solutions without each of the beacons. The belief has the rest of the weight, so that however many solutions
-    /// there are, their mean square is at most that of the farthest one.
+    /// The mixture of the solutions, each without one of the beacons. The belief has the rest of the weight. The mean
+    /// square is at most that of the farthest solution, regardless of the number of solutions.
     private struct Mixture {
         private var weight = 0.0
         private var sum = 0.0

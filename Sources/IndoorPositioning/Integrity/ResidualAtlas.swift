@@ -4,24 +4,24 @@ import VenueModel
 
 /// The differences between the readings of each beacon and the signal field, by place.
 ///
-/// The error of the field at a place lasts, so that a place counts once, however often devices visit it.
+/// The error of the field at a place is persistent; a place therefore counts once, regardless of the number of visits.
 struct ResidualAtlas: Sendable {
-    /// What the readings of one beacon at one place show.
+    /// The averages of one beacon's readings at one place.
     struct Place: Sendable {
-        /// The mean values of the looks.
+        /// The means over the global updates.
         var sample: BeaconRecord.Sample
         /// The mean variance in dB² of the residual if the beacon is healthy.
         var variance: Double
-        /// The number of looks.
+        /// The number of global updates.
         var count: Double
     }
 
-    /// What all looks with one beacon show.
+    /// The counts of all global updates with one beacon.
     struct Tally: Sendable {
-        /// The numbers of looks, and of looks whose readings have two levels.
+        /// The number of global updates, and the number of those whose readings have two levels.
         var looks = 0.0
         var doubleLooks = 0.0
-        /// The number of readings that were expected where none arrived.
+        /// The number of expected readings that did not arrive.
         var missed = 0.0
     }
 
@@ -37,9 +37,9 @@ struct ResidualAtlas: Sendable {
         }
     }
 
-    /// The edge of a place in metres: the errors of two places are independent.
+    /// The edge length of a place in metres; the errors of two places are independent.
     private static let edge = 3.0
-    /// The most places of all beacons together: 64 MB.
+    /// The maximum number of places of all beacons together, which need 64 MB.
     private static let mostPlaces = 500_000
 
     private var places: [Key: Place] = [:]

@@ -2,11 +2,11 @@
 public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
     /// No beacon.
     case none
-    /// Each beacon whose level the venue's survey measured. The others are tested only for levels that are far too strong
-    /// for the place: walls and bodies make a signal weaker, and nothing makes it much stronger.
+    /// Each beacon whose level the venue's survey measured. The other beacons are tested only for levels that are far
+    /// too strong for the place: walls and bodies can weaken a signal, but nothing strengthens it much.
     case surveyed
-    /// Every beacon. Without a survey, the test names healthy beacons too: their levels differ from the path-loss law by as
-    /// much as a change of power does.
+    /// Every beacon. Without a survey, the test also reports healthy beacons: their levels can differ from the
+    /// path-loss law by as much as a change of power makes.
     case all
 
     /// The extent of the test of one beacon.

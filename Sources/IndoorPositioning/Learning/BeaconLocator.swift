@@ -5,8 +5,8 @@ import IndoorVocabulary
 ///
 /// The candidate positions of a beacon surround its strongest readings. The likelihood of a candidate combines path
 /// loss with the shadowing of a Gaussian process; the power is integrated out. The exponent and the mean power maximize
-/// the likelihood of all readings. The result is the posterior mean. The mean of the surveyed places, weighted by
-/// amplitude, would put every beacon on the surveyor's route.
+/// the likelihood of all readings. The result is the posterior mean. A mean of the surveyed places, weighted by
+/// amplitude, would be no alternative: it would put every beacon on the surveyor's route.
 ///
 /// Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan, *Estimation with Applications to Tracking and Navigation*, 2001,
 /// section 2.2 (posterior mean); the readings' likelihood: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal
@@ -42,7 +42,7 @@ struct BeaconLocator {
     private static let reach = 20.0
     /// Distance in metres between the candidate positions.
     private static let step = 2.0
-    /// Number of readings of a beacon beyond which they are thinned out.
+    /// Maximum number of readings of a beacon; more are thinned out.
     private static let readingLimit = 100
     /// The candidate exponents.
     private static let exponents = stride(from: 1.0, through: 4, by: 0.1)

@@ -23,9 +23,9 @@ struct BodyShadowing {
 
     /// Minimum number of beacons at a place.
     static let fewest = 4
-    /// Number of places that is sufficient.
+    /// Maximum number of places used.
     private static let placeLimit = 1000
-    /// Minimum number of readings, beyond three at each place, for an estimate.
+    /// Minimum number of readings for an estimate, not counting three at each place.
     private static let smallest = 50
 
     /// Creates the estimate from the residuals of each place; nil if there are too few.

@@ -4,20 +4,19 @@ import VenueModel
 
 /// An estimator of the averaging distance of a survey's detection rates and of the weight of the path-loss prediction.
 ///
-/// In a building with weak beacons and a sparse survey, the rates must be averaged over a large distance; in a dense
-/// survey, a large distance would blur the differences between places. If the surveyor stayed for seconds at each
-/// place, a missing detection is reliable, whatever path loss predicts; if the surveyor walked past, the prediction
-/// deserves more weight. Both parameters are determined by cross-validation: they maximize the likelihood of the
-/// detections at left-out places, as draws from the beacons' shares of the detection rate, given the other places. The
-/// filter uses the same likelihood.
-/// Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal
-/// Statistical Society B 36(2), 1974.
+/// In a building with weak beacons and a sparse survey, the rates must be averaged over a large distance. In a dense
+/// survey, a large distance would remove the differences between places. If the surveyor stayed for seconds at each
+/// place, a missing detection is reliable, regardless of the path-loss prediction; if the surveyor walked past, the
+/// prediction deserves more weight. Both parameters are determined by cross-validation: they maximize the likelihood of
+/// the detections at left-out places, as draws from the beacons' shares of the detection rate, given the other places.
+/// The filter uses the same likelihood. Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical
+/// Predictions*, Journal of the Royal Statistical Society B 36(2), 1974.
 struct DetectionRange {
     /// A place near the left-out place.
     private struct Neighbor {
         var place: Int
         var squaredDistance: Double
-        /// Variance of the place along each axis in m².
+        /// Variance of the place's position along each axis in m².
         var variance: Double
     }
 
@@ -39,7 +38,7 @@ struct DetectionRange {
     static let lengths = [0.75, 1, 1.5, 2, 3, 4, 6, 8]
     /// The candidate weights of the path-loss prediction, in detections.
     static let priors = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]
-    /// Number of lengths beyond which a place has no weight.
+    /// Distance, as a number of lengths, above which a place has no weight.
     private static let reach = 3.0
     /// Number of places that are left out, one at a time.
     private static let tests = 300

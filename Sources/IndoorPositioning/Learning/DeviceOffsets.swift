@@ -15,8 +15,8 @@ struct DeviceOffsets {
     /// Number of recordings that the prior is worth.
     private static let usualCount = 2.0
     /// Lower bound of a receiver's standard deviation in dB, for another pocket, another unit of the model, or a wrong
-    /// name. On ipin2023, 1.3 dB would improve the error by 0.06 m; it would worsen the error by 1.6 m if the device's
-    /// true offset is 15 dB below the stated one, and by 0.4 m if it is 8 dB below.
+    /// name. On ipin2023, a bound of 1.3 dB would reduce the error by 0.06 m. It would increase the error by 1.6 m if
+    /// the device's true offset is 15 dB below the stated one, and by 0.4 m if it is 8 dB below.
     private static let leastDeviation = 3.0
 
     /// Estimates the offsets from recordings.
@@ -24,8 +24,8 @@ struct DeviceOffsets {
     /// - Parameters:
     ///   - devices: the device model of each recording; nil if unknown.
     ///   - offsets: the receiver offset of each recording relative to the mean of all, in dB.
-    ///   - areDetermined: whether the survey determines the offsets. If not, only a single model has a known offset: it
-    ///     is the mean of all.
+    ///   - areDetermined: whether the survey determines the offsets. If not, an offset is known only if all recordings
+    ///     have the same model; it is the mean of all recordings.
     init(_ devices: [String?], offsets: [Double], areDetermined: Bool) {
         var byDevice: [String: [Double]] = [:]
         for (device, offset) in zip(devices, offsets) {
@@ -45,7 +45,7 @@ struct DeviceOffsets {
         let variance = squares / count
         receivers = Dictionary(
             uniqueKeysWithValues: byDevice.map { device, offsets in
-                // The variance of a new recording about the mean plus the variance of the mean.
+                // The variance of a new recording: its variance about the mean, plus the variance of the mean.
                 let deviation = (variance * (1 + 1 / Double(offsets.count))).squareRoot()
                 return (
                     device,

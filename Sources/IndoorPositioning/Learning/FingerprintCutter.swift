@@ -48,7 +48,7 @@ struct FingerprintCutter {
         return walks + [walk]
     }
 
-    /// Longest time in seconds between two waypoints of a walk; a longer gap is an interruption of the recording.
+    /// Maximum time in seconds between two waypoints of a walk; a longer gap interrupts the walk.
     private static let longestLeg = 600.0
 
     private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
@@ -127,8 +127,8 @@ struct FingerprintCutter {
         return low
     }
 
-    /// Returns the position of a walker who moves straight and at constant speed between waypoints; nil between two
-    /// maps.
+    /// Returns the position of a walker who moves straight and at constant speed between waypoints; nil on the way
+    /// between two maps.
     private static func place(on walk: [SurveyRecording.Waypoint], at seconds: Double) -> (
         mapID: MapID, point: MapPoint
     )? {

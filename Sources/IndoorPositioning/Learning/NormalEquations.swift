@@ -24,7 +24,7 @@ struct NormalEquations {
         _ effects: [Int], _ columns: [[Double]], _ solvedColumns: [[Double]], _ solvedReadings: [Double]
     ) {
         for (row, column) in columns.enumerated() {
-            // The columns are sparse.
+            // Skip zeros: the columns are sparse.
             let touched = column.indices.filter { column[$0] != 0 }
             for (other, solved) in solvedColumns.enumerated() {
                 matrix[effects[row] * count + effects[other]] += touched.reduce(0) { $0 + column[$1] * solved[$1] }

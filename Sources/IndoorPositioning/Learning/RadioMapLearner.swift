@@ -57,7 +57,7 @@ public struct RadioMapLearner: Sendable {
     /// Returns the radio map of all added recordings; nil if no beacon was detected at any place.
     ///
     /// The time is cubic in the number of readings of a beacon, which are thinned out beyond 400 per map, and in the
-    /// number of recordings, which are treated as made by one receiver beyond 600.
+    /// number of recordings. With more than 600 recordings, all are treated as made by one receiver.
     public func finish() -> RadioMap? {
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let identities = Set(pieces.flatMap(\.readings.keys)).sorted()
@@ -200,7 +200,7 @@ public struct RadioMapLearner: Sendable {
             covariance += sample.weight * deviation * (sample.rssi - sum.rssi / sum.count)
             variance += sample.weight * deviation * deviation
         }
-        // Exponents beyond these bounds are artifacts of walls or of beacons outside the surveyed area.
+        // An exponent outside these bounds is an artifact of walls or of beacons outside the surveyed area.
         let exponent = variance > 0 ? min(max(covariance / variance, 0.8), 4) : model.pathLossExponent
         let total = sums.reduce((0.0, 0.0)) { ($0.0 + $1.count, $0.1 + $1.rssi - exponent * $1.loss) }
         guard total.0 > 0 else { return exponent }

@@ -4,11 +4,10 @@ import VenueModel
 /// A regression that solves the Gaussian process of each beacon and map together with the shared effects: the
 /// attenuation of a floor and the receiver offset of each recording.
 ///
-/// A reading is path loss, minus the attenuation of the floors between, plus the shadowing of its place, plus the
-/// offset of its recording (another phone, another pocket, another day). The offsets are random effects; their variance
-/// is estimated by expectation maximization. Without them, a survey by two phones would give a map that contradicts
-/// itself everywhere.
-/// Source: N. M. Laird, J. H. Ware, *Random-Effects Models for Longitudinal Data*, Biometrics 38(4), 1982.
+/// A reading is path loss, minus the attenuation of the floors in between, plus the shadowing at its place, plus the
+/// offset of its recording (its phone, pocket and day). The offsets are random effects; their variance is estimated by
+/// expectation maximization. Without the offsets, a survey with two phones would give contradictory readings
+/// everywhere. Source: N. M. Laird, J. H. Ware, *Random-Effects Models for Longitudinal Data*, Biometrics 38(4), 1982.
 struct ShadowingRegression {
     /// The result of the regression.
     struct Result {
@@ -28,7 +27,7 @@ struct ShadowingRegression {
         /// Standard deviation in dB of readings from the prediction by other recordings; nil if there are too few.
         ///
         /// The offset of a recording with a single place can't be separated from the shadowing of the place; a new
-        /// recording has a new offset.
+        /// recording has a different offset.
         var deviation: Double?
     }
 
@@ -73,16 +72,17 @@ struct ShadowingRegression {
     private static let floorDeviation = 10.0
     /// Initial standard deviation of the offsets, in dB.
     private static let firstDeviation = 3.0
-    /// Number of recordings beyond which all are treated as made by one receiver: the normal equations are cubic in
-    /// their number.
+    /// Maximum number of recordings with offsets of their own: the time for the normal equations is cubic in their
+    /// number. With more, all recordings are treated as made by one receiver.
     private static let recordingLimit = 600
-    /// Number of readings of one beacon on one map beyond which they are thinned out, because the solution is cubic.
+    /// Maximum number of readings of one beacon on one map; more are thinned out, because the time is cubic in their
+    /// number.
     private static let readingLimit = 400
-    /// Offsets are used only if they reduce the readings' standard deviation below this share. Otherwise, the
-    /// differences are attributed to the building: if walks hardly overlap, each offset would fit the walls along its
+    /// Offsets are used only if they reduce the readings' standard deviation to less than this share. Otherwise, the
+    /// differences are attributed to the building: if walks hardly overlap, each offset would model the walls along its
     /// walk.
     private static let worthwhile = 0.95
-    /// Number of residuals that is sufficient.
+    /// Maximum number of residuals used.
     private static let residualLimit = 4000
     /// Minimum number of residuals for an estimate of the standard deviation.
     private static let fewestResiduals = 50
@@ -189,7 +189,7 @@ struct ShadowingRegression {
             offsetDeviation: effects.deviation, floorLoss: max(0, effects.values[1]), residuals: [])
         for group in groups {
             var weights = group.solvedReadings
-            // The common mean is left to the beacons' own constants.
+            // Without the common mean: the beacons' own constants include it.
             for (effect, column) in zip(group.effects, group.solvedEffects) where effect > 0 {
                 let value = effect == 1 ? result.floorLoss : offsets[effect - Self.common]
                 for index in weights.indices { weights[index] -= column[index] * value }
@@ -213,7 +213,7 @@ struct ShadowingRegression {
     private func spread(_ residuals: [Residual]) -> Double? {
         guard residuals.count >= Self.fewestResiduals else { return nil }
         let ratios = residuals.map { abs($0.value) / $0.variance.squareRoot() }.sorted()
-        // 0.6745 is the median of the absolute value of a standard normal variable.
+        // 0.6745 is the median magnitude of a standard normal variable.
         let stretch = ratios[ratios.count / 2] / 0.6745
         let expected = residuals.map(\.variance).reduce(0, +) / Double(residuals.count)
         let excess = (stretch * stretch - 1) * expected

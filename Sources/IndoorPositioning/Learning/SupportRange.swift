@@ -21,7 +21,7 @@ struct SupportRange {
 
     /// Part of the venue's area and its distance from the survey.
     private struct Ring {
-        /// Distance in metres.
+        /// Distance from the survey in metres.
         var distance: Double
         /// Area in square metres.
         var area: Double
@@ -31,11 +31,11 @@ struct SupportRange {
     let grids: [MapID: MapGrid]
     let places: SurveyedPlaces
 
-    /// The candidate widths in metres. People don't follow a line more closely than the first one.
+    /// The candidate widths in metres. The first one is the accuracy with which people follow a line.
     static let widths = [0.75, 1, 1.5, 2, 3, 4, 6]
     /// The candidate shares.
     static let shares = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
-    /// Number of widths beyond which a cell or a place is far from the survey.
+    /// Distance, as a number of widths, above which a cell or a place is far from the survey.
     private static let reach = 3.0
     /// Number of places that are left out, one at a time.
     private static let tests = 500
@@ -60,7 +60,7 @@ struct SupportRange {
         share + (1 - share) * cmath_exp(-distance * distance / (2 * width * width))
     }
 
-    /// Returns the distance from a place to the nearest place that can predict it; nil if its map has none.
+    /// Returns the distance from a place to the nearest place that can predict it; nil without such a place on its map.
     private func distanceToOthers(_ place: Int) -> Double? {
         let point = places.fingerprints[place].point
         var nearest: Double?

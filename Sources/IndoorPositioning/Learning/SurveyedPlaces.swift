@@ -26,8 +26,8 @@ struct SurveyedPlaces {
         return used.isEmpty ? 0 : Double(used.filter { $0 == 1 }.count) / Double(used.count)
     }
 
-    /// Returns whether one place can predict another one that is left out: both are on the same map, and they belong
-    /// neither to the same walk nor to stays at the same point.
+    /// Returns whether one place can predict another, left-out place: both are on the same map, but belong neither to
+    /// the same walk nor to stays at the same point.
     func isApart(_ other: Int, from place: Int) -> Bool {
         guard fingerprints[other].mapID == fingerprints[place].mapID else { return false }
         if sizes[recordings[place]] > 1 { return recordings[other] != recordings[place] }
@@ -36,9 +36,9 @@ struct SurveyedPlaces {
 
     /// Returns the probability that a position of a new recording is within the surveyed area, in [0, 1).
     ///
-    /// The estimate leaves recordings out and measures the distances from their places to those of the others. It adds
-    /// one uncovered recording to the count (Laplace's rule of succession), so that few recordings never give full
-    /// coverage.
+    /// The estimate leaves recordings out and measures the distances from their places to the places of the other
+    /// recordings. It adds one uncovered recording to the count (Laplace's rule of succession), so that few recordings
+    /// never give full coverage.
     func coverage(length: Double) -> Double {
         var (covered, all) = (0.0, 0.0)
         for place in sample(500) {
@@ -55,7 +55,7 @@ struct SurveyedPlaces {
         return covered / all / (1 + 1 / Double(sizes.filter { $0 > 0 }.count))
     }
 
-    /// Distance in metres below which two places are the same.
+    /// Distance in metres below which two places count as the same point.
     private static let samePoint = 0.01
 
     /// Returns an evenly spaced sample of the places with ground truth: all of them, or about `limit`.
@@ -64,7 +64,7 @@ struct SurveyedPlaces {
         return stride(from: 0, to: known.count, by: max(1, known.count / limit)).map { known[$0] }
     }
 
-    /// Returns the distance in metres from a point to a place, less the place's uncertainty.
+    /// Returns the distance in metres from a point to a place, minus the place's uncertainty, at least 0.
     func distance(from point: MapPoint, to place: Int) -> Double {
         max(0, fingerprints[place].point.distance(to: point) - fingerprints[place].deviation)
     }

@@ -21,7 +21,7 @@ package struct GridPosterior: Sendable {
     /// Creates the posterior of the evidence.
     package init(_ likelihood: Likelihood) { weigh(likelihood) }
 
-    /// Recomputes the posterior for other evidence and reuses the memory.
+    /// Recomputes the posterior for other evidence, in the memory that is already allocated.
     package mutating func weigh(_ likelihood: Likelihood) {
         let field = likelihood.field
         ranges.removeAll(keepingCapacity: true)

@@ -37,7 +37,7 @@ private struct RestoredDensity {
         let prior = map.prior
         let area = prior.reduce(0.0) { $0 + Double($1) } * cell
         self.area = area
-        // The variance of a position within a cell is the lower bound.
+        // The lower bound is the variance of a position within a cell.
         let least = spread + cell / 12
         let (x, y, mixed) = ((place?.varianceX ?? 0) + least, (place?.varianceY ?? 0) + least, place?.covariance ?? 0)
         let determinant = max(x * y - mixed * mixed, least * least)
@@ -50,7 +50,7 @@ private struct RestoredDensity {
                     * Self.bell(place.point, inverse, map.grid.center(of: index))
             }
         }
-        // Below this mass, the position lies so far outside the plan that the density has no meaning.
+        // With less mass, the position lies too far outside the plan for a usable density.
         let isThere = mass > 1e-9 * area
         self.place = isThere ? place : nil
         scale = isThere ? share / mass : area > 0 ? share / area : 0

@@ -1,12 +1,12 @@
 import CMath
 import IndoorVocabulary
 
-/// A prior from the position that an earlier session saved; its uncertainty grows with the age.
+/// A prior from the position that an earlier session saved; its uncertainty increases with its age.
 ///
 /// With probability `trust`, the device moved on from the saved position: the position spreads like that of a walker
-/// who keeps a velocity for a while and sometimes stops, and the floor spreads as in the level filter. Otherwise, the
-/// device was carried elsewhere in the meantime, and the prior is uniform over the venue. The evidence weighs both
-/// cases: a wrong memory loses its influence at the first global update.
+/// who keeps a velocity for a while and sometimes stops, and the floor probabilities spread as in `FloorFilter`.
+/// Otherwise, the device was carried elsewhere in the meantime, and the prior is uniform over the venue. The evidence
+/// weighs both cases: the first global update removes the influence of a wrong memory.
 ///
 /// Source of the spread: G. E. Uhlenbeck, L. S. Ornstein, *On the Theory of the Brownian Motion*, Physical Review 36,
 /// 1930.
@@ -18,7 +18,7 @@ package struct RestoredPlace: Hashable, Sendable {
     /// The age at which the memory expires.
     package var timeout: Duration
 
-    /// Probability that the device was carried elsewhere even if the memory is fresh: one restart in ten.
+    /// Probability that the device was carried elsewhere even if the memory is recent: one restart in ten.
     private static let mistake = 0.1
 
     package init(places: [SessionMemory.Place], instant: Instant, timeout: Duration) {
@@ -39,7 +39,7 @@ package struct RestoredPlace: Hashable, Sendable {
     package static func spread(after seconds: Double, motion: MotionModel) -> Double {
         let rates = motion.startRate + motion.stopRate
         let walking = rates > 0 ? motion.startRate / rates : 0
-        // The velocity changes after a turn or a stop.
+        // The mean time until a change of velocity, by a turn or a stop.
         let time = 1 / (1 / max(motion.velocityTime, 1e-6) + motion.turnRate + motion.stopRate)
         let keep = time > 0 ? time * (1 - cmath_exp(-seconds / time)) : 0
         let walked = 2 * motion.walkingSpeed * motion.walkingSpeed * time * max(0, seconds - keep)

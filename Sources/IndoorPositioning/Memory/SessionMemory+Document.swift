@@ -12,7 +12,7 @@ public enum SessionMemoryError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// The document form, for storage between sessions.
+// The JSON document, for storage between sessions.
 extension SessionMemory {
     /// The memory as a JSON object; durations are in seconds.
     public var document: JSONValue {
@@ -63,7 +63,7 @@ extension SessionMemory.Stay {
 }
 
 extension SessionMemory.Place {
-    /// Largest coordinate in metres: no building is larger.
+    /// Maximum magnitude of a coordinate in metres; no building is larger.
     private static let farthest = 1e6
 
     fileprivate var document: JSONValue {
@@ -116,7 +116,7 @@ extension JSONValue {
 
 /// A reader for an object of the document, with the object's path.
 private struct MemoryReader {
-    /// Largest age in seconds: a thousand years.
+    /// Maximum age in seconds: a thousand years.
     static let longest = 3.2e10
 
     let path: String

@@ -6,7 +6,8 @@ import IndoorVocabulary
 ///     …                                                  // for example, stored in a file between program runs
 ///     await next.restore(memory, after: .seconds(40))    // before the next session starts
 ///
-/// A memory produces no position by itself: it is the prior of the position when the device next detects a beacon.
+/// A session doesn't report a position from a memory alone. The memory is the prior of the position when the device
+/// next detects a beacon.
 public struct SessionMemory: Hashable, Sendable {
     /// The position of the device on one map, given that the device is on that map.
     public struct Place: Hashable, Sendable {
@@ -111,8 +112,8 @@ public struct SessionMemory: Hashable, Sendable {
     public var stay: Stay?
     /// The learned calibration of the device; nil if there is none.
     public var calibration: Calibration?
-    /// The age of the state when the memory was saved: a session that detects no beacon passes on the memory that it
-    /// restored.
+    /// The age of the state when the memory was saved: a session that detects no beacon saves the memory that it
+    /// restored, with its age.
     public var age: Duration
 
     /// Creates a memory.

@@ -1,13 +1,13 @@
 import IndoorVocabulary
 
-/// A model of how a carrier moves the device where no sensor measures it.
+/// A model of the device's motion, used where no sensor measures it.
 public struct MotionModel: Hashable, Sendable {
     /// Whether the user takes steps that the sensors can detect; `false` for a device on wheels.
     public var usesSteps = true
     /// The standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.4 m/s.
     public var walkingSpeed = 1.1
     /// The seconds for which a walker keeps velocity and direction, between two turns. With a short time, the estimate
-    /// tends towards standing, and is behind a person who walks on.
+    /// tends towards standing and falls behind a person who keeps walking.
     public var velocityTime = 100.0
     /// The rate per second at which a standing user begins to walk.
     public var startRate = 0.4
@@ -20,15 +20,15 @@ public struct MotionModel: Hashable, Sendable {
     /// The random displacement in metres of a walking device per second, in addition to its velocity.
     public var walkingWander = 0.3
 
-    /// The standard deviation of the direction of walking from that of the device, in degrees.
+    /// The standard deviation in degrees of the angle between the direction of walking and the direction of the device.
     public var headingBias = 20.0
     /// The share of devices with an initially unknown orientation.
     public var headingUnknown = 0.1
-    /// The drift of the direction per second, in degrees.
+    /// The drift of this angle per second, in degrees.
     public var headingDrift = 2.0
     /// The standard deviation of the direction of a single step, in degrees.
     public var stepTurn = 8.0
-    /// The standard deviation of a walker's step length from the mean, as a share.
+    /// The standard deviation of a walker's step length from the mean step length, as a share.
     public var stepScale = 0.1
     /// The standard deviation of the length of a single step, as a share.
     public var stepLength = 0.1
@@ -38,7 +38,7 @@ public struct MotionModel: Hashable, Sendable {
 }
 
 extension MotionModel {
-    /// The numbers of the motion model, each once.
+    /// The list of the motion model's settings.
     package static let list: [Setting<MotionModel>] = [
         .flag(
             "usesSteps", \.usesSteps,

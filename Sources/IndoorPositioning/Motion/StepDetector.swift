@@ -3,9 +3,9 @@ import IndoorVocabulary
 
 /// A detector of steps and of the device's direction, from the readings of an accelerometer.
 ///
-/// A step is a swing of the acceleration's magnitude above and below gravity; the height of the swing determines its
-/// length. Source of the length: H. Weinberg, *Using the ADXL202 in Pedometer and Personal Navigation Applications*,
-/// Analog Devices AN-602, 2002.
+/// In a step, the acceleration's magnitude rises above gravity and falls below it; the difference determines the length
+/// of the step. Source of the length: H. Weinberg, *Using the ADXL202 in Pedometer and Personal Navigation
+/// Applications*, Analog Devices AN-602, 2002.
 package struct StepDetector: Hashable, Sendable {
     /// Standard gravity in m/s².
     private static let gravity = 9.80665
@@ -17,7 +17,7 @@ package struct StepDetector: Hashable, Sendable {
     private static let threshold = 0.7
     /// The shortest time between two steps, in seconds.
     private static let shortestStep = 0.3
-    /// The length of a step in metres per fourth root of the swing in m/s².
+    /// The length of a step in metres per fourth root of the magnitude's range in m/s².
     private static let lengthFactor = 0.42
 
     private var smooth: Double?
@@ -28,7 +28,7 @@ package struct StepDetector: Hashable, Sendable {
     private var highest = 0.0
     private var lowest = 0.0
 
-    /// The course of the device in radians clockwise from the plan's top; nil if no attitude is known.
+    /// The course of the device in radians clockwise from the plan's top; nil before the first attitude.
     package private(set) var heading: Double?
     /// The time of the latest reading of the accelerometer; nil if there is none.
     package var lastReading: Instant? { lastSample }
@@ -43,7 +43,7 @@ package struct StepDetector: Hashable, Sendable {
         let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? 0.02
         lastSample = sample.instant
         guard interval > 0, interval < 1 else {
-            // The swing doesn't continue over a gap.
+            // Discard an unfinished step after a gap.
             smooth = nil
             isAbove = false
             (highest, lowest) = (0, 0)
@@ -72,8 +72,8 @@ package struct StepDetector: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the direction of the top of a device held flat, or of the back of one held upright, in radians
-    /// clockwise from the y axis; nil if both point up or down.
+    /// Returns the heading of a device in radians clockwise from the y axis: the direction of its top if it is held
+    /// flat, or of its back if it is held upright; nil if neither has a horizontal direction.
     static func heading(of attitude: Quaternion) -> Double? {
         let top = attitude.rotate(Vector3(x: 0, y: 1, z: 0))
         let back = attitude.rotate(Vector3(x: 0, y: 0, z: -1))

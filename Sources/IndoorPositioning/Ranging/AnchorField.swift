@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The anchors of a venue in space.
+/// The anchors of a venue with their positions in space.
 package struct AnchorField: Sendable {
     /// A fixed radio at a known place.
     struct Anchor: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct AnchorField: Sendable {
     /// The number of floors between any two maps.
     private let floors: [[Int]]
 
-    /// Creates the anchors of a venue; anchors on unknown maps are left out.
+    /// Creates the anchors of a venue; omits anchors on unknown maps.
     package init(venue: Venue) {
         var places: [MapID: Int] = [:]
         for (mapIndex, map) in venue.maps.enumerated() where places[map.id] == nil { places[map.id] = mapIndex }

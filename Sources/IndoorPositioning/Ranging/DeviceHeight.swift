@@ -2,7 +2,8 @@ import CMath
 
 /// The estimated height of the device above the floor, which distances to anchors near the device depend on.
 ///
-/// The estimate is the posterior mean over some heights. Their likelihood is that of the distances over the belief.
+/// The estimate is the posterior mean over candidate heights. The likelihood of a height is the likelihood of the
+/// measured distances, averaged over the belief.
 package struct DeviceHeight: Hashable, Sendable {
     /// The possible heights in metres.
     let candidates: [Double]
@@ -11,13 +12,14 @@ package struct DeviceHeight: Hashable, Sendable {
     /// The estimated height in metres.
     package private(set) var value: Double
 
-    /// The time in seconds after which evidence has lost most of its weight, as the device is carried elsewhere.
+    /// The time constant in seconds with which evidence loses its weight, because the device may be carried
+    /// differently.
     private static let memory = 300.0
 
     /// Creates the estimate before any evidence.
     package init(model: RangeModel) {
         let deviation = model.deviceHeightDeviation
-        // From below a pocket to above the head for a person; further up for a device on a pole or at a ceiling.
+        // From below a pocket to above a person's head, and higher for a device on a pole or at a ceiling.
         let steps = deviation > 0 ? [-1.0, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3] : [0]
         candidates = steps.map { model.deviceHeight + $0 * deviation }
         prior = steps.map { -$0 * $0 / 2 }

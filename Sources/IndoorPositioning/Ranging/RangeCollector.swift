@@ -3,22 +3,22 @@ import IndoorVocabulary
 
 /// A collector that combines readings of distances into evidence.
 ///
-/// The median of an anchor's readings in an interval stands for all of them, because reflections that come and go give
-/// outliers. Readings at one place share the errors of the radio path; `RangeErrors.correlationTime` is the time within
-/// which a reading counts only in part.
+/// The collector uses the median of an anchor's readings in an interval, because temporary reflections cause outliers.
+/// Readings at one place share the errors of the radio path: within `RangeErrors.correlationTime`, a further reading
+/// has a lower weight.
 package struct RangeCollector: Sendable {
     /// A reading of an anchor by one technology.
     private struct Reading: Sendable {
         var instant: Instant
-        /// The number of anchor and technology.
+        /// The number that identifies anchor and technology.
         var key: Int
         var distance: Double
         var deviation: Double
     }
 
-    /// Length of the window in seconds from which a lost filter restarts.
+    /// Length in seconds of the window whose readings a lost filter restarts from.
     private static let window = 4.0
-    /// The greatest number of readings in the window; further ones are ignored.
+    /// The maximum number of readings in the window; the collector ignores further ones.
     private static let limit = 20_000
 
     private let model: RangeModel
@@ -51,10 +51,10 @@ package struct RangeCollector: Sendable {
         latest = max(latest ?? range.instant, range.instant)
     }
 
-    /// Returns the number of an anchor and a technology: two indexes of 32 bits.
+    /// Returns the number that identifies an anchor and a technology: two indexes of 32 bits.
     private static func key(_ anchor: Int, _ technology: Int) -> Int { anchor + technology << 32 }
 
-    /// Returns whether the window at an instant has a reading.
+    /// Returns whether the window that ends at an instant contains a reading.
     func isMeasuring(at now: Instant) -> Bool { latest.map { $0.duration(to: now).seconds <= Self.window } ?? false }
 
     /// Returns the evidence of the readings since the last call; nil without any.
@@ -82,7 +82,7 @@ package struct RangeCollector: Sendable {
         recent.isEmpty ? nil : evidence(of: recent, at: now)
     }
 
-    /// Empties the window, as the device is at another place than its readings indicate.
+    /// Empties the window, because the device is not at the place that its readings indicate.
     mutating func forgetWindow() { recent = [] }
 
     private func evidence(of readings: [Reading], at now: Instant) -> RangeEvidence? {

@@ -2,25 +2,25 @@ import CMath
 
 /// The probability density of the error of a distance.
 ///
-/// With a share of `1 - excessShare`, the error is normal. With `excessShare`, the direct path is blocked, and the error
-/// is the excess length of a reflection. The excess of one building is exponential, but its mean differs by factors
-/// between buildings. A mean with an inverse gamma distribution gives a Lomax distribution, here with the exponent 2:
-/// long reflections are more probable than with a known mean. A thousandth of the readings is wrong altogether, so that
-/// no single reading excludes a place.
-/// Sources: D. B. Jourdan, D. Dardari, M. Z. Win, *Position Error Bound for UWB Localization in Dense Cluttered
-/// Environments*, IEEE Transactions on Aerospace and Electronic Systems 44(2), 2008, for errors that blocked paths make
-/// positive; K. S. Lomax, *Business Failures: Another Example of the Analysis of Failure Data*, JASA 49(268), 1954.
+/// With a share of `1 - excessShare`, the error is normal. With `excessShare`, the direct path is blocked, and the
+/// error is the excess length of a reflection. Within one building, the excess is exponential, but its mean differs
+/// greatly between buildings. A mean with an inverse gamma distribution gives a Lomax distribution, here with the
+/// exponent 2: long reflections are more probable than with a known mean. One reading in a thousand is assumed to be
+/// arbitrary, so that no single reading excludes a place. Sources: D. B. Jourdan, D. Dardari, M. Z. Win, *Position
+/// Error Bound for UWB Localization in Dense Cluttered Environments*, IEEE Transactions on Aerospace and Electronic
+/// Systems 44(2), 2008, for the positive errors of blocked paths; K. S. Lomax, *Business Failures: Another Example of
+/// the Analysis of Failure Data*, JASA 49(268), 1954.
 package struct RangeDensity: Sendable {
     private let inverseDeviation: Float
     private let coreScale: Float
     private let tailScale: Float
     private let inverseExcess: Float
 
-    /// The share of readings that are wrong altogether, and the span of distances in metres over which they spread.
+    /// The share of arbitrary readings, and the range of distances in metres over which they are spread.
     private static let wrongShare = 1e-3
     private static let wrongSpan = 50.0
     private static let wrong = Float(wrongShare / wrongSpan)
-    /// The number of standard deviations beyond which the normal density is below that of a wrong reading.
+    /// The number of standard deviations beyond which the normal density is below the density of an arbitrary reading.
     private static let reach: Float = 8
     /// The factor by which the logistic function approximates the normal distribution function to 0.01.
     private static let logistic: Float = 1.702
@@ -33,8 +33,8 @@ package struct RangeDensity: Sendable {
         inverseDeviation = Float(1 / deviation)
         inverseExcess = Float(1 / excess)
         coreScale = Float((1 - excessShare) * (1 - Self.wrongShare) / (deviation * (2 * Double.pi).squareRoot()))
-        // The integral is 1: the distribution function of the normal error, which replaces the step at 0, adds as much
-        // below 0 as it takes away above, as far as the tail is flat over the deviation.
+        // The integral is 1 if the tail is flat over the deviation: the distribution function of the normal error
+        // replaces the step at 0, and adds as much below 0 as it removes above 0.
         tailScale = Float(2 * excessShare * (1 - Self.wrongShare) / excess)
     }
 

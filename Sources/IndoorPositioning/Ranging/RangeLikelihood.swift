@@ -3,9 +3,9 @@ import IndoorVocabulary
 
 /// The likelihood of distances to anchors at points of a venue's maps.
 ///
-/// A distance is that in space plus an offset of the device, which all anchors of one technology share, plus an error.
-/// The likelihood is the mean over the possible offsets: some anchors give a common error away, as the receiver offset
-/// of RSSI does. `RangeDensity` is the distribution of the remaining error.
+/// A measured distance is the distance in space, plus an offset of the device that all anchors of one technology share,
+/// plus an error. The likelihood is the mean over the possible offsets: several anchors together show a common offset,
+/// like the receiver offset of RSSI. `RangeDensity` is the distribution of the remaining error.
 package struct RangeLikelihood: Sendable {
     /// A distance to one anchor.
     private struct Term: Sendable {
@@ -34,7 +34,8 @@ package struct RangeLikelihood: Sendable {
 
     /// The probabilities of the offsets: a normal distribution in steps of a standard deviation.
     private static let offsetWeights = [0.0545, 0.2442, 0.4026, 0.2442, 0.0545]
-    /// The greatest number of anchors of one technology; the nearest ones are used, which reflections affect least.
+    /// The maximum number of anchors of one technology. The nearest ones are used, because reflections affect them
+    /// least.
     private static let anchorLimit = 40
 
     /// Creates the likelihood of evidence.
@@ -64,7 +65,7 @@ package struct RangeLikelihood: Sendable {
                 func density(_ deviation: Double) -> RangeDensity {
                     RangeDensity(deviation: deviation, excess: errors.excess, excessShare: model.excessShare)
                 }
-                // The distance to a point of a cell scatters as a uniform distribution over the cell's edge.
+                // Plus the variance of a uniform distribution over the cell's edge, for the unknown point in the cell.
                 let scatter = measured.deviation * measured.deviation + cellSize * cellSize / 12
                 return Term(
                     x: Float(anchor.point.x), y: Float(anchor.point.y), distance: Float(measured.distance),

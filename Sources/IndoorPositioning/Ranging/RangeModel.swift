@@ -14,10 +14,10 @@ public struct RangeModel: Hashable, Sendable {
     public var other = RangeErrors(deviation: 1, offsetDeviation: 1, excess: 4, correlationTime: 10)
     /// The probability that a distance belongs to a reflected path, in [0, 1].
     public var excessShare = 0.5
-    /// The ratio of the probabilities to measure a distance with and without a floor between device and anchor, in
+    /// The probability of measuring a distance through one floor, divided by the probability without a floor, in
     /// [0.001, 1].
     public var floorShare = 0.3
-    /// The usual height of the device above the floor in metres, in [-100, 100].
+    /// The expected height of the device above the floor in metres, in [-100, 100].
     public var deviceHeight = 1.2
     /// The standard deviation of that height in metres, in [0, 100]; 0 for a known height.
     public var deviceHeightDeviation = 1.0
@@ -28,7 +28,7 @@ public struct RangeModel: Hashable, Sendable {
     /// Creates the model with its defaults.
     public init() {}
 
-    /// The number of technologies with errors of their own, counting all others as one.
+    /// The number of technologies with their own errors, counting all others as one.
     static let technologies = 4
 
     /// Returns the number of a technology, from 0.

@@ -48,9 +48,9 @@ public struct Calibration: Hashable, Sendable {
         return rssiDeviation <= 1 && stepDeviation <= 0.08 ? .excellent : .ok
     }
 
-    /// The calibration with the uncertainty for the next session.
+    /// The calibration with its uncertainty increased for the next session.
     ///
-    /// The pocket changes the offset by 1 dB, and the shoes change the step length by 3 %.
+    /// Another pocket changes the offset by 1 dB, and other shoes change the step length by 3 %.
     var later: Calibration {
         var later = self
         later.rssiDeviation = (rssiDeviation * rssiDeviation + 1).squareRoot()
@@ -75,7 +75,7 @@ public enum CalibrationError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-// The document form, for storage between sessions.
+// The JSON document, for storage between sessions.
 extension Calibration {
     private static let fields:
         [(name: String, path: WritableKeyPath<Calibration, Double> & Sendable, range: ClosedRange<Double>)] = [

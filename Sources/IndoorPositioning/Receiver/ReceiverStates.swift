@@ -2,11 +2,10 @@ import CMath
 
 /// The receiver state of each particle: offset and body shadowing, with their covariance.
 ///
-/// A particle at the true position learns the true receiver state; further readings contradict a particle elsewhere.
-/// The filter thus estimates offset and position jointly: the differences between the beacons' RSSI determine the
-/// position, and their mean the offset.
-/// Source: A. Doucet, N. de Freitas, K. Murphy, S. Russell, *Rao-Blackwellised Particle Filtering for Dynamic Bayesian
-/// Networks*, UAI 2000.
+/// A particle at the true position learns the true receiver state. At another position, further readings contradict the
+/// learned state. The filter thus estimates offset and position jointly: the differences between the beacons' RSSI
+/// determine the position, and their mean the offset. Source: A. Doucet, N. de Freitas, K. Murphy, S. Russell,
+/// *Rao-Blackwellised Particle Filtering for Dynamic Bayesian Networks*, UAI 2000.
 package struct ReceiverStates: Sendable {
     /// The means of offset, body x and body y, and the six elements of the covariance: `room` values each.
     private var values: [Float] = []
@@ -46,7 +45,7 @@ package struct ReceiverStates: Sendable {
         for index in range { values[field * room + index] = value }
     }
 
-    /// Overwrites the states from `start` on with copies of other states.
+    /// Overwrites the states at and after `start` with copies of the picked states of another set.
     mutating func replace(from start: Int, with other: ReceiverStates, _ picks: [Int32]) {
         precondition(start + picks.count <= count, "no room for \(picks.count) states from \(start) on")
         for field in 0..<Self.fields {

@@ -4,11 +4,10 @@ import VenueModel
 
 /// The detection rate of beacons as a function of the RSSI that path loss predicts, learned from a survey.
 ///
-/// The curve supplies the expected rate for places outside the survey. Without it, the rate there would be zero, and
-/// the filter would rule these places out. The curve is non-decreasing in the RSSI, by the pool-adjacent-violators
-/// algorithm.
-/// Source: M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid, E. Silverman, *An Empirical Distribution Function for
-/// Sampling with Incomplete Information*, Annals of Mathematical Statistics 26(4), 1955.
+/// The curve supplies the expected rate for places outside the survey. Without the curve, the rate there would be zero,
+/// and the filter would exclude these places. The curve is non-decreasing in the RSSI, by the pool-adjacent-violators
+/// algorithm. Source: M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid, E. Silverman, *An Empirical Distribution Function
+/// for Sampling with Incomplete Information*, Annals of Mathematical Statistics 26(4), 1955.
 struct DetectionCurve: Sendable {
     /// The listening time and the detections at places with a similar predicted RSSI.
     private struct Pool: Sendable {
@@ -59,13 +58,13 @@ struct DetectionCurve: Sendable {
     /// Returns the detections per second at a predicted RSSI in dBm.
     func rate(rssi: Double) -> Double { rates[Self.bin(rssi)] }
 
-    /// Returns the lowest RSSI in dBm at which the detection rate exceeds `rate` per second; nil if it never does.
+    /// Returns the lowest RSSI in dBm at which the detection rate exceeds `rate` per second; nil if there is none.
     func faintest(above rate: Double) -> Double? {
         rates.firstIndex { $0 > rate }.map { Self.lowest + Double($0) * Self.width }
     }
 
-    /// The RSSI bins of one beacon by distance. A survey of a large venue compares millions of pairs; the lookup by
-    /// distance avoids a logarithm for each.
+    /// The RSSI bins of one beacon by distance. A large venue's survey has millions of pairs of place and beacon; the
+    /// lookup by distance avoids a logarithm for each pair.
     private struct RSSIBins {
         private let point: MapPoint
         private let height: Double
@@ -76,7 +75,7 @@ struct DetectionCurve: Sendable {
         init(of beacon: RadioMap.Beacon, exponent: Double, model: SignalModel) {
             point = beacon.point
             height = model.heightDifference * model.heightDifference
-            // The margin keeps an RSSI at an edge in the bin above in spite of rounding.
+            // The margin compensates rounding: an RSSI at an edge must be in the upper bin.
             reaches = (1..<DetectionCurve.bins).map { bin in
                 let edge = DetectionCurve.lowest + Double(bin) * DetectionCurve.width
                 return (1 + 1e-12) * cmath_pow(10, (beacon.power - edge) / (5 * exponent))

@@ -1,25 +1,26 @@
 import CMath
 import VenueModel
 
-/// The weakest levels that the survey's receivers received, below which its detection rates don't count.
+/// The weakest level that the survey's receivers detected. Below it, the survey's detection rates don't apply.
 ///
-/// A receiver that hears farther than those of the survey detects beacons where the survey has none. Their detection
-/// would contradict each place, and most of all the right one. The survey's receivers would not have detected a part of
-/// them: without this part, the detections have the proportions of the survey. The level of a reading, less the
-/// receiver's offset, decides.
+/// A receiver that is more sensitive than the survey's receivers detects beacons where the survey detected none. These
+/// detections would contradict every place, and the right place most. The filter therefore counts only the share of a
+/// reading that the survey's receivers would have detected. The share depends on the reading's level minus the
+/// receiver's offset.
 ///
-/// The page *Positioning model* has the measurements.
+/// The page *Positioning model* contains the measurements.
 struct HearingLimit: Sendable {
-    /// The level in dBm that receivers of the survey detect half of the time.
+    /// The level in dBm that the survey's receivers detect half of the time.
     private let level: Float
 
     /// The share of the survey's readings below the level.
     private static let shareBelow = 0.03
     /// Width of the transition around the level in dB, as the scale of a logistic function.
     private static let width = 3.0
-    /// The fewest readings that determine a level.
+    /// The minimum number of readings that determine a level.
     private static let fewestReadings = 20
-    /// The time in seconds within which detections of one beacon have the same cause, such as a place out of its sight.
+    /// The time in seconds within which detections of one beacon have a common cause, such as a place without line of
+    /// sight.
     static let correlationTime = 3.0
 
     /// Creates the limit of a survey; nil without a survey, or if it has too few readings.
@@ -33,7 +34,7 @@ struct HearingLimit: Sendable {
     /// Returns the share, in [0, 1], of the readings of a level in dBm that the survey's receivers would have received.
     func share(ofLevel level: Float) -> Float {
         let distance = Double(level - self.level) / Self.width
-        // Beyond 40 widths, the share is 0 or 1.
+        // Beyond 40 widths, the share is 0 or 1; the limit avoids an overflow.
         return Float(1 / (1 + cmath_exp(min(40, max(-40, -distance)))))
     }
 }

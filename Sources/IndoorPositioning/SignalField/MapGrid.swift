@@ -15,7 +15,8 @@ package struct MapGrid: Hashable, Sendable {
     /// Number of cells.
     package var count: Int { columns * rows }
 
-    /// The maximum number of cells. A plan in millimetres, say, would need gigabytes; its cells are enlarged instead.
+    /// The maximum number of cells. A plan with its size in millimetres, for example, would need gigabytes; the grid
+    /// enlarges its cells instead.
     private static let limit = 250_000.0
 
     /// Creates the grid that covers the box between two corners, with cells of at least `cellSize` metres.
@@ -65,10 +66,10 @@ package struct MapGrid: Hashable, Sendable {
 }
 
 extension MapGrid {
-    /// The target number of cells on a map, which gives cells of up to a metre in a house; the cell edge stays between
-    /// 0.5 and 1.5 m.
+    /// The target number of cells on a map, which gives cells of up to 1 m in a house; the cell edge is between 0.5 and
+    /// 1.5 m.
     private static let cellTarget = 6000.0
-    /// The longest distance in metres at which a beacon can be detected.
+    /// The maximum distance in metres at which a beacon can be detected.
     static let longestRange = 100.0
 
     /// Creates a grid that covers the plan and all surveyed places and beacons outside it, except for beacons that are
@@ -95,8 +96,8 @@ extension MapGrid {
 }
 
 extension MapGrid {
-    /// Returns the mean square distance in m² of the grid's area from a point: the square of a position error if nothing
-    /// is known.
+    /// Returns the mean squared distance in m² between a point and the points of the grid: the expected squared error
+    /// of the point if the position is unknown.
     func meanSquare(from point: MapPoint) -> Double {
         let (width, height) = (Double(columns) * cellSize, Double(rows) * cellSize)
         let away = (origin + MapPoint(x: width, y: height) * 0.5).distance(to: point)

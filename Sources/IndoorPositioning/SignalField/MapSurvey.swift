@@ -20,7 +20,7 @@ struct MapSurvey: Sendable {
         var reading: Int32
     }
 
-    /// The index of each beacon's first entry; the last element is the number of entries.
+    /// The index of each beacon's first entry; plus the number of entries as the last element.
     private let starts: [Int32]
     private let entries: [Entry]
     /// The effective listening time in seconds at each cell; empty without a survey.

@@ -73,7 +73,7 @@ extension MeasurementModel {
         let columns = answers.map { $0.cell % grid.columns }
         guard let first = answers.first, let last = answers.last, let left = columns.min(), let right = columns.max()
         else { return nil }
-        // Cells in the rectangle where the beacon cannot be detected get the values that apply outside the table.
+        // Cells in the rectangle where the beacon cannot be detected get the values that apply outside tables.
         var table = SignalField.Table(
             columns: left..<right + 1, rows: first.cell / grid.columns..<last.cell / grid.columns + 1, mean: [],
             variance: [], logRate: [])
@@ -95,9 +95,9 @@ extension MeasurementModel {
 }
 
 extension SignalExpectation {
-    /// The largest variance in dB²; a larger one adds no information.
+    /// The maximum variance in dB²; a larger one makes no practical difference.
     static let mostVariance = 1e6
-    /// The lowest rate in detections per second; lower rates make no practical difference.
+    /// The minimum rate in detections per second; a lower one makes no practical difference.
     private static let leastRate = 1e-9
 
     /// Whether the numbers are valid for computation.
@@ -106,7 +106,7 @@ extension SignalExpectation {
     /// Returns the logarithm of a detection rate, as the tables store it.
     static func logarithm(of rate: Double) -> Float { Float(cmath_log(min(max(rate, leastRate), 1e9))) }
 
-    /// Returns the detection rate of a stored logarithm, in double precision, so that the round trip gives the same
-    /// bits.
+    /// Returns the detection rate of a stored logarithm, in double precision, so that its logarithm is the stored value
+    /// again.
     static func rate(ofLogarithm logarithm: Float) -> Double { cmath_exp(Double(logarithm)) }
 }

@@ -4,7 +4,7 @@ import VenueModel
 
 /// An estimate of the memory and time that a venue's tables require, computed before the tables are built.
 ///
-/// A small packet can describe a large model: 50,000 maps occupy 260 KB in a packet and gigabytes in tables. The engine
+/// A small packet can describe a large model: 50,000 maps need 260 KB in a packet, but gigabytes in tables. The engine
 /// builds tables on demand, but a session can demand all of them.
 package struct ModelSize {
     private let venue: Venue
@@ -17,8 +17,8 @@ package struct ModelSize {
     private var wallCells = 0
     private var steps = 0
 
-    /// Returns the reason why the venue is too large for positioning, its path in the document and a remedy; nil if the
-    /// venue is within the limits.
+    /// Returns the path in the document and a message with reason and remedy if the venue is too large for positioning;
+    /// nil if the venue is within the limits.
     ///
     /// The time is proportional to the size of the venue's document. The check stops at the first limit that is
     /// exceeded.
@@ -28,7 +28,7 @@ package struct ModelSize {
         return size.problem()
     }
 
-    /// Returns the smallest cell edge in metres at which the tables of all beacons on their own floors stay within half
+    /// Returns the minimum cell edge in metres at which the tables of all beacons on their own floors need at most half
     /// of the limit. Venues with very many beacons have larger cells.
     static func leastCellSize(of venue: Venue, limits: InputLimits = .standard) -> Double {
         let model = SignalModel()

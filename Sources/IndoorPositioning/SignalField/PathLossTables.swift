@@ -26,7 +26,7 @@ final class PathLossTables: Sendable {
     private let sheetsByMap: [MapID: Int]
     private let cache: TableCache
 
-    /// Beyond this many shadowing lengths, a reading carries no information about shadowing.
+    /// Distance, in shadowing lengths, above which a reading carries no information about shadowing.
     private static let reach = 4.0
 
     init(
@@ -184,8 +184,7 @@ final class PathLossTables: Sendable {
         min(other.lowerBound, one.lowerBound)..<(other.isEmpty ? one.upperBound : max(other.upperBound, one.upperBound))
     }
 
-    /// Adds the mean of the Gaussian process. The variance is that given the best single reading, which is an upper
-    /// bound.
+    /// Adds the mean of the Gaussian process. The variance is the one after the best single reading, an upper bound.
     private func addShadowing(_ table: inout SignalField.Table, _ grid: MapGrid, _ readings: [MapSurvey.Heard]) {
         guard !readings.isEmpty else {
             let deviation = Float(isSurveyed ? model.shadowing : model.unsurveyedDeviation)
@@ -222,8 +221,8 @@ final class PathLossTables: Sendable {
 
     /// Returns the detection rates that combine the survey around each cell with the rate that path loss predicts.
     ///
-    /// The prediction is a gamma prior worth few detections: it has little influence where the beacon is expected and
-    /// the surveyor listened, and it is the only information where the surveyor didn't listen.
+    /// The prediction is a gamma prior that counts as few detections. It has little influence where the beacon is
+    /// expected and the surveyor listened. Where the surveyor didn't listen, it is the only information.
     private func rates(_ table: SignalField.Table, _ sheet: Sheet, _ readings: [MapSurvey.Heard]) -> [Float] {
         let (grid, survey, detection) = (sheet.grid, sheet.survey.value, detection.value)
         let curve = table.mean.map { Float(detection.rate(rssi: Double($0))) }

@@ -29,7 +29,7 @@ public struct PathPrior: MapPrior, TabulatedPrior {
     private let width: Double
     private let offPathShare: Double
 
-    /// Beyond this many widths from a path, the weight is `offPathShare`.
+    /// Distance from a path, in widths, above which the weight is `offPathShare`.
     private static let reach = 4.0
 
     /// Creates the prior of a path graph; edges with unknown nodes are ignored.

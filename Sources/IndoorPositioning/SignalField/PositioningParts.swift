@@ -1,14 +1,14 @@
 /// The parts of the engine that a program can replace.
 ///
 /// When the engine is created, it evaluates each part once for each cell of each map; the filter works on the results.
-/// A part therefore costs nothing while the engine runs. The motion model and the resampling scheme are settings:
+/// A part therefore uses no time while the engine runs. The motion model and the resampling scheme are settings:
 /// `MotionModel` and `Resampling`.
 public struct PositioningParts: Sendable {
-    /// The measurement model; nil means `SurveyedPathLoss` of the venue, with the values of the settings.
+    /// The measurement model; nil selects the venue's `SurveyedPathLoss`, with the values of the settings.
     ///
     /// The method `PositioningMethod.trilateration` needs distances and always uses path loss.
     public var measurement: (any MeasurementModel)?
-    /// The prior of the position; nil means `SurveyPrior` of the venue, multiplied by `PathPrior` if the settings
+    /// The prior of the position; nil selects the venue's `SurveyPrior`, multiplied by `PathPrior` if the settings
     /// enable it.
     public var prior: (any MapPrior)?
 

@@ -13,7 +13,7 @@ public final class SharedTables: Sendable {
         var field: SignalField
     }
 
-    /// The most recently requested venue comes last.
+    /// The tables by venue; the most recently requested venue is the last element.
     private let entries = Guarded<[Entry]>([])
     private let capacity: Int
 

@@ -3,8 +3,8 @@ import VenueModel
 
 /// Lookup tables of the expected signal of each beacon at each point of a venue.
 ///
-/// The field evaluates the standard parts on demand: those of a map when the receiver detects a beacon that can be
-/// detected there, those of a beacon when the receiver detects it. All copies share the results.
+/// The field builds the tables of the standard parts on demand: a map's tables when the receiver detects a beacon that
+/// can be detected there, and a beacon's tables when the receiver detects it. All copies share the tables.
 package struct SignalField: Sendable {
     /// The table of one beacon on one map: a rectangle of the map's cells.
     package struct Table: Sendable {
@@ -35,16 +35,16 @@ package struct SignalField: Sendable {
         let totalRates: Once<[Float]>
         /// The prior of each cell relative to the most probable cell, in (0, 1].
         package var prior: [Float] { priors.value }
-        /// Logarithm of the detections per second of all beacons together, by cell; empty without a survey. Built, like
-        /// the prior, on first use.
+        /// Logarithm of the detections per second of all beacons together, by cell; empty without a survey. Like the
+        /// prior, it is computed on first use.
         package var logRate: [Float] { totalRates.value }
         /// The same logarithm outside the grid.
         package var outsideRate: Float
     }
 
-    /// What the expected level of a beacon is based on.
+    /// The data that the expected level of a beacon is based on.
     private struct Foundation: Sendable {
-        /// Whether the venue gives the beacon's place, and its power.
+        /// Whether the venue specifies the beacon's place, and whether it specifies its power.
         var isPlaced: Bool
         var isPowerKnown: Bool
         /// The number of surveyed places that received the beacon.
@@ -73,24 +73,25 @@ package struct SignalField: Sendable {
     package let maps: [MapField]
     /// The walls of each map.
     package let walls: [WallIndex]
-    /// Standard deviation of a mean reading from the table, in dB: the survey's own value and the deviation that a
-    /// survey cannot measure.
+    /// Standard deviation of a mean reading from the table, in dB: the survey's value combined with the deviation that
+    /// a survey cannot measure.
     package let readingDeviation: Double
-    /// Standard deviation of a mean reading from path loss alone, in dB: that of a reading combined with the shadowing.
+    /// Standard deviation of a mean reading from path loss alone, in dB: the deviation of a reading combined with the
+    /// shadowing.
     let pathLossDeviation: Double
     /// Whether detection rates are known, either from a survey or, without one, from path loss.
     package let isSurveyed: Bool
-    /// Whether a survey, or a measurement model of the program, gives the levels of the beacons on each map. Otherwise path
-    /// loss predicts them, and the attenuation of a ceiling isn't known.
+    /// Whether a survey or the program's measurement model determines the levels of the beacons on each map. Otherwise,
+    /// path loss predicts the levels, and the attenuation of the ceilings is unknown.
     let areLevelsKnown: Bool
     /// The weakest levels that the survey's receivers received; nil without a survey.
     let hearingLimit: HearingLimit?
     /// Detections per second assumed for a beacon where it is not expected.
     var unheardRate: Double { model.unheardRate(of: beacons.count) }
 
-    /// Standard deviation in dB of the lasting error of a power that the venue gives or a survey measured.
+    /// Standard deviation in dB of the persistent error of a power that the venue specifies or a survey measured.
     private static let knownPowerDoubt = 2.0
-    /// The fewest surveyed places that establish a beacon whose place the venue doesn't give.
+    /// The minimum number of surveyed places for a test of a beacon whose place the venue doesn't specify.
     private static let fewestPlaces = 10
     /// Expected RSSI in dBm where a beacon has no table: below the sensitivity of receivers.
     static let inaudible: Float = -103
@@ -131,7 +132,7 @@ package struct SignalField: Sendable {
         var foundations = beacons.map { beacon in
             Foundation(isPlaced: placed[beacon] != nil, isPowerKnown: placed[beacon]?.measuredPower != nil)
         }
-        // The radio map's beacons are the first ones of the field.
+        // The field begins with the radio map's beacons, so their indexes are equal.
         for place in venue.radioMap?.fingerprints ?? [] {
             for reading in place.readings where foundations.indices.contains(reading.beacon) {
                 foundations[reading.beacon].surveyedPlaces += 1
@@ -140,8 +141,8 @@ package struct SignalField: Sendable {
         return foundations
     }
 
-    /// Returns whether the field knows the level of a beacon well enough to accuse it: the venue gives its place, or the
-    /// survey received it at several places.
+    /// Returns whether the field knows the level of a beacon well enough to test it for faults: the venue specifies its
+    /// place, or the survey received it at enough places.
     func isEstablished(_ beacon: Int) -> Bool {
         foundations.value[beacon].isPlaced || foundations.value[beacon].surveyedPlaces >= Self.fewestPlaces
     }
@@ -149,7 +150,7 @@ package struct SignalField: Sendable {
     /// Returns whether the survey measured the power of a beacon.
     func isPowerSurveyed(_ beacon: Int) -> Bool { foundations.value[beacon].surveyedPlaces > 0 }
 
-    /// Returns the standard deviation in dB of the lasting error of a beacon's power.
+    /// Returns the standard deviation in dB of the persistent error of a beacon's power.
     func powerDoubt(of beacon: Int) -> Double {
         let foundation = foundations.value[beacon]
         return foundation.isPowerKnown || foundation.surveyedPlaces > 0 ? Self.knownPowerDoubt : model.powerDeviation

@@ -52,7 +52,7 @@ struct SignalFieldBuilder {
             let rates = Once {
                 isSurveyed ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
             }
-            // A prior of the program is evaluated now, so that it costs nothing while the engine runs.
+            // Evaluate the program's prior now, so that it uses no time while the engine runs.
             if isOwnPrior { _ = priors.value }
             return SignalField.MapField(
                 mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,

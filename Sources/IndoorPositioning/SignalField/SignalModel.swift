@@ -33,17 +33,18 @@ public struct SignalModel: Hashable, Sendable {
 
     /// Standard deviation of a mean reading from the table, in dB, unless a survey determines it.
     public var readingDeviation = 3.0
-    /// The additional deviation after the survey in dB, such as by another body, orientation, people or doors.
+    /// The additional deviation in dB after the survey, caused for example by another body or orientation, by people or
+    /// by doors.
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 16.0
     /// Number of strongest beacons whose RSSI is used, which bounds the time of an update.
     public var beaconLimit = 64
-    /// The same number without a survey. The errors of far beacons come from the same unmapped walls, so that many far
-    /// beacons would outweigh the near ones.
+    /// The same number without a survey. Far beacons share the errors from unmapped walls, so many of them would
+    /// outweigh the near beacons.
     public var unsurveyedBeaconLimit = 16
     /// Number of newest readings of each beacon that a position uses. The default is unlimited: readings are used for 4
-    /// s at most, and the mean of many is less noisy than the mean of the last twelve.
+    /// s at most, and the mean of all of them is less noisy than the mean of the last twelve.
     public var readingLimit = SignalModel.unlimited
     /// The time in seconds within which readings of one beacon share their shadowing.
     public var correlationTime = 1.0
@@ -57,7 +58,8 @@ public struct SignalModel: Hashable, Sendable {
     public var ratePriorDetections = 0.1
     /// Upper bound of that weight, in seconds of listening.
     public var ratePrior = 2.0
-    /// Detections per second of all beacons together, assumed where the survey detected none and path loss is too high.
+    /// Detections per second of all beacons together, assumed where the survey detected no beacon and path loss
+    /// predicts none.
     public var unheardRate = 0.05
     /// The RSSI in dBm at which the radio receives half of a beacon's advertisements, without a survey.
     public var sensitivity = -85.0
@@ -122,7 +124,7 @@ public struct SignalModel: Hashable, Sendable {
             model.detectionWeight = coverage * detectionWeight + rest * min(detectionWeight, unsurveyedDetectionWeight)
             model.unheardRate = coverage * unheardRate + rest * max(unheardRate, unsurveyedRate)
         }
-        // The value 0 states that the receiver is that of the survey.
+        // The value 0 means that the receiver is the survey's receiver.
         if receiverOffsetDeviation > 0 {
             model.receiverOffsetDeviation = max(receiverOffsetDeviation, fit.receiverDeviation ?? 0)
         }
@@ -144,9 +146,9 @@ public struct SignalModel: Hashable, Sendable {
     /// Returns the variance in dB² of a mean of `count` survey readings about the signal field, if the place has a
     /// standard deviation of `deviation` metres along each axis.
     ///
-    /// An error of the place causes an error of the reading in proportion to the slope of the field, which has two
-    /// parts: shadowing, and path loss at the shadowing length. Source: A. McHutchon, C. E. Rasmussen, *Gaussian
-    /// Process Training with Input Noise*, NIPS 2011.
+    /// An error of the place causes an error of the reading that is proportional to the slope of the field. The slope
+    /// has two parts: shadowing, and path loss at the shadowing length. Source: A. McHutchon, C. E. Rasmussen,
+    /// *Gaussian Process Training with Input Noise*, NIPS 2011.
     func surveyVariance(count: Int, deviation: Double = 0) -> Double {
         let reading = surveyNoise * surveyNoise + fastFading * fastFading / Double(min(max(count, 1), readingCap))
         guard deviation > 0 else { return reading }

@@ -6,7 +6,7 @@ import VenueModel
 ///
 /// The weight falls with the distance from the nearest surveyed place as a Gaussian with a standard deviation of
 /// `SignalModel.supportWidth` metres, down to `SignalModel.unsupportedShare` far from all places. Outside a map's
-/// walkable areas it is multiplied by this share once more. Without a survey and walkable areas it is 1.
+/// walkable areas, the weight is also multiplied by this share. Without a survey and walkable areas, it is 1.
 public struct SurveyPrior: MapPrior, TabulatedPrior {
     private struct Sheet: Sendable {
         var places: [(point: MapPoint, deviation: Double)]

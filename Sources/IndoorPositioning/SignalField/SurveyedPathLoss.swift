@@ -16,7 +16,7 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
         self.init(venue: venue, model: model, cellScale: 1)
     }
 
-    /// Creates the model of a venue with cells whose edge is larger by a factor.
+    /// Creates the model of a venue; `cellScale` is the factor on the edge of the cells.
     init(venue: Venue, model: SignalModel, cellScale: Double) {
         let model = model.fitted(to: venue.radioMap)
         let transmitters = TransmitterList(venue: venue, model: model)

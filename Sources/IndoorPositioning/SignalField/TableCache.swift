@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// A cache of the most recently used tables, limited in bytes, that all sessions in a venue share.
 ///
-/// A table that was evicted is rebuilt on the next request, bit for bit the same: the output of a session doesn't
+/// An evicted table is rebuilt on the next request with identical bits. The output of a session therefore doesn't
 /// depend on the requests of other sessions.
 final class TableCache: Sendable {
     private struct Entry: Sendable {
@@ -30,7 +30,7 @@ final class TableCache: Sendable {
             entries[key] = Entry(table: table, lastUse: uses)
             bytes += TableCache.size(of: table)
             guard bytes > capacity else { return }
-            // Many tables are evicted at once, which spreads the cost of sorting over them.
+            // Evict many tables at once, so that sorting is rare.
             for (key, entry) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
                 guard bytes > capacity / 4 * 3, entries.count > 1 else { break }
                 bytes -= TableCache.size(of: entry.table)
@@ -42,7 +42,7 @@ final class TableCache: Sendable {
     /// The default limit in bytes for a venue's tables: enough for 5,000 beacons in an office, or for 800 beacons in
     /// halls where each is detected within 70 m.
     static let usualCapacity = 64 << 20
-    /// The bytes of an entry in addition to its cells: the key and the headers of three arrays.
+    /// The size of an entry in bytes without its cells: the key and the headers of three arrays.
     private static let overhead = 200
 
     private let state = Guarded(State())
@@ -54,10 +54,11 @@ final class TableCache: Sendable {
     /// The bytes that the stored tables occupy.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// Returns the table with the key, and makes it if it is missing.
+    /// Returns the table with the key, and builds it if it is missing.
     func table(_ key: Int, make: () -> SignalField.Table?) -> SignalField.Table? {
         if let known = state.withLock({ $0.find(key) }) { return known }
-        // Made outside the lock, so that other sessions don't wait. If two make the same table, the first one is kept.
+        // Build the table outside the lock, so that other sessions don't wait. If two sessions build the same table,
+        // the cache keeps the first one.
         let table = make()
         state.withLock { $0.insert(table, key, capacity: capacity) }
         return table

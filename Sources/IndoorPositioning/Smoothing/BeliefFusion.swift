@@ -2,9 +2,9 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// A fusion of the beliefs from the past and from the future readings into one belief.
+/// A function that combines the belief from the past readings with the belief from the future readings.
 ///
-/// Both beliefs contain a prior that is uniform over the map, so that their product need not be divided by it. Each
+/// Both beliefs contain a prior that is uniform over the map, so their product need not be divided by the prior. Each
 /// belief is a set of particles, which represents a sum of normal distributions around them. The product is also such a
 /// sum, with a term for each pair. Source: E. B. Sudderth, A. T. Ihler, W. T. Freeman, A. S. Willsky, *Nonparametric
 /// Belief Propagation*, CVPR 2003; the bandwidth: B. W. Silverman, *Density Estimation for Statistics and Data
@@ -25,14 +25,15 @@ struct BeliefFusion {
     /// The walls of each map in the field's order.
     let walls: [WallIndex]
 
-    /// Number of bandwidths beyond which a pair of particles is ignored.
+    /// Distance between two particles, in bandwidths, above which the pair is ignored.
     private static let reach = 3.5
-    /// Bounds of the bandwidth in metres: a particle represents an area, and separate modes must not merge.
+    /// Bounds of the bandwidth in metres: a particle represents an area, but separate modes must not merge.
     private static let narrowest = 0.25
     private static let widest = 1.2
-    /// Share of the variance reduction that is discarded: the same walls distort the readings before and after.
+    /// Share of the variance reduction that is discarded: the same walls distort the readings before and after the
+    /// instant.
     private static let shared = 0.25
-    /// Density in 1/m² of a lost device, uniform over the map.
+    /// Density in 1/m² of a uniform distribution over the map, for a belief that has lost the device.
     private static let anywhere = 1e-5
 
     /// Returns the fused beliefs of the maps that both samples contain; if one sample is empty, the beliefs of the

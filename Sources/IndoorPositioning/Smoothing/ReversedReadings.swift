@@ -2,15 +2,16 @@ import IndoorVocabulary
 
 /// The readings of a recording in a form that can be processed in reverse: steps in place of accelerations.
 ///
-/// A walk seen in reverse leads from the goal to the start, so that the heading of each step is turned by 180°. All
-/// other readings stay the same.
+/// In reverse, a walk leads from its end to its start, so the heading of each step is turned by 180°. All other
+/// readings stay the same.
 struct ReversedReadings: Sendable {
     /// The readings for the engine, ordered by instant.
     private var readings: [SensorReading] = []
     private var pedometer = Pedometer()
     private var lastMark: Instant?
 
-    /// Time in seconds between two markers of an active accelerometer, shorter than the engine's motion timeout.
+    /// Time in seconds between two readings that show the engine an active accelerometer; shorter than the engine's
+    /// motion timeout.
     private static let markInterval = 0.4
     /// The reading of a resting accelerometer.
     private static let rest = Vector3(x: 0, y: 0, z: 9.80665)

@@ -14,16 +14,16 @@ public struct SmoothedTrack: Sendable {
         public var estimate: PositioningEngine.Estimate
     }
 
-    /// The estimates, ordered by instant and half a second apart wherever there are readings.
+    /// The estimates, ordered by instant and half a second apart while there are readings.
     public let looks: [Look]
 
-    /// Longest gap in seconds between readings across which the track interpolates.
+    /// Maximum gap in seconds between readings in which the track is interpolated.
     static let longestGap = 600.0
 
-    /// Returns the position at an instant, interpolated between two estimates on one map. Between two maps, it returns
-    /// the nearer estimate.
+    /// Returns the position at an instant, interpolated between two estimates on one map. Between estimates on two
+    /// maps, it returns the nearer estimate in time.
     ///
-    /// Nil before the first estimate, after the last one, and in a gap of more than ten minutes.
+    /// The result is nil before the first estimate, after the last one, and in a gap of more than ten minutes.
     public func look(at instant: Instant) -> Look? {
         guard let first = looks.first, let last = looks.last, instant >= first.instant, instant <= last.instant else {
             return nil

@@ -9,13 +9,13 @@ struct BeaconInspection {
     /// The signal model of the survey, with the deviation of its readings.
     private let model: SignalModel
 
-    /// The number of strongest readings by which two maps are compared.
+    /// The number of strongest readings that are compared between two maps.
     private static let strongest = 5
-    /// The difference in dB by which another map must be stronger.
+    /// The minimum difference in dB by which the readings on another map must be stronger.
     private static let mapDifference = 10.0
-    /// The distance in metres from a survey place within which a beacon is certainly detected.
+    /// The distance in metres from a survey place within which a working beacon is certainly detected.
     private static let certain = 10.0
-    /// The least number of beacons with which a beacon's power is compared.
+    /// The minimum number of beacons for a comparison of their powers.
     private static let fewestPowers = 4
 
     init(venue: Venue, radioMap: RadioMap, settings: SurveyReviewSettings) {
@@ -23,7 +23,8 @@ struct BeaconInspection {
         self.radioMap = radioMap
         self.settings = settings
         var model = settings.signal.fitted(to: radioMap)
-        // Bodies and orientations change readings independently of shadowing. Many readings average this noise out.
+        // Bodies and orientations change readings independently of shadowing; add this as noise, which many readings
+        // average out.
         model.surveyNoise = max(model.surveyNoise, model.readingDeviation(with: radioMap))
         self.model = model
     }
@@ -63,7 +64,7 @@ struct BeaconInspection {
         }
     }
 
-    /// Returns the difference in dB of each weak beacon from the median power, relative to the configured powers.
+    /// Returns the difference in dB of each weak beacon from the median power, after subtracting the configured powers.
     private func weakBeacons() -> [BeaconIdentity: Double] {
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let powers = radioMap.beacons.compactMap { beacon in
@@ -82,7 +83,7 @@ struct BeaconInspection {
         values.isEmpty ? 0 : values.sorted()[values.count / 2]
     }
 
-    /// Returns the finding that a beacon is elsewhere or at two places; nil without evidence.
+    /// Returns the finding that a beacon is at another place or at two places; nil without evidence.
     private func displacement(
         of beacon: VenueBeacon, _ readings: [BeaconPositionFit.Reading]
     ) -> BeaconFinding.Kind? {
@@ -99,7 +100,7 @@ struct BeaconInspection {
                 first: .init(mapID: beacon.mapID, point: both.first),
                 second: .init(mapID: beacon.mapID, point: both.second))
         }
-        // The map with the strongest readings.
+        // Compare with the other map that has the strongest readings.
         let others = byMap.filter { $0.key != beacon.mapID && $0.value.count >= BeaconPositionFit.fewest }
         let strongest = others.max { (Self.level($0.value), $1.key) < (Self.level($1.value), $0.key) }
         if let other = strongest, isSurveyed(beacon), Self.level(other.value) > Self.level(here) + Self.mapDifference,

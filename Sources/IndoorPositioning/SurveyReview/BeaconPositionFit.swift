@@ -2,7 +2,7 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The position of a beacon that its survey readings support, compared with the position in the venue.
+/// A fit of a beacon's position to its survey readings, and a comparison with the position in the venue.
 ///
 /// The likelihood of a candidate position combines path loss with correlated shadowing and an unknown power; the estimate
 /// is the posterior mean. Source: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal Strength-Based Location
@@ -30,7 +30,7 @@ struct BeaconPositionFit {
     private static let step = 2.0
     /// The maximum number of readings; more are thinned out.
     static let readingLimit = 200
-    /// The least number of readings for an estimate.
+    /// The minimum number of readings for an estimate.
     static let fewest = 5
 
     /// Fits the position of one beacon on one map; nil with too few readings.

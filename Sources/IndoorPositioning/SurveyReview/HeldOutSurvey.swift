@@ -3,11 +3,12 @@ import VenueModel
 
 /// The errors of positions in survey recordings with a radio map that was learned without them.
 ///
-/// The estimate of a session's error needs no recordings beyond the survey. A survey of single stays has more favourable
-/// recordings than a user's walk, so that the error of walks can be larger. Source: M. Stone, *Cross-Validatory Choice and
-/// Assessment of Statistical Predictions*, Journal of the Royal Statistical Society B 36(2), 1974.
+/// This estimate of a session's error needs only the recordings of the survey. The recordings of a survey with single
+/// stays are more favourable than a user's walk, so the error of walks can be larger. Source: M. Stone,
+/// *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal Statistical Society B
+/// 36(2), 1974.
 public struct HeldOutSurvey: Sendable {
-    /// A split of the recordings: indexes of the recordings to learn from and of those to locate.
+    /// A split of the recordings: the indexes of the recordings to learn from, and of the recordings to locate.
     public struct Fold: Hashable, Sendable {
         /// The recordings that the radio map is learned from.
         public var learned: [Int]
@@ -31,7 +32,7 @@ public struct HeldOutSurvey: Sendable {
 
     /// Waypoints before this time in seconds have no error, because the engine needs time to start.
     private static let warmUp = 5.0
-    /// The least time in seconds between two compared waypoints.
+    /// The minimum time in seconds between two compared waypoints.
     private static let thinning = 0.95
 
     /// The time in seconds between two updates of the engine.
@@ -49,8 +50,8 @@ public struct HeldOutSurvey: Sendable {
     /// Returns the splits of recordings into at most `parts` parts, each of which is left out once; empty for recordings
     /// from fewer than two places.
     ///
-    /// Stays at the same point belong to one part, as a stay at a left-out point would otherwise be located by the other
-    /// stays at that point. The same recordings give the same splits.
+    /// Stays at the same point belong to one part. Otherwise, the radio map would be learned from other stays at a
+    /// left-out point. The same recordings give the same splits.
     public static func folds(of recordings: [SurveyRecording], parts: Int = 4) -> [Fold] {
         var groups: [[Int]] = []
         var stays: [SurveyRecording.Waypoint: Int] = [:]

@@ -7,7 +7,7 @@ extension SurveyReview {
 
     /// Returns the advice of the review as sentences, the most important first; empty for a survey without a problem.
     ///
-    /// Gaps on maps without walkable areas come last, as a plan can show areas that nobody can reach.
+    /// Gaps on maps without walkable areas come last, because a plan can contain areas that nobody can reach.
     public func advice(in venue: Venue) -> [String] {
         let whole = venue.maps.filter { map in map.walkable.isEmpty && gaps.contains { $0.mapID == map.id } }
         let unknown = Set(whole.map(\.id))
@@ -79,7 +79,7 @@ extension SurveyReview {
         }
     }
 
-    /// Returns a part of a map in words, with the room if there is one.
+    /// Returns a description of the part of a map that contains a point, with the room if there is one.
     private static func part(of point: MapPoint, on mapID: MapID, in venue: Venue) -> String {
         guard let map = venue.map(mapID), map.width > 0, map.height > 0 else { return "map \(mapID)" }
         let rows = ["top", "", "bottom"]
@@ -96,7 +96,7 @@ extension SurveyReview {
 
     private static func coordinates(_ point: MapPoint) -> String { "(\(number(point.x)), \(number(point.y)))" }
 
-    /// Returns a number with one decimal below 10, and without decimals from 10 on.
+    /// Returns the text of a number: with one decimal below 10, otherwise without decimals.
     private static func number(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e9 else { return "unknown" }
         let rounded = abs(value) < 10 ? (value * 10).rounded() / 10 : value.rounded()

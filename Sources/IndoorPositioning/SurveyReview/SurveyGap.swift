@@ -18,8 +18,8 @@ public struct SurveyGap: Hashable, Sendable {
 }
 
 extension Venue {
-    /// Returns the parts of the walkable area that are farther than `distance` metres from all survey places, the largest
-    /// first, without those smaller than `leastArea` m².
+    /// Returns the parts of the walkable area that are farther than `distance` metres from all survey places, the
+    /// largest first, without parts smaller than `leastArea` m².
     ///
     /// During a survey, the places are those visited so far. On a map without walkable areas, the rooms and what walls and
     /// rooms enclose are walkable; without these too, the whole map.
@@ -50,7 +50,7 @@ private struct SurveyGapSearch {
     let map: VenueMap
     let interior: MapInterior
     let places: [MapPoint]
-    /// The longest distance in metres of a covered cell.
+    /// The maximum distance in metres between a covered cell and a survey place.
     let distance: Double
 
     /// The maximum number of cells of a map.
@@ -90,7 +90,7 @@ private struct SurveyGapSearch {
         }
         let points = members.map { grid.center(of: $0.cell) }
         let farthest = members.max { $0.nearest < $1.nearest } ?? members[0]
-        // Without any survey place, all cells are equally far; the middle of the gap is named then.
+        // Without any survey place, all cells are equally far; report the middle of the gap.
         let count = Double(points.count)
         let middle = MapPoint(
             x: points.reduce(0) { $0 + $1.x } / count, y: points.reduce(0) { $0 + $1.y } / count)

@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A mean reading of a survey, compared with the value that the rest of the survey predicts.
+/// A mean reading of a survey, compared with the prediction by the rest of the survey.
 public struct SurveyResidual: Hashable, Sendable {
     /// The index of the place in the radio map's fingerprints.
     public var place: Int

@@ -7,19 +7,19 @@ public struct SurveyReviewSettings: Hashable, Sendable {
     public var signal = SignalModel()
     /// The distance in metres from a survey place within which a walkable place is covered, above 0.
     public var coverDistance = 5.0
-    /// The smallest area in m² of a reported gap.
+    /// The minimum area in m² of a reported gap.
     public var leastGap = 4.0
     /// The number of places below which a beacon has few readings.
     public var fewestPlaces = 5
-    /// The logarithm of the likelihood ratio above which the readings contradict a beacon's place. With the default, 6, a
-    /// correct place is contradicted with a probability of 0.25 %, if the signal follows the model.
+    /// The logarithm of the likelihood ratio above which the readings contradict a beacon's place. With the default of
+    /// 6, the probability of a contradiction for a correct place is 0.25 %, if the signal follows the model.
     public var moveEvidence = 6.0
-    /// The smallest reported displacement of a beacon in metres.
+    /// The minimum reported displacement of a beacon in metres.
     public var leastMove = 5.0
-    /// The smallest difference in dB of a weak beacon from the other beacons.
+    /// The minimum difference in dB between a weak beacon and the other beacons.
     public var weakDifference = 8.0
-    /// The root mean square of a place's residuals, relative to those of the whole survey, above which the place contradicts
-    /// its neighbours.
+    /// The root mean square of a place's residuals, relative to the residuals of the whole survey, above which the
+    /// place contradicts its neighbours.
     public var contradiction = 2.5
 
     /// Creates the default settings.
@@ -38,7 +38,7 @@ public struct SurveyReview: Hashable, Sendable {
         public var mapID: MapID
         /// The point on the map.
         public var point: MapPoint
-        /// The root mean square of the residuals, relative to those of the whole survey: 1 for a typical place.
+        /// The root mean square of the residuals, relative to the residuals of the whole survey: 1 for a typical place.
         public var ratio: Double
         /// The mean difference of the readings from the prediction in dB.
         public var offset: Double
@@ -56,10 +56,10 @@ public struct SurveyReview: Hashable, Sendable {
     public let contradictions: [Contradiction]
     /// The leave-one-out residuals of the readings, ordered by place and beacon.
     public let residuals: [SurveyResidual]
-    /// The distance in metres that the gaps are farther from a survey place.
+    /// The distance in metres from a survey place beyond which a walkable place belongs to a gap.
     public let coverDistance: Double
 
-    /// The least number of readings of a place that is compared with its neighbours.
+    /// The minimum number of readings of a place for a comparison with its neighbours.
     private static let fewestReadings = 4
 
     /// Reviews a radio map of a venue; the venue's own radio map isn't used.
@@ -72,7 +72,7 @@ public struct SurveyReview: Hashable, Sendable {
         gaps = radioMap.surveyGaps(in: venue, distance: settings.coverDistance, leastArea: settings.leastGap)
         residuals = radioMap.residuals(in: venue, model: settings.signal)
         let ratios = residuals.map { abs($0.value) / $0.deviation }.sorted()
-        // 0.6745 is the median of the absolute value of a standard normal variable.
+        // 0.6745 is the median magnitude of a standard normal variable.
         let stretch = ratios.isEmpty ? 1 : max(ratios[ratios.count / 2] / 0.6745, 0.1)
         contradictions = Self.contradictions(residuals, radioMap, stretch: stretch, limit: settings.contradiction)
         findings = BeaconInspection(venue: venue, radioMap: radioMap, settings: settings).findings()

@@ -1,29 +1,29 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A test whether two transmitters explain the readings of one identity much better than one.
+/// A test of whether two transmitters explain the readings of one identity much better than one transmitter.
 ///
-/// Each hypothesis has one power. With two transmitters, a reading comes from the one with the higher expected RSSI. The
-/// positions are those of surveyed places. The test compares the sums of squared errors, as an F-test does: G. A. F. Seber,
-/// A. J. Lee, *Linear Regression Analysis*, 2003, chapter 4.
+/// Each hypothesis has one power. With two transmitters, a reading comes from the transmitter with the higher expected
+/// RSSI. The candidate positions are surveyed places. The test compares the sums of squared errors, as an F-test does:
+/// G. A. F. Seber, A. J. Lee, *Linear Regression Analysis*, 2003, chapter 4.
 struct TwoTransmitterTest {
     let model: SignalModel
     let exponent: Double
 
-    /// The number of strongest places that are compared as positions.
+    /// The number of places with the strongest readings that are candidate positions.
     private static let candidates = 30
-    /// The least distance in metres between two transmitters.
+    /// The minimum distance in metres between two transmitters.
     private static let leastDistance = 10.0
-    /// The least number of readings of each transmitter.
+    /// The minimum number of readings of each transmitter.
     private static let leastReadings = 3
-    /// The least ratio of the sums of squared errors.
+    /// The minimum ratio between the sums of squared errors with one and with two transmitters.
     private static let leastRatio = 2.0
-    /// The least gain in the logarithm of the likelihood.
+    /// The minimum gain in the logarithm of the likelihood.
     private static let leastGain = 15.0
-    /// The greatest difference in dB between the strongest readings of both transmitters.
+    /// The maximum difference in dB between the strongest readings of both transmitters.
     private static let greatestDifference = 15.0
 
-    /// Returns the places of both transmitters; nil if one explains the readings well enough.
+    /// Returns the places of both transmitters; nil if one transmitter explains the readings well enough.
     func places(of all: [BeaconPositionFit.Reading]) -> (first: MapPoint, second: MapPoint)? {
         let readings = all.thinned(to: BeaconPositionFit.readingLimit)
         guard readings.count >= 2 * Self.leastReadings else { return nil }
@@ -61,7 +61,7 @@ struct TwoTransmitterTest {
         return (points[best.first], points[best.second])
     }
 
-    /// Returns the first points that are at least 2 m apart.
+    /// Returns the points in order, without those less than 2 m from an earlier returned point.
     private func separated(_ points: [MapPoint]) -> [MapPoint] {
         var kept: [MapPoint] = []
         for point in points where kept.allSatisfy({ $0.distance(to: point) >= 2 }) {

@@ -18,7 +18,7 @@ public struct RouteMonitorSettings: Hashable, Sendable {
     /// Creates settings with their defaults.
     public init() {}
 
-    /// The factor from the 68 % to the 95 % radius of a two-dimensional normal error: √(ln 0.05 / ln 0.32).
+    /// The ratio of the 95 % radius to the 68 % radius of a two-dimensional normal error: √(ln 0.05 / ln 0.32).
     static let radiusFactor = 1.62
 
     /// Checks that each number is in its range.
@@ -49,7 +49,7 @@ extension RouteMonitorSettings {
 public enum RouteUpdate: Hashable, Sendable {
     /// The first route to the goal.
     case planned(Route)
-    /// The device has moved along the route.
+    /// The progress of the device along the route.
     case progressed(RouteProgress)
     /// The device has left the route; the new route starts at its position.
     case renewed(Route)
@@ -64,7 +64,7 @@ public enum RouteUpdate: Hashable, Sendable {
 /// The monitor plans the first route from the first position. A position is off the route if its distance from the
 /// route exceeds both `offRouteDistance` and its own uncertainty, or if the route doesn't touch its map. The monitor
 /// calculates a new route once positions have been off the route for `offRouteDuration`; a single position on the route
-/// restarts that period. Neither an outlier nor a briefly wrong floor changes the route.
+/// restarts that period. A single outlier or a briefly wrong floor therefore doesn't change the route.
 public struct RouteMonitor: Sendable {
     /// The state of a monitor.
     public enum State: Hashable, Sendable {
@@ -91,7 +91,8 @@ public struct RouteMonitor: Sendable {
     private let options: RouteOptions
     private let settings: RouteMonitorSettings
 
-    /// The distance in metres by which another pass of the route may be nearer than the one that the device was on.
+    /// The distance in metres by which another pass of the route can be nearer before the monitor prefers it to the
+    /// pass that the device was on.
     private static let tolerance = 1.0
 
     /// Creates a monitor that waits for its first position.
@@ -124,7 +125,7 @@ public struct RouteMonitor: Sendable {
         case .waiting:
             return plan(from: position) { .planned($0) }
         case .lost(let error, let since):
-            // The instants of a new session may start over.
+            // In a new session, instants can start again from zero.
             let isSoon = position.instant >= since && since.duration(to: position.instant) < settings.retryInterval
             return isSoon
                 ? Transition(state: .lost(error, since: since)) : plan(from: position, after: error) { .renewed($0) }
@@ -149,13 +150,13 @@ public struct RouteMonitor: Sendable {
         }
         let since = min(offSince ?? position.instant, position.instant)
         guard since.duration(to: position.instant) >= settings.offRouteDuration, offSince != nil else {
-            // Progress off the route is unreliable, so the last known progress stays.
+            // Keep the last progress, because progress off the route is unreliable.
             return Transition(state: .following(route, last, offSince: since), updates: updates)
         }
         return plan(from: position) { .renewed($0) }
     }
 
-    /// Searches for a route. Doesn't report a failure again if its reason is the same as before.
+    /// Searches for a route. Doesn't report a failure again if it has the same reason as the previous one.
     private mutating func plan(
         from position: Position, after known: RouteError? = nil, _ update: (Route) -> RouteUpdate
     ) -> Transition {

@@ -8,9 +8,9 @@ import VenueModel
 package struct PathCoverage: Sendable {
     /// The reason that no path reaches a place.
     package enum Gap: Hashable, Sendable {
-        /// No edge on its map is within this many metres.
+        /// No edge on the place's map is within `within` metres.
         case noWay(within: Double)
-        /// A wall separates it from all edges that are near enough.
+        /// A wall separates the place from all edges within the distance.
         case behindWall
         /// The nearest edges aren't connected to the largest part of the graph.
         case apart
@@ -44,7 +44,7 @@ package struct PathCoverage: Sendable {
     /// An edge that enters a room reaches it. A nearby edge also reaches it if no wall separates the two.
     package func gap(of room: Room) -> Gap? {
         guard let ways = network.ways[room.mapID], let area = room.area else { return nil }
-        // Most edges are elsewhere, and comparing boxes is much faster than comparing polygons.
+        // Compare boxes first: this is much faster than comparing polygons, and excludes most edges.
         guard let box = area.bounds else { return nil }
         let entering = ways.ways.filter { box.meets($0.segment) && area.meets($0.segment) }
         if entering.contains(where: isMain) { return nil }

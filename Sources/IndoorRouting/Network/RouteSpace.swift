@@ -33,8 +33,8 @@ struct RouteSpace: Sendable {
         for (map, height) in heights { origins[map, default: Place(x: 0, y: 0, z: 0)].z = height }
         let upright = Self.places(nodes, origins)
         let uprightWeights = Self.leastWeights(upright, edges)
-        // Heights tighten the bound if a change of floor costs at least its height. A free elevator would make each
-        // bound zero.
+        // Heights tighten the bound if a change of floor costs at least its height. With heights, an elevator without
+        // cost would make each bound zero; then ignore them.
         if uprightWeights.min() < flatWeights.min() {
             for map in heights.keys { origins[map]?.z = 0 }
             (places, leastWeights) = (flat, flatWeights)
@@ -66,7 +66,7 @@ struct RouteSpace: Sendable {
         return least
     }
 
-    /// Places one map after another so that the median edge to the maps already placed is vertical.
+    /// Aligns the maps one after another; the median edge from a map to the maps already aligned becomes vertical.
     private static func origins(_ nodes: [RoutePoint], _ edges: [RouteNetwork.Edge]) -> [MapID: Place] {
         var offsets: [MapID: [MapID: [MapPoint]]] = [:]
         for edge in edges {

@@ -41,8 +41,8 @@ struct WayIndex: Sendable {
     private static let smallestCell = 1.0
     /// The difference in metres below which two ways are equally near, such as ways that meet in a node.
     private static let tie = 1e-6
-    /// The distance in metres from a place within which walls are ignored, so that an object mounted on a wall isn't
-    /// behind it.
+    /// The distance in metres from a place within which walls are ignored, so that an object mounted on a wall doesn't
+    /// count as behind the wall.
     private static let wallDepth = 0.1
 
     /// Returns the index of each map that has ways.
@@ -109,7 +109,7 @@ struct WayIndex: Sendable {
         var feet: [Projection] = []
         var distance = Double.infinity
 
-        /// Returns whether a projection at this distance belongs to the nearest.
+        /// Returns whether a projection at this distance is one of the nearest.
         func takes(_ distance: Double) -> Bool { distance <= self.distance + WayIndex.tie }
 
         mutating func add(_ foot: Projection) {
@@ -119,12 +119,13 @@ struct WayIndex: Sendable {
         }
     }
 
-    /// Returns the nearest projections that aren't behind a wall, or the nearest of all if every one is behind a wall.
+    /// Returns the nearest projections that aren't behind a wall; if all are behind a wall, the nearest of all.
     ///
     /// The result has several elements where ways meet, and is empty if no way of these kinds is within `limit` metres.
     func feet(of place: MapPoint, _ kinds: WayKinds, within limit: Double) -> (feet: [Projection], crossesWall: Bool) {
         var (free, any) = (Nearest(), Nearest())
-        // The clamp keeps the conversion valid; at that distance, rings of cells are still a valid bound.
+        // Clamp the number, so that its conversion is valid. The rings of cells are a valid bound even at that
+        // distance.
         func cell(_ offset: Double) -> Int { Int(min(1e9, max(-1e9, (offset / self.cell).rounded(.down)))) }
         let (column, row) = (cell(place.x - origin.x), cell(place.y - origin.y))
         let first = max(0, -column, column - (columns - 1), -row, row - (rows - 1))

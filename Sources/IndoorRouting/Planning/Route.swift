@@ -63,7 +63,7 @@ public struct Route: Hashable, Sendable {
         public let foot: RoutePoint
         /// The distance between the two in metres.
         public let distance: Double
-        /// Whether a wall separates the two. If true, a wall blocks every path that is near enough.
+        /// Whether a wall separates the two. If true, walls block every path within the snapping distance.
         public let crossesWall: Bool
     }
 

@@ -157,7 +157,7 @@ struct RouteAssembly: Sendable {
                 extendLast(by: short, before: before)
             } else {
                 piece.begin = short.begin
-                // A short piece of zero length begins at the node itself, so the node stays.
+                // If the short piece has no length, both pieces begin at the same node; keep the node.
                 if Self.span(short) > Self.least { piece.beginNode = short.beginNode }
                 piece.length += short.length
                 piece.effort += short.effort
@@ -165,7 +165,7 @@ struct RouteAssembly: Sendable {
         }
         guard isLevel else { return append(piece, course: nil) }
         guard Self.span(piece) >= Self.shortest else { return pending = piece }
-        // A short sideways step must not change the course of a long piece.
+        // Ignore the direction of a short piece, which must not change the course of a long piece.
         let way = Self.span(next) >= Self.shortest ? next : piece
         append(piece, course: (way.end.point - way.begin.point).course)
     }
@@ -206,7 +206,7 @@ struct RouteAssembly: Sendable {
             drafts[drafts.count - 1].edges = last.edges.lowerBound..<edges.count
             drafts[drafts.count - 1].piece.length += piece.length
             drafts[drafts.count - 1].piece.effort += piece.effort
-            // A straight continuation needs no vertex, but each map needs one.
+            // A straight continuation needs no new vertex, but each change of map does.
             if course != nil {
                 vertices[vertices.count - 1] = piece.end
                 distances[distances.count - 1] = length

@@ -1,8 +1,8 @@
 /// A priority queue of nodes, ordered by the lower bound of the cost of a route through them.
 ///
-/// A 4-ary heap, which is half as deep as a binary one and stores the four children of an entry side by side. Source:
-/// D. B. Johnson, *Priority queues with update and finding minimum spanning trees*, Information Processing Letters 4
-/// (1975).
+/// A 4-ary heap, which has half the depth of a binary heap and stores the four children of an entry in contiguous
+/// memory. Source: D. B. Johnson, *Priority queues with update and finding minimum spanning trees*, Information
+/// Processing Letters 4 (1975).
 struct RouteHeap: Sendable {
     struct Entry: Sendable {
         var key: Double

@@ -85,7 +85,7 @@ public struct RoutePlanner: Sendable {
         guard !options.excludedKinds.isEmpty else { return unreachable }
         var open = options
         open.excludedKinds = []
-        // A high cost factor keeps the use of excluded paths to the minimum.
+        // With a high cost factor, the route uses as few excluded paths as possible.
         for kind in options.excludedKinds { open.costFactors[kind] = 1000 }
         guard let route = try? self.route(from: start, to: goal, open) else { return unreachable }
         let kinds = Set(route.legs.map(\.kind)).intersection(options.excludedKinds)

@@ -1,7 +1,8 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The places reachable from a place or a map. Ends connect to the paths as the ends of a route do.
+/// The places reachable from a place or a map. Places are connected to the paths in the same way as the ends of a
+/// route.
 struct RouteReach: Sendable {
     private let network: RouteNetwork
     private let options: RouteOptions

@@ -19,7 +19,7 @@ struct RouteSearch: Sendable {
         /// The cost factor of each kind of edge.
         var factors: SIMD4<Double>
         var permitted: WayKinds
-        /// The lowest cost per metre; 0 for a search in all directions.
+        /// The lowest cost per metre; 0 for Dijkstra's algorithm.
         var costPerMetre: Double
         /// The place of the goal; all its projections are within `slack` metres.
         var goal: RouteSpace.Place
@@ -34,7 +34,7 @@ struct RouteSearch: Sendable {
         var to: Int
         /// The arcs between them, in order.
         var arcs: [Int]
-        /// The nodes before the first arc and after the last one; nil if the chain is a part of a single edge.
+        /// The nodes before the first arc and after the last one; nil if the chain is part of a single edge.
         var nodes: (first: Int, last: Int)?
     }
 
@@ -42,7 +42,7 @@ struct RouteSearch: Sendable {
         var cost = Double.infinity
         /// The arc by which the search reached the node, or the exit as `-1 - index`.
         var arc: Int32 = 0
-        /// Twice the number of the search that last visited the node, plus one once its cost is final.
+        /// Twice the number of the search that last visited the node; plus one when the node's cost is final.
         var stamp: UInt32 = 0
     }
 
@@ -52,7 +52,7 @@ struct RouteSearch: Sendable {
     /// The number of nodes that the last search visited.
     private(set) var explored = 0
 
-    /// A factor that keeps rounding errors from making a bound too large.
+    /// A factor on each bound, so that rounding errors don't make it too large.
     private static let caution = 1 - 1e-9
 
     /// Returns the cheapest chain; nil if there is none.

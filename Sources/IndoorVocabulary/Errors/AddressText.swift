@@ -1,9 +1,10 @@
 /// Addresses in messages.
 package enum AddressText {
-    /// Returns the text of an address with an ellipsis in place of what may be a password.
+    /// Returns the text of an address with an ellipsis in place of each part that may be a password.
     ///
-    /// People write passwords where no address has one: `HOST/?password=…`, or `USER:…@HOST` in a scheme without users.
-    /// A password may contain slashes, colons, question marks and `@`, so more is hidden rather than less.
+    /// Users write passwords into parts of an address that should not contain one: `HOST/?password=…`, or `USER:…@HOST`
+    /// in a scheme without users. A password may contain slashes, colons, question marks and `@`; in case of doubt, the
+    /// function hides more.
     package static func withoutSecrets(_ text: String) -> String {
         let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
         let rest = text[start...]

@@ -43,7 +43,7 @@ public struct BeaconFault: Hashable, Sendable {
     public var beacon: BeaconIdentity
     /// The most probable fault.
     public var kind: Kind
-    /// The instant from which the fault is known.
+    /// The instant since which the fault is known.
     public var since: Instant
 
     /// Creates a fault.

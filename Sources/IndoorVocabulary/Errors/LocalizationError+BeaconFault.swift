@@ -9,7 +9,7 @@ extension LocalizationError {
 }
 
 extension BeaconFault.Kind {
-    /// The problem and its remedy in words, to follow the name of the beacon.
+    /// The problem and its remedy as text that follows the name of the beacon.
     fileprivate var text: String {
         switch self {
         case .moved(let place, let distance?):

@@ -1,10 +1,11 @@
-// The names that other formats than iBeacon have for a beacon. The identity of a beacon consists of the same 20 bytes in
-// each format: those of its UUID, its major and its minor.
+// The names of a beacon in formats other than iBeacon. In each format, the identity of a beacon consists of the same 20
+// bytes: its UUID, its major and its minor.
 
 extension BeaconIdentity {
     /// Creates the identity of an Eddystone-UID: namespace and instance are the UUID, and major and minor are 0.
     ///
-    /// Returns nil unless the namespace has 20 and the instance 12 hexadecimal digits, of either case.
+    /// The result is nil unless the namespace has 20 and the instance has 12 hexadecimal digits, in upper or lower
+    /// case.
     ///
     /// Source: Google, *Eddystone Protocol Specification*, UID frame, 2015.
     public init?(eddystoneNamespace namespace: String, instance: String) {
@@ -14,11 +15,11 @@ extension BeaconIdentity {
         self.init(uuid: uuid, major: 0, minor: 0)
     }
 
-    /// Creates the identity of an AltBeacon: the first 16 bytes of its ID are the UUID, the next 2 the major, and the
-    /// last 2 the minor.
+    /// Creates the identity of an AltBeacon: the first 16 bytes of its ID are the UUID, the next 2 are the major, and
+    /// the last 2 are the minor.
     ///
-    /// Returns nil unless the text has 40 hexadecimal digits, of either case. After digits 8, 12, 16, 20, 32 and 36, a
-    /// dash may follow.
+    /// The result is nil unless the text has 40 hexadecimal digits, in upper or lower case. After digits 8, 12, 16, 20,
+    /// 32 and 36, a dash may follow.
     ///
     /// Source: Radius Networks, *AltBeacon Protocol Specification* 1.0, Beacon ID, 2014.
     public init?(altBeaconID text: String) {
@@ -43,8 +44,9 @@ extension BeaconIdentity {
 
     /// Creates the identity of a beacon that is known by its device address alone.
     ///
-    /// It depends on nothing but the 48 bits of the address: a UUID of version 8 (RFC 9562) that begins with "BEACON" in
-    /// ASCII and ends with the address, such as `42454143-4F4E-8000-8000-C47C8D000101`, with major 0 and minor 0.
+    /// The identity depends only on the 48 bits of the address. Its UUID is of version 8 (RFC 9562), begins with
+    /// "BEACON" in ASCII and ends with the address, for example `42454143-4F4E-8000-8000-C47C8D000101`. Major and minor
+    /// are 0.
     public init(address: DeviceAddress) {
         self.init(
             uuid: BeaconUUID(high: Self.addressHigh, low: Self.addressLow | address.rawValue), major: 0, minor: 0)
@@ -56,10 +58,12 @@ extension BeaconIdentity {
         return DeviceAddress(rawValue: uuid.low)
     }
 
-    /// The namespace as 20 upper-case hexadecimal digits; nil if major or minor isn't 0, which no Eddystone-UID can have.
+    /// The namespace as 20 upper-case hexadecimal digits; nil if major or minor isn't 0, because both are 0 in an
+    /// Eddystone-UID.
     public var eddystoneNamespace: String? { hasNoNumbers ? String(digits.prefix(20)) : nil }
 
-    /// The instance as 12 upper-case hexadecimal digits; nil if major or minor isn't 0, which no Eddystone-UID can have.
+    /// The instance as 12 upper-case hexadecimal digits; nil if major or minor isn't 0, because both are 0 in an
+    /// Eddystone-UID.
     public var eddystoneInstance: String? { hasNoNumbers ? String(digits.suffix(12)) : nil }
 
     /// The ID of an AltBeacon with this identity, as 40 upper-case hexadecimal digits.

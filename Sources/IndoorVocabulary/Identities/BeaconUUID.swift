@@ -2,9 +2,9 @@
 ///
 /// The core doesn't import Foundation, so it can't use `Foundation.UUID`.
 public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConvertible {
-    /// The first eight bytes, the first one most significant.
+    /// The first eight bytes; the first byte is the most significant.
     public var high: UInt64
-    /// The last eight bytes, the first one most significant.
+    /// The last eight bytes; the first of them is the most significant.
     public var low: UInt64
 
     /// Creates an identifier from its two halves.
@@ -13,10 +13,10 @@ public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConverti
         self.low = low
     }
 
-    /// Creates an identifier from 32 hexadecimal digits of either case, with dashes after digits 8, 12, 16 and 20 or
-    /// without dashes.
+    /// Creates an identifier from 32 hexadecimal digits in upper or lower case, with dashes after digits 8, 12, 16 and
+    /// 20 or without dashes.
     ///
-    /// Returns nil for anything else.
+    /// The result is nil for any other text.
     public init?(_ description: String) {
         let text = description.utf8
         let dashed: Bool

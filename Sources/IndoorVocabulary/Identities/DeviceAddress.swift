@@ -2,9 +2,9 @@
 public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The kinds of Bluetooth addresses.
     public enum Kind: String, Hashable, Sendable {
-        /// Registered with the IEEE and constant.
+        /// An address that is registered with the IEEE and doesn't change.
         case `public`
-        /// Chosen by the device; it may change at any time.
+        /// An address that the device chooses and may change at any time.
         case random
     }
 
@@ -19,8 +19,8 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
         self.kind = kind
     }
 
-    /// Creates an address from six pairs of hexadecimal digits of either case, separated by colons; nil for any other
-    /// text.
+    /// Creates an address from six pairs of hexadecimal digits in upper or lower case, separated by colons; nil for any
+    /// other text.
     public init?(_ description: String) {
         let pairs = description.split(separator: ":", omittingEmptySubsequences: false)
         guard pairs.count == 6 else { return nil }
@@ -42,20 +42,21 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
         }.joined(separator: ":")
     }
 
-    /// Whether the device changes the address, so that it identifies no beacon: a random address that isn't static.
+    /// Whether the device changes the address, which therefore identifies no beacon: a random address that isn't
+    /// static.
     ///
     /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.2.
     package var isPrivate: Bool { kind == .random && !hasStaticForm }
 
-    /// Whether the address can be neither public nor static random: its two highest bits aren't those of a static address,
-    /// and it isn't a universally administered address of a single device, as each public address is.
+    /// Whether the address can be neither public nor static random: its two highest bits aren't those of a static
+    /// address, and it isn't a universally administered address of a single device, which every public address is.
     ///
     /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.1; IEEE 802-2014, 8.2.
     package var hasPrivateForm: Bool { !hasStaticForm && rawValue >> 40 & 0b11 != 0 }
 
     /// Whether the device may change the address: false for an address that is certainly public or static.
     ///
-    /// The two highest bits of a private address are 00 or 01. Those of a public address may be any.
+    /// The two highest bits of a private address are 00 or 01. The bits of a public address can have any value.
     ///
     /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.
     package var mayChange: Bool { kind != .public && rawValue >> 47 == 0 }

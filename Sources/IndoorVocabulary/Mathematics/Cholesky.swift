@@ -34,8 +34,8 @@ package struct Cholesky: Sendable {
         solve(each: [right])[0]
     }
 
-    /// Returns the solutions of A·x = b for many right sides b. The results equal those of separate calls, in a
-    /// fraction of the time.
+    /// Returns the solutions of A·x = b for many right-hand sides b. The results equal the results of separate calls,
+    /// but take much less time.
     package func solve(each rights: [[Double]]) -> [[Double]] {
         columns(rights) { x, width in
             forward(&x, width)
@@ -48,7 +48,8 @@ package struct Cholesky: Sendable {
         }
     }
 
-    /// Returns L⁻¹·b for many b. Vectors with the covariance A become independent with a variance of 1.
+    /// Returns L⁻¹·b for many b. The elements of a vector with the covariance A become independent, with a variance of
+    /// 1.
     package func whitened(each rights: [[Double]]) -> [[Double]] {
         columns(rights) { forward(&$0, $1) }
     }
@@ -87,7 +88,7 @@ package struct Cholesky: Sendable {
         var diagonal = [Double](repeating: 0, count: order)
         var column = [Double](repeating: 0, count: order)
         for start in 0..<order {
-            // Column `start` of L⁻¹, which is zero above the diagonal; A⁻¹ = L⁻ᵀ·L⁻¹.
+            // Compute column `start` of L⁻¹, which is zero above the diagonal; A⁻¹ = L⁻ᵀ·L⁻¹.
             for row in start..<order {
                 var sum = row == start ? 1.0 : 0.0
                 for k in start..<row { sum -= factor[row * order + k] * column[k] }

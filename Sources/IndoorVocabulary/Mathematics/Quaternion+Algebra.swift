@@ -15,8 +15,8 @@ extension Quaternion {
         return Quaternion(w: w / length, x: x / length, y: y / length, z: z / length)
     }
 
-    /// Creates the rotation around a vector by its length in radians, counter-clockwise as seen from the tip of the
-    /// vector.
+    /// Creates the rotation around a vector, by an angle in radians equal to the vector's length, counter-clockwise as
+    /// seen from the tip of the vector.
     package init(turn: Vector3) {
         let angle = turn.length
         // sin(angle / 2) / angle, with its limit at zero.

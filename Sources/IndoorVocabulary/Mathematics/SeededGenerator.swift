@@ -5,7 +5,7 @@ import CMath
 /// SplitMix64. Source: G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*,
 /// OOPSLA 2014.
 public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
-    /// The state, to which each draw adds `step` before it mixes the number.
+    /// The state; each draw adds `step` and then computes its number from the state.
     package private(set) var state: UInt64
 
     /// The increment of the state for each draw.

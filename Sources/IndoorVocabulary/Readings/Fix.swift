@@ -8,7 +8,7 @@ public struct Fix: Hashable, Sendable {
     public var point: MapPoint
     /// 68 % radius in metres, above 0.
     public var radius: Double
-    /// Whether the session combines it with its other evidence; if false, it replaces that.
+    /// Whether the session combines the fix with its other evidence; if false, the fix replaces that evidence.
     public var isSoft: Bool
 
     /// Creates a fix.

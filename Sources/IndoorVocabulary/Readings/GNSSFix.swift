@@ -30,16 +30,18 @@ public struct GNSSFix: Hashable, Sendable {
     package func isWithin(_ limit: Double) -> Bool { accuracy >= 0 && accuracy <= limit && coordinate.isValid }
 }
 
-/// A source of satellite positions beside the radio: a receiver, or the service of one.
+/// A source of satellite positions in addition to the radio: a receiver, or a service that provides its positions.
 ///
-/// A `Localizer` uses one beside its `ScanSource`. A recording has satellite positions among its readings.
+/// A `Localizer` can use one in addition to its `ScanSource`. A recording contains satellite positions among its
+/// readings, and needs no such source.
 public protocol GNSSSource: Sendable {
     /// Begins to receive and returns positions, ordered by instant, until the receiver ends or is cancelled.
     ///
-    /// The stream throws the error that ended the reception; a localizer reports it and starts again after a pause. Each call
-    /// begins a reception of its own. While the receiver has no fix, the stream delivers nothing.
+    /// The stream throws the error that ended the reception; a localizer reports it and starts again after a pause.
+    /// Each call begins a separate reception. While the receiver has no position, the stream delivers nothing.
     ///
-    /// Instants are on the clock of the scan. On Linux, live sources use CLOCK_BOOTTIME, which `ContinuousClock` reads. A
-    /// localizer shifts the instants of a receiver with another clock, so that the first one is the present.
+    /// Instants are on the clock of the scan. On Linux, live sources use CLOCK_BOOTTIME, which `ContinuousClock` reads.
+    /// If a receiver has another clock, a localizer shifts its instants so that the first position has the current
+    /// time.
     func fixes() -> AsyncThrowingStream<GNSSFix, any Error>
 }

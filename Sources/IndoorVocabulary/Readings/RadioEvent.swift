@@ -6,7 +6,7 @@ public struct RadioEvent: Hashable, Sendable {
         case scanning
         /// The radio receives during the scan of another program: reports may be filtered or merged.
         case sharing
-        /// The radio rests until the next pass of its duty cycle, which is not a failure.
+        /// The radio is off until the next pass of its duty cycle; this is not a failure.
         case resting
         /// The adapter is powered off; the scan continues when it is powered on.
         case poweredOff
@@ -22,7 +22,7 @@ public struct RadioEvent: Hashable, Sendable {
         /// Whether the radio receives advertisements.
         public var isHearing: Bool { self == .scanning || self == .sharing }
 
-        /// Whether a failure prevents the scan; a rest is not a failure.
+        /// Whether a failure prevents the scan; `resting` is not a failure.
         public var isFailure: Bool { !isHearing && self != .resting }
     }
 
@@ -32,7 +32,7 @@ public struct RadioEvent: Hashable, Sendable {
     public var status: Status
     /// The name of the adapter, such as "hci0"; nil if unknown.
     public var adapter: String?
-    /// Further information for the user; nil without any.
+    /// Further information for the user; nil if there is none.
     public var detail: String?
 
     /// Creates an event from its parts.
@@ -62,6 +62,6 @@ extension RadioEvent: CustomStringConvertible {
 }
 
 extension LocalizationError {
-    /// A radio that ceased to hear; the session goes on.
+    /// Creates the error for a radio that stopped receiving; the session continues.
     package init(_ event: RadioEvent) { self.init(code: .generic, message: "\(event)", kind: .sensorFailed) }
 }

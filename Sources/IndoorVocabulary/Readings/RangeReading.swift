@@ -6,7 +6,7 @@ public struct RangeReading: Hashable, Sendable {
     public var anchor: String
     /// The distance in metres in space, from -100 to 10,000. Timing errors can make a short distance negative.
     public var distance: Double
-    /// The standard deviation of the distance in metres as the driver states it, from 0.0001 to 1000; nil if unknown.
+    /// The standard deviation in metres that the driver reports for the distance, from 0.0001 to 1000; nil if unknown.
     public var deviation: Double?
     /// The technology of the measurement.
     public var technology: RangeTechnology
@@ -26,10 +26,10 @@ public struct RangeReading: Hashable, Sendable {
     package static let distances = -100.0...10_000.0
     /// The standard deviations in metres that a reading can have.
     package static let deviations = 1e-4...1000.0
-    /// The longest name of an anchor or a technology, in bytes.
+    /// The maximum length of an anchor's or a technology's name, in bytes.
     package static let longestName = 128
 
-    /// Whether all numbers are in their ranges.
+    /// Whether distance and deviation are in their ranges.
     package var hasMeasurement: Bool {
         Self.distances.contains(distance) && deviation.map(Self.deviations.contains) ?? true
     }

@@ -1,8 +1,8 @@
 /// A technology that measures the distance between two devices.
 ///
-/// The package has error models of the technologies below, and a common one for all others.
+/// The package has an error model for each of the technologies below, and a common model for all others.
 public struct RangeTechnology: RawRepresentable, Hashable, Sendable {
-    /// The name, as recordings store it.
+    /// The name, as stored in recordings.
     public var rawValue: String
 
     /// Creates a technology from its name.

@@ -1,6 +1,6 @@
 /// A value with an instant.
 package protocol Timed {
-    /// When it happened.
+    /// The time of the value.
     var instant: Instant { get }
 }
 
@@ -9,14 +9,16 @@ extension SensorReading: Timed {}
 /// The readings of the last seconds, stored for a position filter that begins later.
 package typealias RecentReadings = RecentElements<SensorReading>
 
-/// The elements of the last seconds. Adding one takes constant time on average, at any rate of elements.
+/// The elements of the last seconds. Adding an element takes constant time on average, regardless of the rate of
+/// elements.
 package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, Sendable {
-    /// Older elements are discarded, because the device may have moved since.
+    /// The time span; older elements are discarded, because the device may have moved since then.
     @inlinable package static var span: Duration { .seconds(10) }
     /// The maximum number of elements, for sources with a high rate.
     @inlinable package static var limit: Int { 5000 }
 
-    /// Up to twice the limit, so that the cost of a clean-up, which visits all elements, is spread over as many additions.
+    /// The stored elements, up to twice the limit. A clean-up visits all elements, so it runs only after many
+    /// additions.
     @usableFromInline var stored: [Element] = []
     @usableFromInline var latest: Instant?
 
@@ -47,7 +49,7 @@ package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, S
         return stored.filter { $0.instant >= oldest }
     }
 
-    /// Returns whether enough elements are too old for a clean-up to pay.
+    /// Returns whether so many elements are too old that a clean-up is worthwhile.
     @inlinable func isStale(_ now: Instant) -> Bool {
         stored.first.map { $0.instant.duration(to: now) > Self.span + Self.span } ?? false
     }

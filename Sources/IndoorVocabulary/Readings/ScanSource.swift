@@ -1,17 +1,17 @@
 /// A source of sensor readings: a radio, a recording or a simulator.
 public protocol ScanSource: Sendable {
-    /// Whether time passes by itself or with the readings.
+    /// Whether time passes in real time or with the instants of the readings.
     var pace: ScanPace { get }
 
     /// The relation between the instants of the source and Unix time; nil without a wall clock, which is the default.
     ///
-    /// A live source measures it at each access. A recording has it from its first reading on. A source that wraps another one
-    /// forwards that of the other.
+    /// A live source measures the relation at each access. A recording has it once the first reading was read. A source
+    /// that wraps another source returns the relation of that source.
     var wallClock: WallClock? { get }
 
     /// Begins to scan and returns the readings, ordered by instant, until the scan ends or is cancelled.
     ///
-    /// The stream throws the error that ended the scan. Each call begins a scan of its own.
+    /// The stream throws the error that ended the scan. Each call begins a separate scan.
     func readings() -> AsyncThrowingStream<SensorReading, any Error>
 }
 
@@ -20,11 +20,11 @@ extension ScanSource {
     public var wallClock: WallClock? { nil }
 }
 
-/// The clock of a source.
+/// The way in which time passes for a source.
 public enum ScanPace: Hashable, Sendable {
-    /// Readings arrive as they happen. Time passes between them too.
+    /// Readings arrive in real time. Time also passes while no readings arrive.
     case live
-    /// Readings arrive as fast as they are fetched. Time passes with their instants only.
+    /// Readings arrive as fast as they are fetched. Time passes only with the instants of the readings.
     case recorded
 }
 
@@ -46,9 +46,9 @@ public protocol TimedScanSource: ScanSource {
     func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error>
 }
 
-/// A source that wraps others and forwards the parameters of a scan to them.
+/// A source that wraps other sources and forwards the parameters of a scan to them.
 package protocol WrappingScanSource: ReportingScanSource {
-    /// Begins to scan. The timing is for the radio among the sources.
+    /// Begins to scan. The timing applies to the radio among the wrapped sources.
     func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error>
@@ -65,7 +65,7 @@ extension WrappingScanSource {
 extension ScanSource {
     /// Begins to scan, with the given timing if the source supports one.
     ///
-    /// - Parameter report: is called with each error that does not end the scan, if the source reports such.
+    /// - Parameter report: is called with each error that does not end the scan, if the source reports such errors.
     package func beginReadings(
         timing: ScanTiming? = nil, reporting report: @escaping @Sendable (LocalizationError) -> Void = { _ in }
     ) -> AsyncThrowingStream<SensorReading, any Error> {

@@ -1,4 +1,4 @@
-/// The timing of a scan: the radio listens for `window` of every `interval`.
+/// The timing of a scan: the radio listens for `window` in every `interval`.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.8.10 (LE Set Scan Parameters).
 public struct ScanTiming: Hashable, Sendable {
@@ -11,15 +11,15 @@ public struct ScanTiming: Hashable, Sendable {
     /// The time between the beginnings of two scan windows, which are on successive channels; within `allowed`.
     public var interval: Duration
 
-    /// Creates a timing, without checking it: see `problems`.
+    /// Creates a timing without checking it; see `problems`.
     public init(window: Duration, interval: Duration) {
         self.window = window
         self.interval = interval
     }
 
-    /// The radio listens all the time.
+    /// A timing with which the radio listens all the time.
     public static let whole = ScanTiming(window: .milliseconds(60), interval: .milliseconds(60))
-    /// The radio listens half of the time.
+    /// A timing with which the radio listens half of the time.
     public static let half = ScanTiming(window: .milliseconds(30), interval: .milliseconds(60))
 
     /// The share of the time in which the radio listens, in (0, 1].

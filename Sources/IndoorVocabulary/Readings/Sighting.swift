@@ -11,7 +11,7 @@ public struct Sighting: Hashable, Sendable {
     /// The transmitter's device address; nil if the source does not report it.
     public var address: DeviceAddress?
 
-    /// Creates a sighting, without checking it: see ``isMeasurement(rssi:)`` for the RSSI.
+    /// Creates a sighting without checking it; see ``isMeasurement(rssi:)`` for the RSSI.
     public init(
         instant: Instant, beacon: BeaconIdentity, rssi: Double, measuredPower: Double? = nil,
         address: DeviceAddress? = nil

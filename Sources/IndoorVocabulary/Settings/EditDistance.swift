@@ -1,11 +1,11 @@
 /// The edit distance between two texts, for suggestions in error messages.
 package enum EditDistance {
-    /// The maximum length of a compared key in bytes: twice that of the longest setting.
+    /// The maximum length of a compared key in bytes: twice the length of the longest setting.
     private static let longestKey = 100
 
     /// Returns the dotted key most similar to a given one, ignoring case; nil if none is similar.
     package static func nearestKey(to key: String, among keys: [String]) -> String? {
-        // No key is this long, and the time for a comparison grows with the length.
+        // No valid key is longer, and the time for a comparison grows with the length.
         guard key.utf8.count <= longestKey else { return nil }
         let wanted = key.lowercased()
         let nearest = keys.map { (key: $0, distance: between($0.lowercased(), wanted)) }

@@ -87,7 +87,7 @@ package enum SettingPreference: Hashable, Sendable {
     /// Later values in this list are preferred; the words of a flag are `false` and `true`.
     case later([String])
 
-    /// Returns whether the first value is at least as good as the second one.
+    /// Returns whether the first value is equal or preferred to the second one.
     package func isAsGood(_ value: SettingValue, as other: SettingValue) -> Bool {
         switch (self, value, other) {
         case (_, _, .none): true

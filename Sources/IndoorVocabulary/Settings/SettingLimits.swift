@@ -71,14 +71,14 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// Returns the value of JSON, regardless of the range; nil if the type differs.
+    /// Returns the setting's value for a JSON value, regardless of the range; nil if the type differs.
     package func value(_ json: JSONValue) -> SettingValue? {
         switch (self, json) {
         case (.flag, .bool(let flag)): .flag(flag)
         case (.wholeNumber, .number(let number)): Int(exactly: number) == nil ? nil : .number(number)
         case (.number, .number(let number)): .number(number)
         case (.duration, .number(let seconds)):
-            // Values beyond this limit are out of every range, so the clamp has no effect on the result of the check.
+            // Values beyond this limit are outside every range, so clamping doesn't change the result of the check.
             seconds.isNaN ? nil : .duration(.nanoseconds(Int64((min(max(seconds, -1e8), 1e8) * 1e9).rounded())))
         case (.choice, .string(let word)), (.text, .string(let word)): .text(word)
         case (.flag, _), (.wholeNumber, _), (.number, _), (.duration, _), (.choice, _), (.text, _): nil

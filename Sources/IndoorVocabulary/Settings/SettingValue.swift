@@ -1,4 +1,4 @@
-/// The value of one setting, between JSON and the typed structs.
+/// The value of one setting, an intermediate form between JSON and the typed structs.
 package enum SettingValue: Hashable, Sendable {
     /// No value, for an optional setting that isn't set.
     case none

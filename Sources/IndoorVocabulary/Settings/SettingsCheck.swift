@@ -13,7 +13,7 @@ extension Array {
 }
 
 extension SettingValue {
-    /// The value for messages about a range.
+    /// The value as text for messages about a range.
     package var found: String {
         switch self {
         case .none: "null"

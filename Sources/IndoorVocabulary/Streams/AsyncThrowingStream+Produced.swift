@@ -31,7 +31,8 @@ extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
         return AsyncThrowingStream<Output, any Error> {
             while true {
                 if let next = waiting.withLock({ $0.popFirst() }) { return next }
-                // All iterators of a stream share its elements.
+                // A new iterator continues where the last one stopped, because all iterators of a stream share its
+                // elements.
                 var iterator = makeAsyncIterator()
                 guard let element = try await iterator.next() else { return nil }
                 let outputs = transform(element)

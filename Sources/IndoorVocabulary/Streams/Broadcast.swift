@@ -46,7 +46,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     deinit {
-        // No more elements can follow, so the subscribers' loops end.
+        // End the subscribers' loops, because no more elements can follow.
         state.withLock { state in state.continuations.values.forEach { $0.finish() } }
     }
 
@@ -68,7 +68,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     package func subscribe(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let key = state.withLock { state in
-            // Subscriptions can come and go for a long time while the broadcast sends nothing.
+            // Clean up here, too: many subscriptions can begin and end while the broadcast sends nothing.
             for key in drainEnded() { state.continuations[key] = nil }
             state.nextKey += 1
             state.continuations[state.nextKey] = continuation

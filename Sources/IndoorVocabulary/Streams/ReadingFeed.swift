@@ -1,13 +1,15 @@
 /// The producing end of a live stream of readings, for a source that wraps another one.
 ///
-/// The stream keeps the newest readings that its reader has not fetched; older ones are lost. The feed reports losses as
-/// the radios' own sources do: by a ``RadioEvent`` that repeats the radio's latest status, with the number of lost readings
-/// in its detail. It reports at most once a second, in the time of the readings, and when the stream ends. While the readings
-/// are all of other sensors, there is no status to repeat, and losses are reported with the first one.
+/// The stream keeps the newest readings that its reader has not fetched; older ones are lost. The feed reports losses
+/// in the same way as the sources for radios: with a ``RadioEvent`` that repeats the radio's latest status and has the
+/// number of lost readings in its detail. It reports at most once per second, measured by the instants of the readings,
+/// and when the stream ends. Before the first reading of a radio, there is no status to repeat; the feed then reports
+/// the losses after that reading.
 package final class ReadingFeed: Sendable {
     package typealias Stream = AsyncThrowingStream<SensorReading, any Error>
 
-    /// The number of readings that may wait to be fetched, by default: as many as in the buffers of the radios' own sources.
+    /// The number of readings that may wait to be fetched, by default: as many as in the buffers of the sources for
+    /// radios.
     package static let capacity = 65_536
     /// The time over which losses are summed up for a report.
     private static let interval = Duration.seconds(1)
@@ -18,7 +20,7 @@ package final class ReadingFeed: Sendable {
         /// The instant of the latest reading.
         var latest = Instant.zero
         var count = 0
-        /// When the first reading was lost that no report covers; nil if none was.
+        /// The time of the first lost reading that no report covers; nil if there is none.
         var since: Instant?
 
         /// Counts a reading that was delivered; returns a report if one is due.
@@ -27,7 +29,7 @@ package final class ReadingFeed: Sendable {
             switch reading {
             case .radio(let event): radio = event
             case .sighting, .advertisement:
-                // Not every source reports that its radio scans.
+                // A reading shows that the radio scans; not every source reports this status.
                 if radio?.status.isFailure ?? true {
                     radio = RadioEvent(instant: latest, status: .scanning, adapter: radio?.adapter)
                 }
@@ -77,35 +79,36 @@ package final class ReadingFeed: Sendable {
         return (stream, ReadingFeed(continuation, onLoss))
     }
 
-    /// Returns a stream of the readings that `produce` yields in a task of its own.
+    /// Returns a stream of the readings that `produce` yields in a separate task.
     ///
-    /// The stream ends when `produce` returns, and with its error. The task is cancelled when the reader leaves the stream.
+    /// The stream ends when `produce` returns, and with its error. The task is cancelled when the reader stops reading
+    /// the stream.
     package static func readings(
         capacity: Int = capacity, onLoss: @escaping @Sendable () -> Void = {},
         producedBy produce: @escaping @Sendable (ReadingFeed) async throws -> Void
     ) -> Stream {
         .produced(bufferingPolicy: .bufferingNewest(capacity)) { continuation in
             let feed = ReadingFeed(continuation, onLoss)
-            // The losses come before the end, whatever it is.
+            // Report the losses before the stream ends, with or without an error.
             defer { feed.reportLosses() }
             try await produce(feed)
         }
     }
 
-    /// Calls `body` when the stream has ended, or its reader has left it.
+    /// Calls `body` when the stream has ended, or when its reader has stopped reading.
     package func whenTerminated(_ body: @escaping @Sendable () -> Void) {
         continuation.onTermination = { _ in body() }
     }
 
-    /// Delivers a reading, and a report of losses behind it if one is due.
+    /// Delivers a reading, followed by a report of losses if one is due.
     package func yield(_ reading: SensorReading) {
-        // Not under the lock: a reader that waits is resumed here.
+        // Yield without the lock, because this can resume a waiting reader.
         let isLost = isLost(reading)
         if isLost { onLoss() }
         if let report = losses.withLock({ $0.note(reading, isLost: isLost) }) { deliver(report) }
     }
 
-    /// Ends the stream, with an error if there is one, behind the losses that are not reported yet.
+    /// Reports the remaining losses and ends the stream, with an error if there is one.
     package func finish(throwing error: (any Error)? = nil) {
         reportLosses()
         continuation.finish(throwing: error)

@@ -1,4 +1,4 @@
-/// An object that emits streams; each access creates a stream of its own.
+/// An object that emits streams; each access to a stream property creates a separate stream.
 public protocol StreamSource: AnyObject, Sendable {}
 
 extension StreamSource {
@@ -8,7 +8,7 @@ extension StreamSource {
     ///     …
     ///     subscription.close()
     ///
-    /// The calls are in the order of the stream, from a task of the subscription.
+    /// A task of the subscription makes the calls, in the order of the stream.
     /// - Returns: the subscription. The calls end when you call `close()`, or when the last reference to it is released.
     public nonisolated func watch<Element: Sendable>(
         _ stream: KeyPath<Self, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void

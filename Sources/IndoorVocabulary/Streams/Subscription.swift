@@ -5,7 +5,7 @@ public final class Subscription: Sendable {
     /// The state shared by the subscription and its task.
     private final class Gate: Sendable {
         let isOpen = Atomic(true)
-        /// A lock held during each call, so that `close()` can wait for the call to end.
+        /// A lock that is held during each call, so that `close()` can wait for the end of the call.
         let call = Guarded(true)
 
         /// The gate of the current task's subscription. A call to `close()` from within its own callback must not wait.

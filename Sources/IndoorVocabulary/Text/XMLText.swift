@@ -1,9 +1,9 @@
-/// Text of any origin as content or attribute of an XML document.
+/// Functions for text from any source in the content or attributes of an XML document.
 package enum XMLText {
-    /// Returns the text with the characters escaped that XML doesn't allow in content or attributes.
+    /// Returns the text with escapes for the characters that XML doesn't allow in content or attributes.
     ///
     /// Control characters and noncharacters, which XML 1.0 forbids even when escaped, become U+FFFD. Line breaks become
-    /// spaces, as names have one line.
+    /// spaces, because names have one line.
     package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -15,7 +15,7 @@ package enum XMLText {
             case "'": result += "&#39;"
             case "\n", "\r", "\t": result += " "
             case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value): result += "\u{fffd}"
-            // Directional overrides would reorder the text around a name.
+            // Replace directional overrides, which would reorder the text around a name.
             case "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}": result += "\u{fffd}"
             case "\u{fffe}", "\u{ffff}": result += "\u{fffd}"
             default: result.unicodeScalars.append(scalar)

@@ -82,14 +82,14 @@ extension Geofence {
         case .area:
             return nil
         case .circle(let center, let radius):
-            // Beyond the horizon, the projection is ambiguous; within this limit, it agrees with great circles to one
-            // percent.
+            // Beyond the horizon, the projection is ambiguous. Within this limit, its distances differ from
+            // great-circle distances by at most one percent.
             guard center.distance(to: coordinate) <= radius * 1.01 else { return false }
             let offset = LocalTangentPlane(origin: center).offset(of: coordinate)
             return offset.east * offset.east + offset.north * offset.north <= radius * radius
         case .polygon(let corners):
             guard let first = corners.first else { return false }
-            // No point of a polygon is farther from a corner than another corner is.
+            // The point of a polygon that is farthest from a corner is another corner.
             let reach = corners.reduce(0) { max($0, first.distance(to: $1)) }
             guard first.distance(to: coordinate) <= reach * 1.01 else { return false }
             let plane = LocalTangentPlane(origin: first)

@@ -44,7 +44,8 @@ public struct GeoTransform: Hashable, Sendable {
 
     /// The bearing of the plan's "up" in degrees clockwise from true north, in [0, 360).
     public var bearing: Double {
-        // "Up" is i; ai = -Im a + i Re a has its east in the real and its north in the imaginary part.
+        // "Up" is i; ai = -Im a + i Re a has its east component in the real part and its north component in the
+        // imaginary part.
         let degrees = cmath_atan2(-a.imaginary, a.real) * 180 / .pi
         return degrees < 0 ? (degrees + 360 < 360 ? degrees + 360 : 0) : degrees
     }
@@ -119,13 +120,14 @@ public struct GeoTransform: Hashable, Sendable {
         let a = product * (1 / fromSpread)
         let b = toMean - a * fromMean
         let squares = zip(from, to).reduce(0) { $0 + (a * $1.0 + b - $1.1).lengthSquared }
-        // More than half of the spread unexplained: mirrored or swapped points, not measurement errors.
+        // If more than half of the spread is unexplained, the cause is mirrored or swapped points, not measurement
+        // errors.
         guard squares.isFinite, squares <= toSpread / 2 else { throw .contradictoryControlPoints }
         return (plane, a, b, (squares / count).squareRoot())
     }
 }
 
-/// A complex number with the operations for a similarity transform.
+/// A complex number with the operations of a similarity transform.
 private struct Complex: Hashable, Sendable {
     var real = 0.0
     var imaginary = 0.0

@@ -1,7 +1,8 @@
-/// The horizontal dilution of precision (HDOP) in formats that have no error radius.
+/// The conversion of an error radius to the horizontal dilution of precision (HDOP), for formats without an error
+/// radius.
 package enum HorizontalDilution {
-    /// gpsd's estimate of the range error in metres. HDOP × 19 m is the horizontal error that gpsd reports, so that it
-    /// reports the radius for a dilution of radius / 19 m.
+    /// gpsd's estimate of the range error in metres. gpsd reports HDOP × 19 m as the horizontal error, so it reports
+    /// the radius for a dilution of radius / 19 m.
     private static let metersPerUnit = 19.0
 
     /// Returns the dilution for a 68 % radius in metres.

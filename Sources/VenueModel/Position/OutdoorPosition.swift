@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// A satellite position of the device while no floor is known.
+/// A satellite position of the device, used while no floor is known.
 public struct OutdoorPosition: Hashable, Sendable {
     /// The time of the position.
     public var instant: Instant

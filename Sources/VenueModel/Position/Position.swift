@@ -12,12 +12,13 @@ public struct Position: Hashable, Sendable {
     public var point: MapPoint
     /// The 68 % error radius in metres: the true position lies within it 68 % of the time.
     public var radius: Double
-    /// The covariance of the error of `point`; nil if unknown. On average, its 68 % ellipse is as large as `radius`.
+    /// The covariance of the error of `point`; nil if unknown. On average, its 68 % ellipse is as large as the circle
+    /// with `radius`.
     public var covariance: PositionCovariance?
     /// The name of the room that contains the point; nil if there is none.
     public var label: String?
-    /// The rooms with a probability of at least 1 %, the most probable first. The remainder to 1 is the probability of
-    /// no room or of less probable rooms. Empty if the rooms of the venue have no shapes.
+    /// The rooms with a probability of at least 1 %, the most probable first. The probabilities sum to less than 1 if
+    /// the device may be in no room or in a less probable room. Empty if the rooms of the venue have no shapes.
     public var rooms: [RoomProbability]
     /// The point in pixels of the plan's image; nil if the image size is unknown.
     public var pixel: PixelPoint?

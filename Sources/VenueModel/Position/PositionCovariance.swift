@@ -39,7 +39,8 @@ public struct PositionCovariance: Hashable, Sendable {
         let spread = cmath_hypot(half, xy)
         guard probability > 0, probability < 1, spread.isFinite, mean - spread >= -1e-9 * mean else { return nil }
         let scale = -2 * cmath_log(1 - probability)
-        // The plan's y axis points down: an angle from its x axis turns clockwise, and the top lies 90° before that axis.
+        // The plan's y axis points down: an angle from the x axis is clockwise, and the plan's top is 90°
+        // counter-clockwise from the x axis.
         let angle = 0.5 * cmath_atan2(2 * xy, xx - yy) * 180 / .pi + 90
         return Ellipse(
             semiMajorAxis: (scale * (mean + spread)).squareRoot(),

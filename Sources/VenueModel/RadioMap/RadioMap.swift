@@ -88,14 +88,14 @@ public struct RadioMap: Hashable, Sendable {
         /// The relative probability of a place far from the survey, in (0, 1]: ``SignalModel/unsupportedShare``.
         public var unsupportedShare: Double?
         /// The probability that a user is within the surveyed area, in [0, 1]. The smaller this value, the more the
-        /// engine allows for deviations as without a survey: beacons received where the radio map excludes them, and
-        /// missing where it predicts them.
+        /// engine tolerates beacons that are received where the radio map excludes them, or missing where it predicts
+        /// them, as it does without a survey.
         public var coverage: Double?
-        /// The attenuation by the surveyors' bodies of beacons behind them, as a standard deviation along each axis in
-        /// dB: ``SignalModel/bodyDeviation``.
+        /// The attenuation of beacons behind the surveyor by the surveyor's body, as a standard deviation along each
+        /// axis in dB: ``SignalModel/bodyDeviation``.
         public var bodyDeviation: Double?
-        /// The standard deviation in dB between the receivers of the survey. The receiver to locate is expected to
-        /// deviate at least as much: ``SignalModel/receiverOffsetDeviation``.
+        /// The standard deviation in dB between the receivers of the survey. The receiver that is located is expected
+        /// to deviate at least as much: ``SignalModel/receiverOffsetDeviation``.
         public var receiverDeviation: Double?
         /// The receiver parameters of each device model, relative to the mean receiver of the survey, by the name in
         /// ``SurveyRecording/device``. A session on such a device begins with these parameters; see
@@ -110,8 +110,8 @@ public struct RadioMap: Hashable, Sendable {
     public struct Receiver: Hashable, Sendable {
         /// The RSSI offset in dB, in [-50, 50]; positive for a more sensitive receiver.
         public var offset: Double
-        /// The standard deviation in dB of the offset between recordings of the same model, in [0, 50], such as with
-        /// another unit or another pocket.
+        /// The standard deviation in dB of the offset between recordings of the same model, in [0, 50], caused, for
+        /// example, by another unit or another pocket.
         public var deviation: Double
 
         /// Creates the parameters of a device model.

@@ -37,7 +37,7 @@ public struct SurveyRecording: Sendable {
     public var sightings: [Sighting]
     /// The last instant of the recording.
     public var end: Instant
-    /// The model of the receiver; nil if unknown. Recordings of one model determine its offset:
+    /// The model of the receiver; nil if unknown. The recordings of a model determine the model's receiver offset; see
     /// ``RadioMap/Fit/devices``.
     public var device: String?
 

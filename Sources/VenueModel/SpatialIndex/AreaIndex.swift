@@ -1,9 +1,10 @@
 import IndoorVocabulary
 
-/// A spatial index of areas. The cost of a query depends on the areas near the point.
+/// A spatial index of areas. The time of a query depends on the areas near the point, not on the total number of areas.
 ///
-/// The index is built once per venue, with a tree of boxes for each map. The results equal those of testing each area;
-/// the boxes only avoid tests. Empty areas are never found. Points beyond the edges of the plan are valid.
+/// The index is built once per venue, with a tree of boxes for each map. The results are the same as if each area were
+/// tested; the boxes only avoid tests. A query never returns an empty area. Points beyond the edges of the plan are
+/// valid.
 package struct AreaIndex: Hashable, Sendable {
     private let areas: [Area]
     private let trees: [MapID: BoxTree]

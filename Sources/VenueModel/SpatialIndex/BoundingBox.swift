@@ -59,6 +59,6 @@ extension Area {
         return bounds.maxX >= 0 && bounds.minX <= map.width && bounds.maxY >= 0 && bounds.minY <= map.height
     }
 
-    /// Returns a thousand times the rounding error of a double of this size.
+    /// Returns a thousand times the rounding error of a `Double` with the magnitude `size`.
     private static func margin(_ size: Double) -> Double { size * 1000 * .ulpOfOne }
 }

@@ -4,8 +4,8 @@ import IndoorVocabulary
 ///
 /// A tree is used instead of a grid because a packet can contain any areas: with cells as large as a room, a grid would
 /// need a million cells for one distant geofence, and would list each large area in all of its cells. The tree has at
-/// most one inner node per box, regardless of their shapes. A search tests about `2 log₂(n / 8) + 8` boxes, and as many
-/// more for each box found.
+/// most one inner node per box, regardless of the shapes of the boxes. A search tests about `2 log₂(n / 8) + 8` boxes,
+/// and as many again for each box found.
 ///
 /// Boxes are split at the median of their centres, along the longer side, until at most eight remain. The nodes are
 /// stored in one array in search order. Each node has the index at which the search continues if the point isn't in its

@@ -17,12 +17,12 @@ public struct RoomIndex: Hashable, Sendable {
     /// Returns the smallest room of the map that contains the point; among rooms of equal size, the one with the lowest
     /// ID.
     ///
-    /// Returns nil if there is none. The cost depends on the number of corners of the rooms near the point, not on the
-    /// total number of rooms.
+    /// The result is nil if there is none. The time depends on the number of corners of the rooms near the point, not
+    /// on the total number of rooms.
     public func room(at point: MapPoint, on map: MapID) -> Room? {
         place(at: point, on: map).map { rooms[$0] }
     }
 
-    /// Returns the index of that room in `rooms`.
+    /// Returns the index in `rooms` of the room that `room(at:on:)` returns.
     package func place(at point: MapPoint, on map: MapID) -> Int? { index.lowest(containing: point, on: map) }
 }

@@ -17,7 +17,7 @@ package struct WallCrossings: Hashable, Sendable {
         segments = lines.flatMap { line in zip(line, line.dropFirst()).map { Segment(start: $0, end: $1) } }
     }
 
-    /// Returns the number of wall segments between two points; linear in the number of segments.
+    /// Returns the number of wall segments between two points, in a time that is linear in the number of segments.
     ///
     /// A line through the joint of two segments of one polyline is counted once.
     package func count(from: MapPoint, to: MapPoint) -> Int {

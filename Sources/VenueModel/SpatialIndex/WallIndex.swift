@@ -19,8 +19,8 @@ package struct WallIndex: Sendable {
     private static let reach = 2.0
     /// The edge length of a cell in metres, unless the building is too large for it.
     private static let edge = 0.5
-    /// The maximum number of cells. Larger grids, such as for walls given in millimetres, would need gigabytes, so the
-    /// cells are enlarged.
+    /// The maximum number of cells. A larger grid, for example for walls given in millimetres, would need gigabytes;
+    /// the index enlarges the cells instead.
     private static let cellLimit = 100_000.0
 
     /// Creates an index of the segments of polylines. Ignores segments with invalid ends.
@@ -60,7 +60,7 @@ package struct WallIndex: Sendable {
         from != to && isPlace(from) && isPlace(to)
     }
 
-    /// Returns whether a point is valid, so that the squares of its coordinates are finite.
+    /// Returns whether a point is valid: the squares of its coordinates must be finite.
     private static func isPlace(_ point: MapPoint) -> Bool { abs(point.x) < 1e15 && abs(point.y) < 1e15 }
 
     /// Returns the grid over all segments and the area within reach of them.
@@ -76,7 +76,7 @@ package struct WallIndex: Sendable {
             return (low, high - low)
         }
         let (x, y) = (range(\.x, \.dx), range(\.y, \.dy))
-        // With a margin of the reach around it, the grid has more cells than the walls' own box.
+        // The grid is larger than the bounding box of the walls: it also covers the reach around it.
         let edge = max(
             edge, ((x.size + 2 * reach) * (y.size + 2 * reach) / cellLimit).squareRoot(),
             max(x.size, y.size) / cellLimit)

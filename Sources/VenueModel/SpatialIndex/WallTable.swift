@@ -47,7 +47,7 @@ package struct WallTable: Sendable {
                 clear_but_first: square(near.distance(4, in: range), slack))
             near.arrange(range)
             if !range.isEmpty {
-                // Adjacent cells often have the same walls, and then share their lines.
+                // Adjacent cells often have the same walls; they then share their lines.
                 let same = [cell - 1, cell - columns].first { $0 >= 0 && near.areSame($0, range) }
                 (made.first, made.end) =
                     same.map { (cells[$0].first, cells[$0].end) } ?? append(near.walls[range], of: segments)
@@ -58,7 +58,7 @@ package struct WallTable: Sendable {
             cmath_wall_cell(first: 0, end: 0, clear: square(nil, slack), clear_but_first: square(nil, slack)))
     }
 
-    /// Returns the square of the distance without walls around every point of a cell.
+    /// Returns the squared distance from every point of a cell within which there is no wall.
     private func square(_ distance: Float?, _ slack: Float) -> Float {
         guard let distance else { return grid.reach * grid.reach }
         let clear = min(max(distance - slack, 0), grid.reach)
@@ -78,7 +78,7 @@ package struct WallTable: Sendable {
         return (first, Int32(lines.count / 16))
     }
 
-    /// Returns the columns and rows that can be within reach of a wall.
+    /// Returns the columns and rows whose cells can be within reach of a wall.
     static func cells(
         around segment: Segment, _ grid: cmath_walls, _ reach: Float
     ) -> (columns: Range<Int>, rows: Range<Int>, count: Int) {
@@ -111,7 +111,7 @@ private struct NearWalls {
 
     init(segments: [WallTable.Segment], grid: cmath_walls, reach: Float) {
         var starts = [Int32](repeating: 0, count: Int(grid.columns) * Int(grid.rows) + 1)
-        // Searching twice needs less memory than storing the results.
+        // Search twice, because this needs less memory than storing the results.
         Self.forEach(segments, grid, reach) { cell, _, _ in starts[cell + 1] += 1 }
         for cell in 1..<starts.count { starts[cell] += starts[cell - 1] }
         var next = starts

@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// The kinds of name that a venue packet can have for a beacon.
 ///
-/// A session matches beacons by their identity, whatever the kind of name: the format of an advertisement isn't part of
-/// the identity.
+/// A session matches beacons by their identity, regardless of the kind of name: the format of an advertisement isn't
+/// part of the identity.
 public enum BeaconNaming: String, Hashable, Sendable, CaseIterable {
     /// UUID, major and minor, as an iBeacon sends them.
     case uuid
@@ -11,7 +11,7 @@ public enum BeaconNaming: String, Hashable, Sendable, CaseIterable {
     case eddystoneUID
     /// The ID of 20 bytes that an AltBeacon sends.
     case altBeacon
-    /// The device address alone, whatever the transmitter sends.
+    /// The device address alone, regardless of the data that the transmitter sends.
     case address
 
     /// Returns whether a name of this kind can express an identity.
@@ -37,8 +37,8 @@ extension VenueBeacon {
             z: z, measuredPower: measuredPower, pathLossExponent: pathLossExponent)
     }
 
-    /// The name of the beacon for people: `UUID/major/minor`, `namespace/instance`, the 40 digits of an AltBeacon's ID, or
-    /// the device address.
+    /// The name of the beacon for display: `UUID/major/minor`, `namespace/instance`, the 40 digits of an AltBeacon's
+    /// ID, or the device address.
     public var name: String {
         switch validNaming {
         case .uuid: identity.description
@@ -48,7 +48,7 @@ extension VenueBeacon {
         }
     }
 
-    /// The kind of name of the beacon; `uuid` if a name of the kind `naming` can't express the beacon.
+    /// The kind of name of the beacon; `uuid` if the kind `naming` can't express the beacon.
     package var validNaming: BeaconNaming {
         guard naming.expresses(identity) else { return .uuid }
         return naming == .address && address?.rawValue != identity.derivedAddress?.rawValue ? .uuid : naming
@@ -56,7 +56,7 @@ extension VenueBeacon {
 }
 
 extension Venue {
-    /// Returns the name of a beacon for people: the name that the packet has for it, and otherwise `UUID/major/minor`.
+    /// Returns the name of a beacon for display: its name in the packet, otherwise `UUID/major/minor`.
     ///
     /// The time is linear in the number of beacons.
     package func name(of identity: BeaconIdentity) -> String {

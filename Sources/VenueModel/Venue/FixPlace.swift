@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// A place on a map in one of its frames, for a position from outside the package.
+/// A place on a map for a position from outside the package: in metres, in pixels, or as a coordinate.
 public enum FixPlace: Hashable, Sendable {
     /// Metres right of and below the plan's top-left corner.
     case point(MapPoint)
@@ -20,7 +20,8 @@ public enum FixError: Error, Hashable, Sendable, CustomStringConvertible {
     case noImageSize(MapID)
     /// The venue doesn't have the map.
     case unknownMap(MapID)
-    /// The place is off the plan of its map by more than 50 m plus its radius; `distance` is in metres.
+    /// The place is more than 50 m plus its radius outside the plan of its map; `distance` is the distance to the plan
+    /// in metres.
     case offPlan(MapID, distance: Double)
     /// The positioning method doesn't keep a state.
     case methodWithoutMemory
@@ -104,7 +105,7 @@ extension VenueMap {
 extension Fix {
     /// The maximum radius of a fix in metres.
     static let largestRadius = 1e6
-    /// The maximum distance in metres off the plan, for users near the building.
+    /// The maximum distance in metres outside the plan; users can be near the building.
     private static let nearby = 50.0
 
     /// The problem of the fix, independent of the venue; nil if there is none.

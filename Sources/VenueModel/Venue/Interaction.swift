@@ -61,8 +61,9 @@ public struct Interaction: Hashable, Sendable {
     public var target: Target
     /// The direction that triggers the interaction.
     public var trigger: Trigger
-    /// The distance in metres within which a beacon or a point of interest is near, above 0. Nil means the reception
-    /// range of a beacon, and 3 m for a point of interest. Rooms and geofences have their own boundaries.
+    /// The distance in metres within which a beacon or a point of interest is near, above 0. If it is nil, the distance
+    /// is the reception range for a beacon, and 3 m for a point of interest. Rooms and geofences have their own
+    /// boundaries.
     public var distance: Double?
     /// A text for all languages; nil if there is none.
     public var genericContent: String?

@@ -1,8 +1,8 @@
 import IndoorVocabulary
 
-/// The beacons that a venue knows by the device address of their transmitter, alone or in addition to their identity.
+/// The beacons whose device address is known, alone or in addition to their identity.
 ///
-/// A received identity that is known outranks the address, because the beacon itself sends it.
+/// A known identity that was received has priority over the address, because the beacon itself sends it.
 package struct KnownAddresses: Hashable, Sendable {
     private var beacons: [UInt64: BeaconIdentity] = [:]
     /// The identities of the venue that the device is in, and of its radio map.
@@ -17,7 +17,7 @@ package struct KnownAddresses: Hashable, Sendable {
     /// Whether no beacon is known by its address.
     package var isEmpty: Bool { beacons.isEmpty }
 
-    /// Replaces the addresses by those of a catalogue.
+    /// Replaces the addresses by the addresses in a catalogue.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         self = KnownAddresses()
         for summary in catalogue.sorted(by: { $0.id < $1.id }) {
@@ -27,7 +27,7 @@ package struct KnownAddresses: Hashable, Sendable {
         }
     }
 
-    /// Adds the addresses of a venue, which outrank those of other venues.
+    /// Adds the addresses of a venue, which have priority over the addresses of other venues.
     package mutating func learn(_ venue: Venue) {
         let addressed = venue.beacons.filter { $0.address != nil }
         guard !addressed.isEmpty || !isEmpty else { return }
@@ -37,7 +37,8 @@ package struct KnownAddresses: Hashable, Sendable {
         }
     }
 
-    /// Returns the sighting with the identity of the transmitter's address, if its own identity is unknown.
+    /// Returns the sighting with the identity that belongs to the transmitter's address, if the received identity is
+    /// unknown; otherwise the unchanged sighting.
     ///
     /// - Parameter isKnown: returns whether an identity belongs to another known venue.
     package func resolve(_ sighting: Sighting, isKnown: (BeaconIdentity) -> Bool = { _ in false }) -> Sighting {
@@ -49,8 +50,8 @@ package struct KnownAddresses: Hashable, Sendable {
         return resolved
     }
 
-    /// Returns the sighting of an advertisement without a known identity, by its address; nil if the address is unknown
-    /// or the RSSI isn't a measurement.
+    /// Returns the sighting of the beacon with the address of an advertisement, for an advertisement without a known
+    /// identity; nil if the address is unknown or the RSSI isn't a measurement.
     package func sighting(of advertisement: Advertisement) -> Sighting? {
         guard let beacon = beacon(at: advertisement.address), advertisement.hasMeasurement else { return nil }
         return Sighting(

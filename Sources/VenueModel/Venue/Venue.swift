@@ -65,7 +65,7 @@ public struct Venue: Hashable, Sendable {
     public func map(_ id: MapID) -> VenueMap? { maps.first { $0.id == id } }
 }
 
-/// A short description, because states and errors that contain a venue are printed.
+/// A short description, for printed states and errors that contain a venue.
 extension Venue: CustomStringConvertible {
     /// The name, ID and version. Use `dump` for the full content.
     public var description: String { "\(name) (venue \(id), version \(version))" }

@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// An anchor of a venue: a fixed radio at a known place, to which a device can measure its distance.
 public struct VenueAnchor: Hashable, Sendable {
-    /// The identifier of the anchor, as readings name it. It must be unique among all venues that a session knows.
+    /// The identifier of the anchor in readings. It must be unique among all venues that a session knows.
     public var id: String
     /// The map of the anchor.
     public var mapID: MapID
@@ -19,10 +19,10 @@ public struct VenueAnchor: Hashable, Sendable {
         self.z = z
     }
 
-    /// The identity by which a summary of the venue names the anchor. It depends on the anchor's identifier alone.
+    /// The identity of the anchor in summaries of the venue. It depends only on the anchor's identifier.
     public var identity: BeaconIdentity { Self.identity(of: id) }
 
-    /// Returns the identity of an anchor with an identifier.
+    /// Returns the identity of the anchor with the given identifier.
     package static func identity(of id: String) -> BeaconIdentity { VenueReceiver.identity(for: id) }
 }
 

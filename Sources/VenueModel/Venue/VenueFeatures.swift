@@ -72,7 +72,7 @@ public struct Room: Hashable, Sendable {
     public var name: String
     /// The map of the room.
     public var mapID: MapID
-    /// Its shape; nil if the room is known by training only.
+    /// Its shape; nil if the room is known only from training.
     public var area: Area?
 
     /// Creates a room.

@@ -2,15 +2,15 @@ import IndoorVocabulary
 
 /// A fixed receiver of a venue, such as a gateway, which receives tags and reports their RSSI.
 ///
-/// The receiver's place serves the position of tags as a beacon's place serves that of a device: the path loss between
-/// two places doesn't depend on the direction. In a venue packet, a receiver is an entry of `beacons` with the role
-/// `receiver`.
+/// A tag is located from the places of receivers in the same way as a device from the places of beacons: the path loss
+/// between two places doesn't depend on the direction. In a venue packet, a receiver is an entry of `beacons` with the
+/// role `receiver`.
 public struct VenueReceiver: Hashable, Sendable {
     /// The name of the receiver, unique in its venue.
     public var id: String
-    /// The other names by which gateways report this receiver, such as its address.
+    /// The other names that gateways use for this receiver, such as its address.
     public var aliases: [String]
-    /// The identity by which a radio map names the receiver.
+    /// The identity of the receiver in a radio map.
     public var identity: BeaconIdentity
     /// The map of the receiver.
     public var mapID: MapID
@@ -38,20 +38,20 @@ public struct VenueReceiver: Hashable, Sendable {
         self.pathLossExponent = pathLossExponent
     }
 
-    /// Returns the identity of a receiver without a given one. The result depends on the receiver's name alone.
+    /// Returns the identity of a receiver whose packet specifies none. The result depends only on the receiver's name.
     ///
     /// The UUID consists of two 64-bit FNV-1a hashes of the name in UTF-8, as a UUID of version 8 (RFC 9562); major and
     /// minor are 0.
     public static func identity(for id: String) -> BeaconIdentity {
         var high = FNVHash.hash(of: id.utf8)
-        // The second hash starts where the first one ends, so that the halves differ.
+        // The second hash continues from the first one, so that the halves differ.
         var low = FNVHash.hash(of: id.utf8, after: high)
         high = high & ~0xf000 | 0x8000
         low = low & ~(3 << 62) | 2 << 62
         return BeaconIdentity(uuid: BeaconUUID(high: high, low: low), major: 0, minor: 0)
     }
 
-    /// The receiver as a beacon of the reversed link.
+    /// The receiver as a beacon: locating a tag reverses the radio link.
     public var beacon: VenueBeacon {
         VenueBeacon(
             identity: identity, mapID: mapID, point: point, z: z, measuredPower: measuredPower,
@@ -60,7 +60,7 @@ public struct VenueReceiver: Hashable, Sendable {
 }
 
 extension Venue {
-    /// The venue for the position of tags: its receivers take the place of the beacons.
+    /// The venue for locating tags: its receivers replace the beacons.
     public var forTags: Venue {
         var venue = self
         venue.beacons = receivers.map(\.beacon)

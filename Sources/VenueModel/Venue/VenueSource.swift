@@ -15,7 +15,7 @@ public protocol VenueSource: Sendable {
     /// - Throws: An error if the packet is unavailable.
     func packet(for id: VenueID, progress: @escaping @Sendable (Double) -> Void) async throws -> Venue
 
-    /// The updates after earlier responses, from now on. Each access returns a separate stream.
+    /// Updates of earlier responses, from now on. Each access returns a separate stream.
     ///
     /// A source that responds from a cache reports later results from the server here. The default stream is empty.
     var updates: AsyncStream<VenueUpdate> { get }
@@ -31,7 +31,7 @@ public enum VenueUpdate: Hashable, Sendable {
     case catalogue([VenueSummary])
     /// A newer version of a venue is stored. A session uses it when it next enters the venue.
     case packet(Venue)
-    /// An operation failed after the source had responded. An error with a code that ends a session ends it.
+    /// An operation failed after the source had responded. If the error's code ends sessions, the session ends.
     case failure(LocalizationError)
 }
 
