@@ -53,7 +53,7 @@ public actor Localizer {
     nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
     nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
     nonisolated let outputBroadcast: Broadcast<SessionOutput>
-    /// The elements of streams that are derived from others, such as the visits.
+    /// The counts of the elements in streams that are derived from others, such as the visits.
     nonisolated let derivedElements = DerivedElements()
 
     /// Creates an idle localizer.
@@ -331,7 +331,7 @@ extension Localizer {
     /// interest end. While the localizer is paused, its state is `idle`.
     public func pause() async {
         guard !state.isOver else { return }
-        // A request that started the session must not end it: the pause stays.
+        // If a location request started the session, the end of that request must not end the pause.
         sessionOfRequests = nil
         _ = await suspend()
         isPaused = true

@@ -65,7 +65,8 @@ package struct VenueSearchMachine: Hashable, Sendable {
         self.forced = forced
     }
 
-    /// Sets the known venues. A region of two venues belongs to the forced one, or to the one with the smaller ID.
+    /// Sets the known venues. A region that two venues share belongs to the forced one, or to the one with the smaller
+    /// ID.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         owners = [:]
         summaries = [:]
@@ -160,13 +161,13 @@ extension VenueSearchMachine {
             guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
             let isEnough =
                 (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
-            // A venue that is only nearby and has no sightings doesn't compete with the other's beacons.
+            // Without sightings, a venue that is only nearby doesn't compete with the other venue's beacons.
             let isUnheard = isNearby && presences[current] == nil
             let required = isUnheard ? presences.count > 1 ? settings.contestedTime : .zero : settings.takeoverTime
             return isEnough && hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
         }
         if let forced {
-            // Other venues don't compete with the forced one, but if one of them leads, the device is there.
+            // The forced venue needs no lead over the others. But if another venue leads, the device is in that one.
             let isThere = presences[forced] != nil && leading ?? forced == forced && !isOutside(forced, at: now)
             return isThere ? .venue(forced) : .undecided
         }
@@ -177,7 +178,7 @@ extension VenueSearchMachine {
 
     /// Returns the venue whose beacons are clearly the strongest; nil without one.
     private func leading(of presences: [VenueID: Presence]) -> VenueID? {
-        // Nearly always there is one venue, and every sighting calls this method.
+        // Usually there is only one venue, and every sighting calls this method.
         guard presences.count > 1 else { return presences.first?.key }
         let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
         let first = ranking[0]
@@ -246,7 +247,8 @@ extension VenueSearchMachine {
         return VenueDistance(toEdge: max(0, distance - radius), toCenter: distance)
     }
 
-    /// Returns whether recent satellite positions contradict that the device is in a venue, and its beacons don't.
+    /// Returns whether recent satellite positions contradict that the device is in a venue: they are far outside, or
+    /// they are outside and no recent sighting of the venue's beacons is strong.
     package func isContradicted(_ venue: VenueID, at now: Instant) -> Bool {
         isRecent(lastFar[venue], at: now) || isOutside(venue, at: now)
     }
@@ -257,7 +259,7 @@ extension VenueSearchMachine {
         return center.distance(to: fix.coordinate) > radius + fix.accuracy + margin
     }
 
-    /// Returns whether a recent satellite position is outside, without a strong sighting of a beacon since.
+    /// Returns whether a recent satellite position is outside, and no recent sighting of the venue's beacons is strong.
     private func isOutside(_ venue: VenueID, at now: Instant) -> Bool {
         isRecent(lastOutside[venue], at: now) && isSilent(venue, at: now)
     }
