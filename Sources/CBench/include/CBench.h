@@ -74,8 +74,8 @@ int64_t cbench_heap_bytes(void);
 int64_t cbench_most_bytes(void);
 void cbench_forget_most(void);
 
-/// Marks the begin and the end of the work whose instructions an emulated processor counts, as valgrind's options
-/// `--zero-before=cbench_begin` and `--dump-before=cbench_end` do. The functions do nothing.
+/// Marks the beginning and the end of the work whose instructions valgrind counts on its emulated processor, with the
+/// options `--zero-before=cbench_begin` and `--dump-before=cbench_end`. The functions do nothing.
 void cbench_begin(void);
 void cbench_end(void);
 

@@ -2,7 +2,8 @@ import IndoorPositioning
 
 /// A plugin that stores places by name, and sets the device to one of them on request.
 ///
-///     let points = await host.add(NamedPoints(), arguments: ["lift": PluginPlacement(mapID: 1, place: .point(point), heading: 90)])
+///     let lift = PluginPlacement(mapID: 1, place: .point(point), heading: 90)
+///     let points = await host.add(NamedPoints(), arguments: ["lift": lift])
 ///     try await points?.setLocation("lift")
 ///
 /// The request can come from a door that opens, a scanned code, or a person who selects a place.

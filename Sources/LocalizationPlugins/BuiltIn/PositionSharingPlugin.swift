@@ -77,8 +77,8 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     /// Joins another room, at once or as soon as there is a connection; has no effect on a room that is joined
     /// already.
     ///
-    /// - Throws: `SharingNameError`, or the reason why the device can't join the room now. In this case, the plugin
-    ///   tries again with the next connection, unless the program leaves the room before.
+    /// - Throws: `SharingNameError`, or the reason why the device can't join the room now. In the latter case, the
+    ///   plugin tries again with the next connection, unless the program leaves the room first.
     public func join(_ room: String) async throws {
         guard let sharing, !rooms.contains(room) else { return }
         try Self.check(room)

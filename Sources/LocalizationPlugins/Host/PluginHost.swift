@@ -14,9 +14,9 @@ import LocalizationSession
 /// of its own, with a queue for each stream, so that an error, a flood of data or a delay affects only its own plugin.
 /// `initialize` and `stop` have a time limit, after which the host drops the plugin. `failures` emits all failures.
 ///
-/// A host alone starts nothing: `startServices()` starts the session and connects to the other devices, and `stop()`
-/// or `stopAll()` ends both. A program can have any number of hosts. The rules of the host are in `PluginRegistry`, a
-/// value; this actor is its shell.
+/// A new host starts nothing: `startServices()` starts the session and connects to the other devices, and `stop()` or
+/// `stopAll()` ends both. A program can have any number of hosts. `PluginRegistry`, a value type, contains the rules of
+/// the host; this actor carries them out.
 public actor PluginHost {
     /// The session that delivers positions, motion and errors to the plugins.
     public nonisolated let localizer: Localizer
@@ -287,7 +287,7 @@ extension PluginHost {
             if ending == endings { retryLater(sharing) }
             throw error
         }
-        // The connection may be older than the host, and then no event announces it.
+        // If the connection is older than the host, no event announces it.
         if connection == connecting { tell(.networkData(.connected)) }
     }
 
@@ -303,7 +303,7 @@ extension PluginHost {
     private func connectAgain(_ sharing: any PositionSharing) async {
         guard !Task.isCancelled else { return }
         retry = nil
-        // The host tries a failed connection again.
+        // If the attempt fails, `connect` schedules the next one.
         try? await connect(sharing)
     }
 

@@ -26,7 +26,7 @@ public struct PluginPlacement: Hashable, Sendable {
 public enum PluginPlacementError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The placement has no map, and the map that the device is on is unknown.
     case noMap
-    /// The place is in pixels or on Earth, and there is no venue yet to convert it.
+    /// The place is in pixels or is a coordinate, and no venue is known yet to convert it.
     case noVenue(FixPlace)
     /// The venue that the device is in has no such map.
     case unknownMap(MapID, venue: VenueID)
