@@ -7,7 +7,7 @@ import IndoorVocabulary
 /// The source delivers a position whenever gpsd reports a fix in two or three dimensions with its accuracy. Instants
 /// are those of reception (CLOCK_BOOTTIME); most receivers need some tenths of a second to compute and send a position.
 ///
-/// If the connection to gpsd breaks, for example during a restart, the source reconnects with growing pauses. The
+/// If the connection to gpsd breaks, for example during a restart, the source reconnects with increasing pauses. The
 /// stream throws a `GPSDError` if gpsd isn't reachable at the start, or if it doesn't return within `patience`.
 /// Otherwise the stream doesn't end.
 ///

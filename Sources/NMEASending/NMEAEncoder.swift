@@ -27,7 +27,7 @@ public struct NMEAEncoder: Sendable {
     /// Returns the sentences for an output of the session; empty for outputs without a position.
     ///
     /// - Parameters:
-    ///   - content: the output. The encoder needs all states of the session, as they contain the venue.
+    ///   - content: the output. The encoder needs all states of the session, because they contain the venue.
     ///   - time: the wall-clock time of the output.
     public mutating func sentences(for content: SessionOutput.Content, at time: UnixTime) -> [NMEASentence] {
         switch content {

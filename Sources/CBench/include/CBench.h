@@ -67,7 +67,7 @@ uint64_t cbench_allocations(void);
 /// Returns the bytes that the calling thread has allocated and not freed; 0 if a sanitizer provides its own allocator.
 int64_t cbench_bytes(void);
 
-/// Returns the bytes that all threads have allocated and not freed, as the C library counts them; 0 elsewhere.
+/// Returns the bytes that all threads have allocated and not freed, as glibc counts them; 0 with another C library.
 int64_t cbench_heap_bytes(void);
 
 /// Returns the maximum of `cbench_bytes` on the calling thread since it last called `cbench_forget_most`.

@@ -85,7 +85,7 @@ public actor PositionSharingPlugin: LocalizationPlugin {
         if !wanted.contains(room) { wanted.append(room) }
         guard isConnected else { return }
         try await sharing.join(room)
-        // The program may have left the room meanwhile, before the device had joined it.
+        // The program may have left the room before the device had joined it.
         guard wanted.contains(room) else { return try await sharing.leave(room) }
         if !rooms.contains(room) { rooms.append(room) }
     }

@@ -8,7 +8,7 @@ public struct PluginPlacement: Hashable, Sendable {
     public var mapID: MapID?
     /// The position on that map; nil if only the heading is known.
     public var place: FixPlace?
-    /// The heading of the device, in degrees clockwise from the plan's top; nil keeps the present one.
+    /// The heading of the device, in degrees clockwise from the plan's top; nil keeps the current one.
     public var heading: Double?
     /// The 68 % radius in metres, above 0.
     public var radius: Double

@@ -108,7 +108,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     /// The error that stops the radio's reception; nil without one.
     var trouble: LocalizationError?
     var hasPosition = false
-    /// The age of the latest reading from the venue, in listening time; nil before any.
+    /// The age of the latest reading from the venue, in listening time; nil before the first one.
     var latestAge: ReadingAge?
     /// The time from the latest reception to the position computed from it; zero while there are no positions.
     package var latency = Duration.zero

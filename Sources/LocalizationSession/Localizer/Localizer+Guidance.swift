@@ -26,7 +26,7 @@ extension Localizer {
     /// of the device.
     public func setHeading(_ course: Double) async { _ = await guide(.heading(course)) }
 
-    /// Locks the floor to a map, whatever the readings indicate.
+    /// Locks the floor to a map, regardless of the readings.
     ///
     /// The lock applies in every venue that has a map with this number, and in later sessions. A second call changes
     /// the map. ``unlockFloor()`` removes the lock.

@@ -5,7 +5,7 @@ import IndoorVocabulary
 /// A fault is reported when it appears, and again if its kind changes. If the beacon then has no fault for `memory`,
 /// its next fault is reported again.
 struct FaultWatch: Hashable, Sendable {
-    /// The time without a fault after which the session forgets that it reported one.
+    /// The time without a fault after which the next fault is reported again.
     static let memory = Duration.seconds(60)
 
     private struct Report: Hashable {

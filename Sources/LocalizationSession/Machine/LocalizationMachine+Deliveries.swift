@@ -48,7 +48,7 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// Handles a failed satellite receiver. The session continues without it, whatever the error.
+    /// Handles a failed satellite receiver. The session continues without it after any error.
     mutating func loseReceiver(_ error: any Error, at now: Instant) -> Transition {
         guard receiver != nil else { return Transition(state: state) }
         var error = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")

@@ -136,7 +136,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var isInFront = false
     /// The evidence that identified the current venue; nil without any.
     var detectedBy: VenueDetection?
-    /// The instant of the latest outdoor position; nil before any.
+    /// The instant of the latest outdoor position; nil before the first one.
     var lastOutdoor: Instant?
     /// The starting point of the next visit; nil without a fix.
     var initialFix: Fix?
@@ -154,13 +154,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var gate = PositionGate()
     /// The calibration of the device before the current visit; nil without one.
     var earlierCalibration: Calibration?
-    /// The instant of the latest emitted position; nil before any.
+    /// The instant of the latest emitted position; nil before the first one.
     var lastPosition: Instant?
     /// The memory of an earlier session, until this session has an estimate of its own.
     var restored: RestoredMemory?
     /// The memory of the last session after its end; nil while a session is running.
     var last: RestoredMemory?
-    /// The instant of the latest satellite position that was used; nil before any.
+    /// The instant of the latest satellite position that was used; nil before the first one.
     var lastSatellites: Instant?
     /// The pace of the source.
     let pace: ScanPace

@@ -3,7 +3,7 @@ public enum VenueDetection: String, Hashable, Sendable, CaseIterable {
     /// The source received beacons of the venue.
     case beacons
     /// Satellite positions lie in or near the venue, and the source hasn't received any of its beacons yet. The device
-    /// may be in front of the building, so that the session is in `searchVenue`.
+    /// may be in front of the building, so the session stays in `searchVenue`.
     case satellites
 }
 

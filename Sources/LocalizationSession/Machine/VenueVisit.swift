@@ -25,7 +25,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private var geofenceRevision = 0
     /// The instant of the latest fix in the venue, in listening time; nil without one.
     private(set) var placedAt: Instant?
-    /// The instant of the latest motion reading, in listening time; nil before any.
+    /// The instant of the latest motion reading, in listening time; nil before the first one.
     private(set) var lastMotion: Instant?
     /// The observation time of rooms and fences, and of floors, which elapses while sensors can detect changes of them.
     private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())

@@ -4,7 +4,7 @@ import IndoorVocabulary
 struct SearchEvidence: Hashable, Sendable {
     /// The receptions of one kind without a pause of `DiagnosisWatch.patience`.
     struct Presence: Hashable, Sendable {
-        /// The first one after the latest pause; nil before any.
+        /// The first reception after the latest pause; nil before any reception.
         private(set) var first: Instant?
         private(set) var latest: Instant?
 
@@ -43,10 +43,10 @@ struct SearchEvidence: Hashable, Sendable {
 
     /// The beginning of the search.
     private(set) var since = Instant.zero
-    /// The latest reading of any sensor, and the latest reception of any Bluetooth device; nil before any.
+    /// The latest reading of any sensor, and the latest reception of any Bluetooth device; nil before the first.
     var latestReading: Instant?
     var latestReception: Instant?
-    /// The latest beacon, known or not; nil before any.
+    /// The latest beacon, known or not; nil before the first one.
     var latestBeacon: Instant?
     /// The receptions of beacons of known venues, those below the RSSI threshold, and those of unknown beacons.
     private(set) var known = Presence()

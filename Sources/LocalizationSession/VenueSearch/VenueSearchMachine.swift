@@ -87,7 +87,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         var best: (distance: IdentityDistance, region: BeaconRegion, venue: VenueID)?
         for (region, venue) in owners {
             guard let distance = IdentityDistance(of: beacon, to: region) else { continue }
-            // Among equally near regions, choose the same one whatever the order of the dictionary.
+            // Among equally near regions, the choice doesn't depend on the order of the dictionary.
             let isNearer =
                 best.map { (distance, region.number) < ($0.distance, $0.region.number) } ?? true
             if isNearer { best = (distance, region, venue) }
@@ -106,13 +106,15 @@ package struct VenueSearchMachine: Hashable, Sendable {
     package var onlyName: String? { summaries.count == 1 ? summaries.first?.value.name : nil }
     /// Returns the name of a venue; its number if it isn't known.
     package func name(of venue: VenueID) -> String { summaries[venue]?.name ?? "\(venue)" }
-    /// The instant of the latest sighting of a known venue's beacon; nil before any. Linear in the number of venues.
+    /// The instant of the latest sighting of a known venue's beacon; nil before the first one. Linear in the number of
+    /// venues.
     package var latestSighting: Instant? { lastHeard.values.max() }
 
-    /// Returns the instant of the latest sighting of a venue's beacon; nil before any.
+    /// Returns the instant of the latest sighting of a venue's beacon; nil before the first one.
     package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
 
-    /// Returns the instant of the latest sighting of a venue's beacon or satellite position inside; nil before any.
+    /// Returns the instant of the latest sighting of a venue's beacon or of the latest satellite position inside; nil
+    /// before the first one.
     package func lastEvidence(of venue: VenueID) -> Instant? {
         guard let heard = lastHeard[venue], let inside = lastInside[venue] else {
             return lastHeard[venue] ?? lastInside[venue]
@@ -131,7 +133,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
 // MARK: - Beacons
 
 extension VenueSearchMachine {
-    /// Handles a sighting; `current` is the venue that the session is in, `restored` that of an earlier session.
+    /// Handles a sighting; `current` is the venue that the session is in, and `restored` is that of an earlier session.
     ///
     /// - Parameter isNearby: whether satellites alone identified the current venue, which the device may not be in.
     package mutating func observe(
