@@ -34,7 +34,8 @@ void cbench_forget_most(void) { most_bytes = bytes; }
 
 #if defined(__GLIBC__) && !defined(CBENCH_SANITIZED)
 
-// A program's malloc takes precedence over the C library's. These functions count, and call the library's functions.
+// A program's malloc takes precedence over the C library's. These functions count the allocations, and call the
+// library's functions.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -65,7 +66,7 @@ void *calloc(size_t elements, size_t size) {
 void *realloc(void *memory, size_t size) {
     int64_t before = (int64_t)malloc_usable_size(memory);
     void *found = counted(__libc_realloc(memory, size));
-    // If a block could not be enlarged, it still exists.
+    // If a block could not be enlarged, the old block still exists.
     if (found || size == 0) bytes -= before;
     return found;
 }

@@ -20,11 +20,11 @@ static int failure(int number) {
 int cfolders_open_below(int folder, const char *path, int flags) {
     struct open_how how = {
         .flags = (unsigned long long)(flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    // The kernel gives up if a folder is renamed meanwhile.
+    // The kernel returns EAGAIN if a folder is renamed meanwhile.
     for (int attempt = 0; attempt < 100; attempt++) {
         int file = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (file >= 0) { return file; }
-        // Filters of older containers answer to calls that they don't know with EPERM.
+        // The system call filters of older containers reject unknown calls with EPERM.
         if (errno == ENOSYS || errno == EPERM) { return cfolders_open_stepwise(folder, path, flags); }
         if (errno != EAGAIN && errno != EINTR) { return -1; }
     }

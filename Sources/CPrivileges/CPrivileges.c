@@ -12,8 +12,8 @@ enum { words = 2 };
 
 int cprivileges_keep(uint64_t kept) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) { return -errno; }
-    // Ends with an error at the first number that the kernel doesn't know. Without CAP_SETPCAP nothing can be removed, and
-    // new privileges are forbidden anyway.
+    // The loop ends with an error at the first number that the kernel doesn't know. Without CAP_SETPCAP, nothing can be
+    // removed, but new privileges are forbidden anyway.
     for (int number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++) {
         if (number >= 64 || !(kept >> number & 1)) { prctl(PR_CAPBSET_DROP, number, 0, 0, 0); }
     }

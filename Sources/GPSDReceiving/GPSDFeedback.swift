@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The detection of devices of gpsd that deliver positions of this program.
+/// The detection of gpsd devices that deliver the positions that this program sends.
 package struct GPSDFeedback {
     private let source: GPSDSource
     private let hosts: HostNames
@@ -10,7 +10,7 @@ package struct GPSDFeedback {
         self.hosts = hosts
     }
 
-    /// - Throws: `GPSDError.ownPositions` for the first device that delivers positions of this program.
+    /// - Throws: `GPSDError.ownPositions` for the first device that delivers positions that this program sends.
     package func check(_ devices: [String]) throws(GPSDError) {
         guard !source.ownDevices.isEmpty else { return }
         for device in devices where source.ownDevices.contains(where: { feeds($0, device) }) {
@@ -48,7 +48,7 @@ package struct GPSDFeedback {
     /// Whether datagrams to a host arrive at an address at which gpsd listens.
     private func reaches(_ host: String, _ listened: String) -> Bool {
         let target = hosts.addresses(host)
-        // A group or all machines of a network.
+        // A multicast group, or all machines of a network.
         if target.contains(where: HostNames.isShared) { return true }
         if !hosts.addresses(listened).isDisjoint(with: target) { return isLocal || !isLoopback(listened) }
         guard GPSDDevice.isAny(listened) else { return false }

@@ -38,7 +38,7 @@ struct GPSDReception: Sendable {
                     backoff.reset()
                 }
             } catch {
-                // A feedback ends only when the user ends it.
+                // Don't try again, because only the user can end a feedback.
                 if case .ownPositions = error { throw error }
                 guard let contact = lastContact, contact.duration(to: Self.now) < source.patience else { throw error }
                 _ = alarm.wait(for: nil, atMost: min(backoff.next(), Self.longestPause))

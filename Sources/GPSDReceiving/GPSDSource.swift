@@ -7,7 +7,7 @@ import IndoorVocabulary
 /// The source delivers a position whenever gpsd reports a fix in two or three dimensions with its accuracy. Instants
 /// are those of reception (CLOCK_BOOTTIME); most receivers need some tenths of a second to compute and send a position.
 ///
-/// If the connection to gpsd breaks, for example during a restart, the source reconnects with growing pauses. The
+/// If the connection to gpsd breaks, for example during a restart, the source reconnects with increasing pauses. The
 /// stream throws a `GPSDError` if gpsd isn't reachable at the start, or if it doesn't return within `patience`.
 /// Otherwise the stream doesn't end.
 ///
@@ -23,8 +23,8 @@ public struct GPSDSource: GNSSSource, Hashable {
     public var port: UInt16
     /// How long the source tries to reconnect.
     public var patience: Duration
-    /// The addresses to which this program sends positions, as gpsd names its devices: such as `udp://127.0.0.1:5000`, or
-    /// `tcp://HOST:PORT` for a port of this program, or the path of a file.
+    /// The addresses to which this program sends positions, as gpsd names its devices: such as `udp://127.0.0.1:5000`,
+    /// or `tcp://HOST:PORT` for a port of this program, or the path of a file.
     public var ownDevices: [String] = []
     /// The time limit for the greeting, which gpsd sends immediately.
     package var greetingTime = Duration.seconds(5)

@@ -23,7 +23,8 @@ package struct HostNames {
         HostNames(addresses: systemAddresses, resolvedPath: systemPath, isOwn: canBind)
     }
 
-    /// Whether a numeric address is that of several machines: a group (224.0.0.0/4, ff00::/8), or all of a network.
+    /// Whether several machines share a numeric address: a multicast group (224.0.0.0/4, ff00::/8), or all of a
+    /// network.
     static func isShared(_ address: String) -> Bool {
         if address.contains(":") { return address.lowercased().hasPrefix("ff") }
         guard let first = address.split(separator: ".").first.flatMap({ UInt8($0) }) else { return false }
@@ -45,7 +46,8 @@ package struct HostNames {
         return found
     }
 
-    /// Whether a socket can be bound to the address. A service may not be permitted to list the interfaces.
+    /// Whether a socket can be bound to the address. This also works for a service that isn't permitted to list the
+    /// interfaces.
     private static func canBind(_ address: String) -> Bool {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST

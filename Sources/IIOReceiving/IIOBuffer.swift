@@ -102,7 +102,7 @@ final class IIOBuffer {
     /// Returns the instant of a scan from the kernel's timestamp; nil if the timestamp is implausible.
     private func instant(of timestamp: Int64, now: Instant) -> Instant? {
         guard let clock else { return nil }
-        // Two readings of the same clock would differ.
+        // The same clock needs no conversion, and two readings of it would differ.
         let ahead =
             clock == CLOCK_BOOTTIME ? 0 : BootTime.nanoseconds(of: clock) - BootTime.nanoseconds(of: CLOCK_BOOTTIME)
         let instant = Instant(nanoseconds: timestamp &- ahead)

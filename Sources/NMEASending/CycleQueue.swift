@@ -1,6 +1,6 @@
 /// The bytes that wait for one reader: the rest of a cycle that is partly written, and whole cycles behind it.
 ///
-/// A new position is worth more than an old one, so the oldest whole cycle is lost if the queue is full.
+/// If the queue is full, the oldest whole cycle is lost, because a new position is more useful than an old one.
 package struct CycleQueue: Sendable {
     /// The number of whole cycles that wait: about 10 KB.
     package static let capacity = 32
@@ -24,7 +24,7 @@ package struct CycleQueue: Sendable {
         waiting.append(cycle)
     }
 
-    /// The bytes to write next: not beyond the end of a cycle, so that each datagram is one.
+    /// The bytes to write next, at most to the end of a cycle, so that each datagram contains one cycle.
     package mutating func next() -> ArraySlice<UInt8> {
         if rest.isEmpty, !waiting.isEmpty { rest = waiting.removeFirst()[...] }
         return rest
@@ -33,7 +33,7 @@ package struct CycleQueue: Sendable {
     /// Removes bytes that were written.
     package mutating func consume(_ count: Int) { rest = rest.dropFirst(count) }
 
-    /// Removes the rest of a cycle, because its reader is gone.
+    /// Removes the rest of a cycle, because its reader has disconnected.
     package mutating func dropRest() {
         guard !rest.isEmpty else { return }
         rest = []

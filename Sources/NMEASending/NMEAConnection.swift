@@ -3,7 +3,8 @@ import IndoorVocabulary
 
 /// The connection of a sender to one reader: datagrams, TCP, or a file.
 ///
-/// It is opened again with growing pauses. No call blocks, except for the resolution of a host's name.
+/// After a failure, it is opened again with increasing pauses. No call blocks, except for the resolution of a host's
+/// name.
 struct NMEAConnection: Sendable {
     private enum State: Sendable {
         case closed(retry: Instant)
@@ -38,7 +39,7 @@ struct NMEAConnection: Sendable {
         if case .closed = state { true } else { queue.isEmpty }
     }
 
-    /// What to wait for.
+    /// The descriptors to wait for, with their events.
     var watched: [pollfd] {
         switch state {
         case .closed: []
@@ -52,7 +53,7 @@ struct NMEAConnection: Sendable {
         }
     }
 
-    /// The instant of the next work without an event; nil if there is none.
+    /// The instant at which the connection has work even without an event; nil if there is none.
     var wake: Instant? {
         switch state {
         case .closed(let retry): queue.isEmpty ? nil : retry
@@ -96,7 +97,7 @@ struct NMEAConnection: Sendable {
         if case .open(let descriptor) = state { write(to: descriptor, at: now) }
     }
 
-    /// Notices the end of an open connection.
+    /// Detects the end of an open connection.
     private mutating func observe(_ ready: Int16, of descriptor: Int32, at now: Instant) {
         let isBroken = ready & Int16(POLLHUP | POLLERR) != 0
         if isDatagram {
@@ -122,7 +123,7 @@ struct NMEAConnection: Sendable {
         }
     }
 
-    /// Only the owner can read a new file, because it contains the locations of a person.
+    /// Opens a file. Only its owner can read a new file, because it contains the locations of a person.
     private mutating func openFile(_ path: String) throws(NMEAError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unreachable(destination, number: errno) }
@@ -210,7 +211,7 @@ struct NMEAConnection: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_BROADCAST, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Discards what the reader sends; returns whether the connection is still there.
+    /// Discards the data that the reader sends; returns whether the connection is still open.
     static func discardInput(of descriptor: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = recv(descriptor, &bytes, bytes.count, 0)

@@ -3,12 +3,12 @@ import VenueModel
 
 /// The sentences of one position: GGA, GSA, GST and RMC, in this order.
 ///
-/// gpsd 3.22 reports one position for each cycle if GGA comes before RMC, and no position if RMC comes first. GSA gives the
-/// dimensions of the position: 2, as the height above sea level is unknown.
+/// gpsd 3.22 reports one position for each cycle if GGA comes before RMC, and no position if RMC comes first. GSA
+/// contains the dimensions of the position: 2, because the height above sea level is unknown.
 ///
 /// Sources: E. S. Raymond, *NMEA Revealed*, version 2.23, 2019 (fields of the sentences); u-blox, *u-blox M8 Receiver
-/// Description Including Protocol Specification*, 2022, *Position Fix Flags in NMEA* (quality 6, status A and mode E for a
-/// position by dead reckoning).
+/// Description Including Protocol Specification*, 2022, *Position Fix Flags in NMEA* (quality 6, status A and mode E
+/// for a position by dead reckoning).
 struct NMEACycle {
     /// The largest value of a dilution or deviation, so that a sentence keeps its length.
     private static let largest = 999.0
@@ -45,7 +45,7 @@ struct NMEACycle {
         ]
     }
 
-    /// The sentences for the time without a position.
+    /// The sentences that report the time and no position.
     var withoutFix: [NMEASentence] {
         [
             NMEASentence("GGA", [clock, "", "", "", "", "0", "00", "", "", "M", "", "M", "", ""]),
@@ -86,7 +86,7 @@ struct NMEACycle {
 
     /// Returns an angle as degrees and minutes with six decimals, which are 2 mm.
     private static func angle(_ degrees: Double, degreeDigits: Int) -> String {
-        // Rounded as a whole, so that no minutes are 60.
+        // Round the whole angle, so that the minutes never become 60.
         let millionths = Int64((degrees.magnitude * 60e6).rounded())
         let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 60_000_000)
         return FixedDecimals.padded(whole, degreeDigits) + FixedDecimals.padded(rest / 1_000_000, 2) + "."

@@ -1,10 +1,12 @@
 /// A destination of NMEA 0183 sentences.
 public enum NMEADestination: Hashable, Sendable {
-    /// Datagrams to a host, one for each position: `udp://HOST:PORT`. gpsd receives them with the same address as its device.
+    /// Datagrams to a host, one for each position: `udp://HOST:PORT`. gpsd receives them with the same address as its
+    /// device.
     case udp(host: String, port: UInt16)
     /// A connection to a program that accepts sentences: `tcp://HOST:PORT`.
     case tcp(host: String, port: UInt16)
-    /// A server for programs that connect, such as gpsd and map programs: `tcp-listen://HOST:PORT`. Port 0 is any free port.
+    /// A server for programs that connect, such as gpsd and map programs: `tcp-listen://HOST:PORT`. Port 0 is any free
+    /// port.
     case tcpListener(host: String, port: UInt16)
     /// A server at a local socket, such as for GeoClue: `unix-listen://PATH`.
     case unixListener(path: String)
@@ -32,7 +34,7 @@ public enum NMEADestination: Hashable, Sendable {
             let (host, port) = try Self.hostAndPort(rest, 0, of: text)
             self = .tcpListener(host: host, port: port)
         case "unix-listen":
-            // The room for a path in sockaddr_un, without the zero at its end.
+            // The size of a path in sockaddr_un, without the zero at its end.
             guard (1...107).contains(rest.utf8.count) else { throw .invalidAddress(text) }
             self = .unixListener(path: String(rest))
         default: throw .invalidAddress(text)

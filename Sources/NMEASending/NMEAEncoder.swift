@@ -2,17 +2,17 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// An encoder of a session's outputs as NMEA 0183, the language of satellite receivers.
+/// An encoder of a session's outputs as NMEA 0183, the protocol of satellite receivers.
 ///
 ///     var encoder = NMEAEncoder()
 ///     for await output in localizer.outputs {
 ///         sender.send(encoder.sentences(for: output.content, at: UnixTime(milliseconds: now)))
 ///     }
 ///
-/// Each position is a cycle of GGA, GSA, GST and RMC. A position in a venue has the quality 6 (estimated), and an outdoor
-/// position the quality 1. HDOP is the 68 % radius divided by 19 m, and GST has the standard deviations. When the session
-/// loses the venue or ends, one cycle says that there is no position. A position without a coordinate has no sentences,
-/// because its map has no georeference.
+/// Each position is a cycle of GGA, GSA, GST and RMC. A position in a venue has the quality 6 (estimated), and an
+/// outdoor position the quality 1. HDOP is the 68 % radius divided by 19 m, and GST contains the standard deviations.
+/// When the session loses the venue or ends, one cycle reports that there is no position. A position on a map without a
+/// georeference has no coordinate, and therefore no sentences.
 public struct NMEAEncoder: Sendable {
     /// The number of positions that were left out, because their maps have no georeference.
     public private(set) var omitted = 0
@@ -27,7 +27,7 @@ public struct NMEAEncoder: Sendable {
     /// Returns the sentences for an output of the session; empty for outputs without a position.
     ///
     /// - Parameters:
-    ///   - content: the output. The encoder needs all states of the session, as they contain the venue.
+    ///   - content: the output. The encoder needs all states of the session, because they contain the venue.
     ///   - time: the wall-clock time of the output.
     public mutating func sentences(for content: SessionOutput.Content, at time: UnixTime) -> [NMEASentence] {
         switch content {
@@ -49,7 +49,7 @@ public struct NMEAEncoder: Sendable {
         }
     }
 
-    /// Returns the sentences after the last position, which say that there is none; empty if they were returned before.
+    /// Returns the sentences that report the end of the positions; empty if they were returned before.
     public mutating func end(at time: UnixTime) -> [NMEASentence] {
         guard hasFix else { return [] }
         hasFix = false

@@ -4,7 +4,7 @@ import VenueModel
 
 /// An error of the output of NMEA 0183 sentences.
 public enum NMEAError: Error, Hashable, Sendable {
-    /// The text is no destination.
+    /// The text isn't a valid destination.
     case invalidAddress(String)
     /// No map of the venue has a georeference, so its positions have no coordinates.
     case notGeoreferenced([MapID])

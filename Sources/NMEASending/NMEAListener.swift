@@ -9,9 +9,9 @@ struct NMEAListener: Sendable {
         var isSlow = false
     }
 
-    /// The number of connections; a further one is closed at once.
+    /// The maximum number of connections; a further one is closed at once.
     static let largestCount = 16
-    /// The pause after a connection that can't be accepted, such as without a free descriptor.
+    /// The pause after a connection that couldn't be accepted, for example because no descriptor was free.
     private static let acceptPause = Duration.seconds(1)
 
     /// The destination, with the port that was chosen for port 0.
@@ -50,10 +50,10 @@ struct NMEAListener: Sendable {
 
     var isIdle: Bool { clients.allSatisfy(\.queue.isEmpty) }
 
-    /// The instant of the next work without an event; nil if there is none.
+    /// The instant at which the server has work even without an event; nil if there is none.
     var wake: Instant? { isPaused ? acceptsAgain : nil }
 
-    /// What to wait for: the server first, and then the clients.
+    /// The descriptors to wait for, with their events: the server first, and then the clients.
     var watched: [pollfd] {
         [pollfd(fd: descriptor, events: isPaused ? 0 : Int16(POLLIN), revents: 0)]
             + clients.map { client in
@@ -85,7 +85,7 @@ struct NMEAListener: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Accepts connections, and writes what is waiting.
+    /// Accepts connections, and writes the queued sentences.
     ///
     /// - Parameter events: the events of the descriptors in `watched`.
     mutating func advance(_ events: [pollfd], at now: Instant) {
@@ -150,7 +150,8 @@ struct NMEAListener: Sendable {
         var value: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<Int32>.size))
         var isBound = address.with { bind(descriptor, $0, $1) } == 0
-        // The owner and its group may read the positions, and nobody else may connect even for a moment.
+        // The owner and its group may read the positions. The mode is set before the socket listens, so that nobody
+        // else can connect.
         if isBound, case .unixListener(let path) = destination { isBound = chmod(path, 0o660) == 0 }
         guard isBound, Glibc.listen(descriptor, 8) == 0 else {
             let number = errno

@@ -3,7 +3,7 @@ import IndoorVocabulary
 
 /// The cycles on their way to the thread of a sender.
 ///
-/// A class, as the sender and its thread share it.
+/// A class, because the sender and its thread share it.
 final class NMEAMailbox: Sendable {
     private struct State: Sendable {
         var cycles: [[UInt8]] = []
@@ -34,7 +34,7 @@ final class NMEAMailbox: Sendable {
         close(other)
     }
 
-    /// Adds a cycle; the oldest one is lost if the thread is busy for so long.
+    /// Adds a cycle. If the mailbox is full because the thread is busy, the oldest cycle is lost.
     func put(_ cycle: [UInt8]) {
         state.withLock { state in
             if state.cycles.count == CycleQueue.capacity { state.cycles.removeFirst() }

@@ -8,10 +8,10 @@ import IndoorVocabulary
 ///     sender.send(sentences)
 ///     await sender.finish()
 ///
-/// Sending never blocks. If the destination fails, the sender tries again with growing pauses, keeps the newest positions in
-/// bounded memory, and reports the error once. A thread of the sender owns the descriptors.
+/// Sending never blocks. If the destination fails, the sender tries again with increasing pauses, keeps the newest
+/// positions in bounded memory, and reports the error once. A thread of the sender owns the descriptors.
 public final class NMEASender: Sendable {
-    /// The time for the rest of the sentences at the end.
+    /// The time limit for the remaining sentences at the end.
     private static let closingTime = Duration.seconds(1)
 
     /// The destination; with the chosen port, if it listens at port 0.
@@ -21,7 +21,8 @@ public final class NMEASender: Sendable {
     /// Creates a sender, and begins to listen if the destination listens.
     ///
     /// - Parameter report: receives the changes of the connection, on a thread of the sender.
-    /// - Throws: `NMEAError` if the address to listen at is in use or can't be used. Any other failure is reported later.
+    /// - Throws: `NMEAError` if the address to listen at is in use or can't be used. Any other failure is reported
+    ///   later.
     public init(
         _ destination: NMEADestination, report: @escaping @Sendable (NMEAStatus) -> Void = { _ in }
     ) throws(NMEAError) {
@@ -43,7 +44,7 @@ public final class NMEASender: Sendable {
 
     deinit { mailbox.end() }
 
-    /// Sends the sentences of one position; no sentences are ignored.
+    /// Sends the sentences of one position; does nothing if there are none.
     public func send(_ sentences: [NMEASentence]) {
         if !sentences.isEmpty { mailbox.put(sentences.flatMap(\.bytes)) }
     }
@@ -168,7 +169,7 @@ private enum NMEAOutlet: Sendable {
     }
 }
 
-/// A signal that a thread doesn't receive.
+/// The blocking of a signal on a thread.
 private enum BlockedSignal {
     /// Runs the body without SIGPIPE on this thread: a write to a FIFO without a reader only fails.
     static func withoutBrokenPipe(_ body: () -> Void) {

@@ -9,7 +9,7 @@ public struct NMEASentence: Hashable, Sendable, CustomStringConvertible {
     /// The fields after the address; an empty text is an unknown value.
     public let fields: [String]
 
-    /// The talker of all sentences: many readers accept no other one than that of a satellite receiver.
+    /// The talker of all sentences, that of a satellite receiver: many readers accept no other one.
     static let talker = "GP"
 
     package init(_ type: String, _ fields: [String]) {

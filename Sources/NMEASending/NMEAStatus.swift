@@ -8,12 +8,12 @@ public enum NMEAStatus: Hashable, Sendable {
     case readerTooSlow
 }
 
-/// The changes of a connection that are worth a line in a log.
+/// The selection of the connection changes that a log contains.
 ///
-/// A destination that accepts a position and fails at the next one doesn't count as working, so that it isn't reported
-/// again and again.
+/// A destination that accepts one position and fails at the next doesn't count as working, so that the same failure
+/// isn't reported repeatedly.
 struct StatusLog: Sendable {
-    /// The number of positions in succession that prove that a destination works.
+    /// The number of successive positions without an error after which a destination counts as working.
     private let proof: Int
     private var written = 0
     private var isWorking = false

@@ -8,7 +8,7 @@ import IndoorVocabulary
 /// the wall clock may be set at any time. A packet waits for microseconds only, so its time almost always has the same
 /// offset; otherwise its instant is clamped between the last instant and now.
 package struct KernelTimeline: Sendable, Equatable {
-    /// The present at the last wake-up.
+    /// The current instant as of the last wake-up.
     package private(set) var now: Instant
     private var last: Instant
     private var wallAhead: Int64 = 0
@@ -53,7 +53,7 @@ package struct KernelTimeline: Sendable, Equatable {
         return last
     }
 
-    /// Returns the present, for events without a time of their own.
+    /// Returns the current instant, for events without a time of their own.
     package mutating func present() -> Instant {
         last = max(last, now)
         return last

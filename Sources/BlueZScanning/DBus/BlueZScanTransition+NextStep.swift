@@ -45,7 +45,7 @@ extension BlueZScanTransition {
     /// Whether the controller may filter duplicates. With a monitor it doesn't.
     private var maySeeFiltering: Bool { memory.monitor != .registered && memory.duplicates.verdict != .repeats }
 
-    /// Starts a term of our discovery, which has started or continues.
+    /// Starts the next period of our discovery, after which the machine decides whether to restart it.
     mutating func beginTerm() {
         memory.duplicates.begin()
         memory.heardAt = now
@@ -53,8 +53,8 @@ extension BlueZScanTransition {
         memory.renewalDue = now.advanced(by: term ?? BlueZScanSettings.longestSilence)
     }
 
-    /// Restarts discovery if the controller filters duplicates or was silent for long; returns nil if no restart is
-    /// due.
+    /// Restarts discovery if the controller filters duplicates or was silent for a long time; returns nil if no restart
+    /// is due.
     mutating func renew() -> Machine.State? {
         guard memory.isDiscovering, let path = memory.adapterPath, let due = memory.renewalDue, due <= now else {
             return nil

@@ -191,7 +191,7 @@ struct BlueZScanTransition {
 
     // MARK: - Reports
 
-    /// Reports that readings were lost, with the present status of the radio.
+    /// Reports that readings were lost, with the current status of the radio.
     private mutating func overrun(_ readings: Int, _ state: Machine.State) -> Machine.State {
         guard var event = memory.lastEvent else { return state }
         event.instant = now

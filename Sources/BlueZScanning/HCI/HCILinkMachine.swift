@@ -251,7 +251,8 @@ extension HCILinkMachine {
         }
     }
 
-    /// Restarts a scan that was silent for a long time. The machine reports nothing: no advertiser may be in range.
+    /// Restarts a scan that was silent for a long time. The machine doesn't report this, because perhaps no advertiser
+    /// is in range.
     private mutating func checkScan(at now: Instant) -> [Directive] {
         guard !hasHeard else {
             hasHeard = false
@@ -290,7 +291,7 @@ extension HCILinkMachine {
             return []
         case .start(let set, let filtersDuplicates):
             use(set)
-            // The machine's own pending command follows theirs.
+            // The adapter performs the machine's own pending command after the other program's.
             guard phase != .enabling else { return [] }
             ownsScan = false
             let limits = share(detail: Self.detail(filtersDuplicates, acceptListOnly), at: now)

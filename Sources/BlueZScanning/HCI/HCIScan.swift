@@ -30,7 +30,7 @@ final class HCIScan: @unchecked Sendable {
     /// Whether reports have arrived since the last tick.
     private var hasHeard = false
 
-    /// The number of packets that the kernel has discarded on the present socket and that the scan has reported.
+    /// The number of packets that the kernel has discarded on the current socket and that the scan has reported.
     private var dropped: UInt32 = 0
     /// The number of readings that the full stream buffer discarded and that the scan hasn't reported yet.
     private var unfetched = 0

@@ -234,8 +234,8 @@ extension HCIScanMachine {
         case .down:
             guard case .linked(_, let since) = state else { return [] }
             poweredUp = nil
-            // Another scan that had powered the adapter on ended without noticing this one. A person couldn't be so
-            // fast.
+            // Another scan, which had powered the adapter on, ended without detecting this one. A person can't switch
+            // the adapter off so soon.
             guard since.duration(to: now) > Self.handoverTime else { return drop() + search() }
             let isBlocked = blocked.contains(id)
             mayPowerUp = isBlocked

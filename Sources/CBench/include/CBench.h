@@ -67,15 +67,15 @@ uint64_t cbench_allocations(void);
 /// Returns the bytes that the calling thread has allocated and not freed; 0 if a sanitizer provides its own allocator.
 int64_t cbench_bytes(void);
 
-/// Returns the bytes that all threads have allocated and not freed, as the C library counts them; 0 elsewhere.
+/// Returns the bytes that all threads have allocated and not freed, as glibc counts them; 0 with another C library.
 int64_t cbench_heap_bytes(void);
 
 /// Returns the maximum of `cbench_bytes` on the calling thread since it last called `cbench_forget_most`.
 int64_t cbench_most_bytes(void);
 void cbench_forget_most(void);
 
-/// Marks the begin and the end of the work whose instructions an emulated processor counts, as valgrind's options
-/// `--zero-before=cbench_begin` and `--dump-before=cbench_end` do. The functions do nothing.
+/// Marks the beginning and the end of the work whose instructions valgrind counts on its emulated processor, with the
+/// options `--zero-before=cbench_begin` and `--dump-before=cbench_end`. The functions do nothing.
 void cbench_begin(void);
 void cbench_end(void);
 

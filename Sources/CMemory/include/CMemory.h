@@ -2,7 +2,7 @@
 #ifndef CMEMORY_H
 #define CMEMORY_H
 
-// Returns the free memory of the process to the system, also between parts that are in use.
+// Returns the free memory of the process to the system, including free memory between blocks that are in use.
 void cmemory_trim(void);
 
 #endif

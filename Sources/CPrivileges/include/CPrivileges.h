@@ -1,5 +1,5 @@
-// The privileges of a process on Linux. Swift can call neither prctl, which is variadic, nor capset, for which glibc has
-// no function.
+// The privileges of a process on Linux. Swift can call neither prctl, which is variadic, nor capset, for which glibc
+// has no function.
 #ifndef CPRIVILEGES_H
 #define CPRIVILEGES_H
 
@@ -9,13 +9,13 @@
 static const uint64_t CPRIVILEGES_RADIO = (uint64_t)1 << 12 | (uint64_t)1 << 13;
 
 // Removes all capabilities that `kept` doesn't contain (bit n is capability n) from the calling thread, clears the
-// inheritable and ambient ones, and forbids new privileges through exec. Threads that start later inherit the result, so
-// call it before the first one starts. Returns 0, or a negative error number.
+// inheritable and ambient ones, and forbids new privileges through exec. Threads that start later inherit the result,
+// so call it before the first one starts. Returns 0, or a negative error number.
 int cprivileges_keep(uint64_t kept);
 
-// Makes those of the capabilities `wanted` effective that the calling thread is permitted to have. A file with permitted
-// capabilities that aren't effective can also be started where they are forbidden. Call it before the first thread starts.
-// Returns 0, or a negative error number.
+// Makes the capabilities in `wanted` effective, as far as they are permitted to the calling thread. A program whose
+// file has permitted but not effective capabilities can also start where these capabilities are forbidden. Call it
+// before the first thread starts. Returns 0, or a negative error number.
 int cprivileges_raise(uint64_t wanted);
 
 #endif

@@ -5,11 +5,13 @@ import IndoorVocabulary
 /// A plugin that sets the position of the device to the place of a beacon when the device is close to the beacon.
 ///
 ///     let scanner = BeaconScanner(source: radio, settings: ScannerSettings(dutyCycle: .continuous))
-///     let door = CorrectionBeacon(id: "door", region: BeaconRegion(uuid: uuid), placement: PluginPlacement(mapID: 1, place: .point(point)))
+///     let door = CorrectionBeacon(
+///         id: "door", region: BeaconRegion(uuid: uuid),
+///         placement: PluginPlacement(mapID: 1, place: .point(point)))
 ///     await host.add(BeaconCorrection(), arguments: .init(scanner: scanner, beacons: [door]))
 ///
-/// `BeaconCorrectionRule` decides when to set the position, or a rule of the program's own. The device's radio must be
-/// a `SharedScanSource`, which delivers readings to both the localizer and the scanner. The plugin broadcasts each
+/// `BeaconCorrectionRule`, or a rule of the program, decides when to set the position. The device's radio must be a
+/// `SharedScanSource`, which delivers readings to both the localizer and the scanner. The plugin broadcasts each
 /// correction with the tag `BeaconCorrection.tag`.
 public actor BeaconCorrection: LocalizationPlugin {
     /// The arguments of the plugin.
@@ -107,7 +109,7 @@ public actor BeaconCorrection: LocalizationPlugin {
             decide.map { $0(record, beacon) } ?? rule.handle(beacon.id, record.proximity, at: record.instant)
         guard isDue else { return }
         do {
-            // The scanner may be ahead of the session: readings from before would contradict the place.
+            // Wait for the session, which may be behind the scanner: earlier readings would contradict the place.
             let outcome = try await host.localizer.place(at: beacon.placement, after: record.instant)
             guard !Task.isCancelled else { return }
             heading = beacon.placement.heading ?? heading

@@ -4,7 +4,7 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// The present contents of a map view: a value that handles the deliveries to a plugin and returns the changed items.
+/// The current contents of a map view: a value that handles the deliveries to a plugin and returns the changed items.
 package struct MapContents: Sendable {
     private let trailLength: Int
     private let trailStep: Double
@@ -29,7 +29,7 @@ package struct MapContents: Sendable {
         self.trailStep = max(0, trailStep)
     }
 
-    /// All present items, in the order in which a view draws them.
+    /// All current items, in the order in which a view draws them.
     package var items: [MapItem] {
         let others = tags.values.map { $0.label }.sorted { $0.id < $1.id }.map(MapItem.tag)
         let trail: MapItem? = trail.isEmpty ? nil : .trail(trail)

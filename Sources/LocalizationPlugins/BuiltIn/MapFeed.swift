@@ -59,7 +59,7 @@ public actor MapFeed: LocalizationPlugin {
         return true
     }
 
-    /// The items of a map view: all present ones first, then the changes. Each call returns a stream of its own, which
+    /// The items of a map view: all current ones first, then the changes. Each call returns a separate stream, which
     /// stores the newest 1024 items for a slow reader.
     public func items() -> AsyncStream<MapItem> {
         let (stream, view) = AsyncStream.makeStream(of: MapItem.self, bufferingPolicy: .bufferingNewest(Self.buffer))

@@ -2,7 +2,8 @@ import IndoorPositioning
 
 /// A plugin that stores places by name, and sets the device to one of them on request.
 ///
-///     let points = await host.add(NamedPoints(), arguments: ["lift": PluginPlacement(mapID: 1, place: .point(point), heading: 90)])
+///     let lift = PluginPlacement(mapID: 1, place: .point(point), heading: 90)
+///     let points = await host.add(NamedPoints(), arguments: ["lift": lift])
 ///     try await points?.setLocation("lift")
 ///
 /// The request can come from a door that opens, a scanned code, or a person who selects a place.
@@ -33,7 +34,7 @@ public actor NamedPoints: LocalizationPlugin {
     /// Sets the device to a point; an unknown name has no effect.
     ///
     /// - Returns: the session's response to the place; nil if there is no such point, or if it has only a heading.
-    /// - Throws: `PluginPlacementError` if the point has no position in the present venue.
+    /// - Throws: `PluginPlacementError` if the point has no position in the current venue.
     @discardableResult public func setLocation(_ id: String) async throws -> FixOutcome? {
         guard let host, let point = points[id] else { return nil }
         let outcome = try await host.localizer.place(at: point)

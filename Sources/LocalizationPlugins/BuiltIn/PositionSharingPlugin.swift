@@ -77,15 +77,15 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     /// Joins another room, at once or as soon as there is a connection; has no effect on a room that is joined
     /// already.
     ///
-    /// - Throws: `SharingNameError`, or the reason why the device can't join the room now. In this case, the plugin
-    ///   tries again with the next connection, unless the program leaves the room before.
+    /// - Throws: `SharingNameError`, or the reason why the device can't join the room now. In the latter case, the
+    ///   plugin tries again with the next connection, unless the program leaves the room first.
     public func join(_ room: String) async throws {
         guard let sharing, !rooms.contains(room) else { return }
         try Self.check(room)
         if !wanted.contains(room) { wanted.append(room) }
         guard isConnected else { return }
         try await sharing.join(room)
-        // The program may have left the room meanwhile, before the device had joined it.
+        // The program may have left the room before the device had joined it.
         guard wanted.contains(room) else { return try await sharing.leave(room) }
         if !rooms.contains(room) { rooms.append(room) }
     }

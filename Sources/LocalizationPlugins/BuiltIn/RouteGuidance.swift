@@ -7,7 +7,7 @@ import VenueModel
 ///     try await guidance?.guide(to: RoutePoint(cafe))
 ///
 /// It broadcasts each `RouteUpdate` with the tag `RouteGuidance.tag`. A plugin that displays the route may be added
-/// later: if it sends a greeting with that tag, as `PluginHandshake` does, it receives the present route, too.
+/// later: if it sends a greeting with that tag, as `PluginHandshake` does, it also receives the current route.
 public actor RouteGuidance: LocalizationPlugin {
     /// The arguments of the plugin.
     public struct Arguments: Sendable {
@@ -32,7 +32,7 @@ public actor RouteGuidance: LocalizationPlugin {
     /// The tag of the plugin's broadcasts, whose payload is a `RouteUpdate`.
     public static let tag = "IndoorLocalization.RouteGuidance"
 
-    /// The present route; nil without a goal, or if there is no route to it.
+    /// The current route; nil without a goal, or if there is no route to it.
     public var route: Route? {
         if case .following(let route, _, _) = monitor?.state { route } else { nil }
     }

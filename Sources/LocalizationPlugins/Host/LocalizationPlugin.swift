@@ -23,8 +23,8 @@ public protocol LocalizationPlugin: AnyObject, Sendable {
     /// The arguments that `PluginHost.add(_:arguments:)` passes to the plugin; `Void` for none.
     associatedtype Arguments: Sendable = Void
 
-    /// Starts the plugin, which subscribes to streams and requests settings. The host delivers nothing before the
-    /// return.
+    /// Starts the plugin, which subscribes to streams and requests settings. The host delivers nothing before this
+    /// method returns.
     ///
     /// The host's services may not run yet, because the program starts them. Work that needs the other devices must
     /// wait for `connected` on `networkData`. If the call takes longer than the host's time limit, the host cancels it
@@ -37,7 +37,7 @@ public protocol LocalizationPlugin: AnyObject, Sendable {
     ///
     /// If the call takes longer than the host's time limit, the host cancels it and drops the plugin.
     /// - Returns: false if the plugin can't stop now; then it continues as before.
-    /// - Throws: the error; then the plugin continues, too.
+    /// - Throws: the reason why the plugin can't stop; then it also continues as before.
     func stop() async throws -> Bool
 
     /// Receives a position of this device.

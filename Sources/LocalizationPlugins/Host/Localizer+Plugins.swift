@@ -27,7 +27,7 @@ extension Localizer {
         return Task.isCancelled ? nil : try await place(at: placement)
     }
 
-    /// Applies changes on top of the present settings.
+    /// Applies changes on top of the current settings.
     func apply(_ changes: SettingsChanges) async {
         var settings = settings
         changes.make(in: &settings)

@@ -14,7 +14,7 @@ public struct PluginData: Sendable {
         public init(rawValue: Int) { self.rawValue = rawValue }
         public init(integerLiteral value: Int) { rawValue = value }
 
-        /// A new plugin asks for the others.
+        /// A new plugin asks which other plugins there are.
         public static let initialize = Operation(rawValue: 0)
         /// A plugin answers the new one.
         public static let acknowledge = Operation(rawValue: -1)

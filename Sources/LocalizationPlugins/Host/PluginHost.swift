@@ -14,9 +14,9 @@ import LocalizationSession
 /// of its own, with a queue for each stream, so that an error, a flood of data or a delay affects only its own plugin.
 /// `initialize` and `stop` have a time limit, after which the host drops the plugin. `failures` emits all failures.
 ///
-/// A host alone starts nothing: `startServices()` starts the session and connects to the other devices, and `stop()`
-/// or `stopAll()` ends both. A program can have any number of hosts. The rules of the host are in `PluginRegistry`, a
-/// value; this actor is its shell.
+/// A new host starts nothing: `startServices()` starts the session and connects to the other devices, and `stop()` or
+/// `stopAll()` ends both. A program can have any number of hosts. `PluginRegistry`, a value type, contains the rules of
+/// the host; this actor carries them out.
 public actor PluginHost {
     /// The session that delivers positions, motion and errors to the plugins.
     public nonisolated let localizer: Localizer
@@ -34,7 +34,7 @@ public actor PluginHost {
     private var retry: Task<Void, Never>?
     private var backoff: Backoff
     private let clock: SessionClock
-    /// The number of times that the services ended, by which the host recognizes late results of earlier ones.
+    /// The number of times that the services have ended. It shows whether a result is from before the latest end.
     private var endings = 0
     private nonisolated let failureBroadcast = Broadcast<PluginFailure>(.bufferingNewest(256))
 
@@ -72,7 +72,7 @@ public actor PluginHost {
         retry?.cancel()
     }
 
-    /// The failures of plugins from now on. The stream stores the newest 256. Each access returns a stream of its own;
+    /// The failures of plugins from now on. The stream stores the newest 256. Each access returns a separate stream;
     /// subscribe before you add the first plugin.
     public nonisolated var failures: AsyncStream<PluginFailure> { failureBroadcast.subscribe() }
 
@@ -147,7 +147,7 @@ public actor PluginHost {
 
     /// Stops the services: the session, and the connection to other devices.
     ///
-    /// - Returns: false, and nothing stops, while the host has any plugin.
+    /// - Returns: whether the services stopped; false while the host has a plugin, and then nothing stops.
     @discardableResult public func stop() async -> Bool {
         guard registry.isEmpty else { return false }
         for feed in feeds { feed.cancel() }
@@ -190,7 +190,7 @@ public actor PluginHost {
         id(of: plugin).map { registry.streams(of: $0) } ?? .nothing
     }
 
-    /// Subscribes a plugin to streams from now on, in addition to its present ones.
+    /// Subscribes a plugin to streams from now on, in addition to its current ones.
     ///
     /// If the other devices are connected, a new subscriber to `networkData` receives `connected` first.
     public func subscribe(_ plugin: some LocalizationPlugin, to streams: PluginStreams) {
@@ -287,7 +287,7 @@ extension PluginHost {
             if ending == endings { retryLater(sharing) }
             throw error
         }
-        // The connection may be older than the host, and then no event announces it.
+        // If the connection is older than the host, no event announces it.
         if connection == connecting { tell(.networkData(.connected)) }
     }
 
@@ -303,7 +303,7 @@ extension PluginHost {
     private func connectAgain(_ sharing: any PositionSharing) async {
         guard !Task.isCancelled else { return }
         retry = nil
-        // The host tries a failed connection again.
+        // If the attempt fails, `connect` schedules the next one.
         try? await connect(sharing)
     }
 

@@ -8,7 +8,7 @@ public struct PluginPlacement: Hashable, Sendable {
     public var mapID: MapID?
     /// The position on that map; nil if only the heading is known.
     public var place: FixPlace?
-    /// The heading of the device, in degrees clockwise from the plan's top; nil keeps the present one.
+    /// The heading of the device, in degrees clockwise from the plan's top; nil keeps the current one.
     public var heading: Double?
     /// The 68 % radius in metres, above 0.
     public var radius: Double
@@ -26,7 +26,7 @@ public struct PluginPlacement: Hashable, Sendable {
 public enum PluginPlacementError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The placement has no map, and the map that the device is on is unknown.
     case noMap
-    /// The place is in pixels or on Earth, and there is no venue yet to convert it.
+    /// The place is in pixels or is a coordinate, and no venue is known yet to convert it.
     case noVenue(FixPlace)
     /// The venue that the device is in has no such map.
     case unknownMap(MapID, venue: VenueID)

@@ -1,8 +1,8 @@
 /// The waiting deliveries of one plugin: a queue for each stream, and for plugin data one for each sender.
 ///
-/// A flooded stream therefore displaces no elements of the others, and a plugin that sends much displaces no data of
-/// others. A new element in a full queue replaces the oldest one, which is counted as lost. The queues deliver
-/// elements in the order of their arrival, whatever queue they are in.
+/// Many elements of one stream therefore displace no elements of other streams, and a plugin that sends a lot of data
+/// displaces no data of other plugins. A new element in a full queue replaces the oldest one, which is counted as lost.
+/// The queues deliver elements in the order of their arrival, whatever queue they are in.
 package struct PluginQueues: Sendable {
     fileprivate struct Source: Hashable, Sendable {
         let stream: PluginStreams
@@ -30,8 +30,8 @@ package struct PluginQueues: Sendable {
 
     /// Appends an element.
     ///
-    /// - Parameter sender: the plugin that sent the element, if the registry has it, because the number of unknown
-    ///   senders has no limit.
+    /// - Parameter sender: the plugin that sent the element; nil if the registry doesn't have it, because the number of
+    ///   unknown senders has no limit.
     package mutating func append(_ delivery: PluginDelivery, from sender: PluginID?) {
         latest += 1
         if queues[Source(stream: delivery.stream, sender: sender), default: Queue()].append(
@@ -43,7 +43,7 @@ package struct PluginQueues: Sendable {
 
     /// Removes and returns the oldest element; nil if there is none.
     package mutating func popOldest() -> PluginDelivery? {
-        // There are about as many queues as streams.
+        // A linear search is fast enough, because there are about as many queues as streams.
         guard let oldest = queues.min(by: { $0.value.firstNumber < $1.value.firstNumber })?.key else { return nil }
         let delivery = queues[oldest]?.popFirst()
         if queues[oldest]?.isEmpty == true { queues[oldest] = nil }

@@ -17,7 +17,7 @@ package struct PluginRegistry: Sendable {
     package enum Admission: Hashable, Sendable {
         /// The host keeps the plugin, and may deliver the elements that have arrived meanwhile.
         case kept
-        /// The host calls `stop()` once, and removes the plugin whatever that returns.
+        /// The host calls `stop()` once, and removes the plugin regardless of the result.
         case stopOnce
         /// The plugin is removed.
         case dropped
@@ -74,8 +74,8 @@ package struct PluginRegistry: Sendable {
         return id
     }
 
-    /// Handles the result of a plugin's `initialize`. A plugin that removed itself meanwhile stays removed, whatever
-    /// the result is.
+    /// Handles the result of a plugin's `initialize`. A plugin that removed itself in the meantime stays removed,
+    /// regardless of the result.
     package mutating func finishInitializing(_ id: PluginID, _ outcome: Outcome) -> Admission {
         switch outcome {
         case .accepted:

@@ -1,4 +1,4 @@
-/// The streams that a plugin can subscribe to: any of six.
+/// A set of streams that a plugin can subscribe to. There are six streams.
 ///
 ///     await host.subscribe(self, to: [.positions, .errors])
 ///     await host.subscribe(self, to: .all ^ .pluginData)   // all but one

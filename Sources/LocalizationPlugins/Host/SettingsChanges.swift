@@ -25,7 +25,7 @@ package struct SettingsChanges: Sendable {
     /// Makes all changes in settings, in their order.
     package func make(in settings: inout SettingsStack) {
         for change in changes {
-            // Each was validated when it was added: its validity doesn't depend on the others.
+            // Each change was validated when it was added, and its validity doesn't depend on the others.
             try? Self.make(change, in: &settings)
         }
         settings.apply()

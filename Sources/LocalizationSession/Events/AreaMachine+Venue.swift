@@ -11,8 +11,8 @@ extension AreaMachine {
             }, dwell: settings.areaDwell)
     }
 
-    /// The probability from which a device stays in its room although its point is in another one: at a border, where both
-    /// rooms have about the same, the point goes to and fro.
+    /// The room probability from which a device stays in its room although its point is in another one. Near a border,
+    /// both rooms have about the same probability, and the point moves back and forth between them.
     private static let probabilityOfStaying = 0.3
 
     /// Returns whether the device may still be in its room, although its point has left it.
@@ -36,7 +36,7 @@ extension AreaMachine {
         }
     }
 
-    /// The bytes of the machine's own memory: without the areas, which copies of a machine share.
+    /// The size in bytes of the machine's own memory, without the areas, which copies of a machine share.
     package var byteCount: Int {
         MemoryLayout<Presence>.stride * (presences.capacity + next.capacity)
             + MemoryLayout<Int>.stride * found.capacity

@@ -88,7 +88,7 @@ package struct AreaMachine: Hashable, Sendable {
         owners = watched.indices.flatMap { index in watched[index].places.map { _ in index } }
     }
 
-    /// Replaces the watched areas. Areas that were watched before stay entered, even with another shape.
+    /// Replaces the watched areas. The device stays in an area that it has entered, even if the area's shape changes.
     ///
     /// - Parameter place: returns the new index for the old index of an area; nil if the area is no longer watched,
     ///   which causes no exit.
@@ -108,7 +108,8 @@ package struct AreaMachine: Hashable, Sendable {
     /// Handles a position of the device; returns exits before entries, each in the order of the areas.
     ///
     /// - Parameters:
-    ///   - isNew: whether the position has a new reading behind it. Otherwise, no change begins; one that has begun ends.
+    ///   - isNew: whether a new reading contributed to the position. Without one, no entry and no exit begins, but one
+    ///     that has begun continues.
     ///   - time: the current observation time, which measures dwells; nil if observation was never interrupted.
     package mutating func observe(
         _ point: MapPoint, on map: MapID, isNew: Bool = true, at now: Instant, watched time: Instant? = nil
@@ -141,7 +142,7 @@ package struct AreaMachine: Hashable, Sendable {
         return exits + entries
     }
 
-    /// Returns whether the device is inside an area that doesn't contain a point, and that is still likely.
+    /// Returns whether the device is in an area that doesn't contain a point but is still likely.
     ///
     /// - Parameter isLikely: returns whether the area with a number is likely.
     func isInside(anAreaWithout point: MapPoint, on map: MapID, where isLikely: (Int) -> Bool) -> Bool {

@@ -17,7 +17,8 @@ struct InteractionWatch: Sendable {
     static let pointDistance = 3.0
     /// The factor of the distance for an exit, which prevents repeated entries and exits at the border.
     static let exitFactor = 1.5
-    /// The silence in listening time after which a beacon is away, as for regions: ``RegionSettings/exitTimeout``.
+    /// The listening time without a sighting after which a beacon is away, as for regions:
+    /// ``RegionSettings/exitTimeout``.
     static let silence = RegionSettings().exitTimeout
 
     private let venueID: VenueID

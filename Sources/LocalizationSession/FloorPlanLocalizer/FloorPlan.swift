@@ -107,8 +107,8 @@ extension SharedScanSource {
     ///   - isSoft: `true` combines the coordinate with the other evidence of the session; `false` replaces that
     ///     evidence.
     /// - Returns: the number of readers that received the coordinate.
-    /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is more than 50 m and the
-    ///   radius off the plan.
+    /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is off the plan by more
+    ///   than 50 m plus the radius.
     @discardableResult public func submit(
         _ coordinate: Coordinate, on plan: FloorPlan, radius: Double, isSoft: Bool = false
     ) throws(FixError) -> Int {

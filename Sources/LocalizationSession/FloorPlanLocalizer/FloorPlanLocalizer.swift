@@ -25,7 +25,7 @@ public actor FloorPlanLocalizer {
     nonisolated let positionBroadcast: Broadcast<Position>
     nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
     nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
-    /// The elements of streams that are derived from others.
+    /// The counts of the elements in streams that are derived from others.
     nonisolated let derivedElements = DerivedElements()
 
     /// Creates a stopped floor plan localizer.
@@ -122,8 +122,8 @@ public actor FloorPlanLocalizer {
     ///   - radius: 68 % radius, in pixels for a pixel position and in metres otherwise.
     ///   - isSoft: `true` combines the position with the radio readings; `false` replaces their evidence.
     /// - Returns: the outcome of the fix.
-    /// - Throws: `FixError` if the position or the radius is invalid, or if the position is more than 50 m and the
-    ///   radius off the plan.
+    /// - Throws: `FixError` if the position or the radius is invalid, or if the position is off the plan by more than
+    ///   50 m plus the radius.
     @discardableResult public func submit(
         _ place: FixPlace, radius: Double, isSoft: Bool = false
     ) async throws(FixError) -> FixOutcome {

@@ -35,7 +35,8 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: next.state, directives: [.publish(.connected)] + next.directives)
     }
 
-    /// Handles an update that the venue source sent unasked. A newer packet takes effect with the next preparation.
+    /// Handles an update that the venue source sent without a request. A newer packet takes effect with the next
+    /// preparation.
     mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
         switch update {
         case .catalogue, .packet: return Transition(state: state)
@@ -44,7 +45,7 @@ extension FloorPlanLocalizerMachine {
         }
     }
 
-    /// Fetches the packet, from `connected` on, if the goal requires it.
+    /// Fetches the packet if the goal requires it; otherwise, the state becomes `connected`.
     private mutating func load(at now: Instant) -> Transition {
         guard let goal, goal >= .ready else { return Transition(state: .connected) }
         let stack = (parameters ?? FloorPlanLocalizerParameters()).settings(settings, venue: plan.venueID)
@@ -90,7 +91,7 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: next.state, directives: [.publish(.ready)] + next.directives)
     }
 
-    /// Begins the session, from `ready` on, if positioning is the goal.
+    /// Begins the session if positioning is the goal; otherwise, the state becomes `ready`.
     private mutating func begin(at now: Instant) -> Transition {
         guard goal == .positioning, let preparation else { return Transition(state: .ready) }
         var session = Session(settings: preparation.settings, seed: seed, pace: pace) { _, _ in preparation.belief }

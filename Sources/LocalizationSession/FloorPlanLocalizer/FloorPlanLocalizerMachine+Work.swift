@@ -19,7 +19,7 @@ extension FloorPlanLocalizerMachine {
     mutating func observe(_ decoded: DecodedReading, _ delay: Duration, at now: Instant) -> Transition {
         let reading = decoded.reading
         guard session != nil else { return Transition(state: state) }  // of an earlier session
-        // A fix for all sessions on a radio may be on another floor plan.
+        // A fix that was submitted to all sessions of a radio may be on another floor plan.
         if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
         switch reading {
         case .radio(let event):
@@ -95,7 +95,7 @@ extension FloorPlanLocalizerMachine {
         let next = isOver && !hasPosition ? state : workState(at: now)
         if next != .positioning, next != .buffering { latency = .zero }
         var directives: [Directive] = next == state ? [] : [.publish(next)]
-        // The state before the first position was published when the session began.
+        // `waitingForFix` was published when the session began.
         if next == .waitingForFix, !isTrouble(state) { directives = [] }
         directives += emitted.map(Directive.emit) + others
         staleAt = staleAt(in: next, at: now)
@@ -119,11 +119,11 @@ extension FloorPlanLocalizerMachine {
     private func workState(at now: Instant) -> FloorPlanLocalizerState {
         if let trouble { return .reconnecting(trouble) }
         guard hasPosition else { return .waitingForFix }
-        // A session that began with a fix may have received nothing yet.
+        // A session that began with a fix may emit positions before it receives a reading.
         guard let latestAge else { return .positioning }
         let present = heardTime(at: now)
         if latestAge.silence(at: present) >= heavy { return .heavyBuffering }
-        // After such a silence there is one reading; the next update shows whether more follow.
+        // After this silence, only one reading has arrived; the next update shows whether more follow.
         if state == .heavyBuffering || latestAge.age(at: present) >= light { return .buffering }
         guard case .localizationRunning? = session?.state else { return .buffering }
         return .positioning

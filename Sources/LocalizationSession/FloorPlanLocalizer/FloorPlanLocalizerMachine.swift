@@ -46,7 +46,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case fetchPacket(VenueID)
         /// Do this work outside the actor, instead of any fetch, and return its result as `prepared`.
         ///
-        /// Indirect, as a venue is large.
+        /// Indirect, because a venue is large.
         indirect case prepareBelief(BeliefPreparation)
         /// Cancel any fetch or preparation.
         case cancelFetch
@@ -103,12 +103,12 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     var backoff: Backoff
     /// The instant of the next retry; nil if no request has failed.
     var retryAt: Instant?
-    /// The instant at which the readings become too old for the state; nil if they can't.
+    /// The instant at which the latest reading becomes too old for the state; nil if its age can't change the state.
     var staleAt: Instant?
     /// The error that stops the radio's reception; nil without one.
     var trouble: LocalizationError?
     var hasPosition = false
-    /// The age of the latest reading from the venue, in listening time; nil before any.
+    /// The age of the latest reading from the venue, in listening time; nil before the first one.
     var latestAge: ReadingAge?
     /// The time from the latest reception to the position computed from it; zero while there are no positions.
     package var latency = Duration.zero

@@ -35,7 +35,7 @@ public enum FloorPlanLocalizerState: Hashable, Sendable {
     case waitingForFix
     /// The localizer emits positions.
     case positioning
-    /// The localizer emits positions that rest on old readings.
+    /// The localizer emits positions that are based on old readings.
     case buffering
     /// The readings are too old for a position.
     case heavyBuffering

@@ -11,11 +11,11 @@ extension Localizer {
     /// replaces the estimate within its radius, and later readings may contradict it. A soft fix is combined with the
     /// other evidence, like a radio reading. Before a venue is known, the session keeps the fix for a venue that has
     /// its map. With a forced venue, the session assumes at once that the device is in that venue. The session replaces
-    /// the instant of the fix by its own.
+    /// the fix's instant with its own current instant.
     /// - Parameter fix: the position, which `VenueMap.fix(at:radius:)` creates from metres, pixels or a coordinate.
     /// - Returns: the outcome of the fix. The session ignores a fix if its radius isn't above 0, its position isn't
-    ///   finite, the venue has no such map, or the position is more than 50 m and the radius off the plan. The outcome
-    ///   then contains the reason.
+    ///   finite, the venue has no such map, or the position is off the plan by more than 50 m plus the radius. The
+    ///   outcome then contains the reason.
     @discardableResult public func submit(_ fix: Fix) async -> FixOutcome {
         await guide(.fix(fix)) ?? .ignored(.methodWithoutMemory)
     }
@@ -26,7 +26,7 @@ extension Localizer {
     /// of the device.
     public func setHeading(_ course: Double) async { _ = await guide(.heading(course)) }
 
-    /// Locks the floor to a map, whatever the readings indicate.
+    /// Locks the floor to a map, regardless of the readings.
     ///
     /// The lock applies in every venue that has a map with this number, and in later sessions. A second call changes
     /// the map. ``unlockFloor()`` removes the lock.
@@ -50,13 +50,13 @@ extension Localizer {
 extension Localizer {
     /// Waits until the session has handled the readings of its source up to an instant.
     ///
-    /// Another reader of a shared source may be ahead of the session. What it learns from a reading belongs after the
-    /// earlier readings.
+    /// Another reader of a shared source may be ahead of the session. What it infers from a reading must reach the
+    /// session after the earlier readings.
     ///
-    /// The method returns at once if no session is running, if the session has no reading yet, or if the instant is more
-    /// than 5 s after its latest reading. In the last case, the instant is from another timeline, or the readings are
-    /// late. The wait ends early when the session ends, when the task is cancelled, and after 5 s on the clock of a live
-    /// source.
+    /// The method returns at once if no session is running, if the session has no reading yet, or if the instant is
+    /// more than 5 s after its latest reading. In the last case, the instant is from another timeline, or the readings
+    /// are late. The wait ends early when the session ends, when the task is cancelled, and after 5 s on the clock of a
+    /// live source.
     /// - Parameter instant: an instant of the source's time.
     package func waitForReadings(upTo instant: Instant) async {
         let instant = runtime.timeline.ofSession(instant)

@@ -4,11 +4,11 @@ import VenueModel
 
 // Values for the monitoring of a session, in addition to `activityCounts` and `state`.
 extension Localizer {
-    /// The latest place of this or an earlier session, indoors or outdoors; nil before any.
+    /// The latest place of this or an earlier session, indoors or outdoors; nil before the first one.
     public var latestPlace: LocatedPlace? { located?.place }
 
     /// The time since ``latestPlace`` was emitted, on the clock of a live source or in a recording's instants; nil
-    /// before any place.
+    /// before the first place.
     public var timeSinceLatestPlace: Duration? { located.map { max(.zero, age(of: $0)) } }
 
     /// The consistency of the estimated position with the evidence of the last seconds; nil without a venue.

@@ -1,5 +1,5 @@
 extension Localizer {
-    /// Returns the knowledge of the session at the current instant: state, position, particles and received beacons.
+    /// Returns a snapshot of the session at the current instant: state, position, particles and received beacons.
     ///
     /// The session does no work for snapshots until you call this method. The time is linear in the number of
     /// particles of the session and in the number of received beacons.

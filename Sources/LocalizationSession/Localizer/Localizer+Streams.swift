@@ -27,8 +27,8 @@ extension Localizer {
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
     /// A stream of the session's states, each with the evidence for its venue, beginning with the current one.
     ///
-    /// The stream repeats a state when the evidence changes. For example, satellites identified the venue, and the
-    /// source then receives its first beacon.
+    /// The stream repeats a state when the evidence changes: for example, when the source receives the first beacon of
+    /// a venue that satellites identified.
     public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
     /// A stream of the service status, beginning with the current one.
     public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }

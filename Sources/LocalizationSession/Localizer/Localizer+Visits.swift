@@ -4,8 +4,9 @@ import VenueModel
 extension Localizer {
     /// A stream of the venues and floor plans that the device enters and leaves, beginning with the current ones.
     ///
-    /// A visit of a venue begins with its first beacon, or with the first position inside. Satellite positions near the venue
-    /// don't begin one; ``downloadedVenues`` tells which venue they found. The stream buffers the newest 1024 visits.
+    /// A visit of a venue begins with its first beacon, or with the first position inside. Satellite positions near the
+    /// venue don't begin one; ``downloadedVenues`` emits the venue that they identified. The stream buffers the newest
+    /// 1024 visits.
     public nonisolated var visits: AsyncStream<VisitEvent> {
         let (states, elements) = (datedStateBroadcast.subscribe(), derivedElements)
         let (stream, continuation) = AsyncStream.makeStream(

@@ -53,15 +53,15 @@ public actor Localizer {
     nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
     nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
     nonisolated let outputBroadcast: Broadcast<SessionOutput>
-    /// The elements of streams that are derived from others, such as the visits.
+    /// The counts of the elements in streams that are derived from others, such as the visits.
     nonisolated let derivedElements = DerivedElements()
 
     /// Creates an idle localizer.
     ///
     /// - Parameters:
     ///   - source: the source of the readings.
-    ///   - gnss: the satellite receiver; nil for none. A localizer uses it with a live source only, as the readings of
-    ///     a recording contain the satellite positions.
+    ///   - gnss: the satellite receiver; nil for none. A localizer uses it with a live source only, because the
+    ///     readings of a recording contain the satellite positions.
     ///   - venues: the source of the venue packets.
     ///   - settings: the settings of the session.
     ///   - clock: the clock that measures the time between readings of a live source.
@@ -166,7 +166,7 @@ public actor Localizer {
     /// The current settings with the source of each value. The current venue is one of the sources.
     public var settings: SettingsStack { runtime.driver.machine.stack }
 
-    /// Replaces the applied settings. The settings of the venue stay in effect beside them.
+    /// Replaces the applied settings. The settings of the venue also stay in effect.
     ///
     /// The RSSI threshold, intervals and timeouts take effect at once, as does the duty cycle if the source supports
     /// one. Settings of the position, floor and area estimation take effect with the next venue, and settings of the
@@ -303,7 +303,7 @@ extension Localizer {
     ///
     /// The memory alone yields no position. When the source receives the first beacon, the memory supplies the probable
     /// location of the device. The location is less certain the older the memory is. After `memoryTimeout`, the session
-    /// uses only the calibration. A device that was moved meanwhile is still located at its new place.
+    /// uses only the calibration. A device that was moved in the meantime is still located at its new place.
     /// - Parameters:
     ///   - memory: the value of ``memory`` or the result of ``suspend()``.
     ///   - duration: the age of the memory.
@@ -331,7 +331,7 @@ extension Localizer {
     /// interest end. While the localizer is paused, its state is `idle`.
     public func pause() async {
         guard !state.isOver else { return }
-        // A request that started the session must not end it: the pause stays.
+        // If a location request started the session, the end of that request must not end the pause.
         sessionOfRequests = nil
         _ = await suspend()
         isPaused = true

@@ -4,7 +4,7 @@ public enum ServiceStatus: String, Hashable, Sendable, CaseIterable {
     case stopped
     /// The session ended with an error. Remove the cause and start it again.
     case outOfService
-    /// The venue's data can't be fetched at present; the session retries.
+    /// The venue's data can't be fetched at the moment; the session retries.
     case unavailable
     /// The radio receives nothing or has failed; the session retries. Other sensors may still deliver readings.
     case limited

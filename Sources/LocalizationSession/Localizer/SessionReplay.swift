@@ -63,10 +63,11 @@ public struct SessionReplay: Sendable {
 
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     ///
-    /// In the state `searchVenue`, `.satellites` means that satellites identified a venue that the device hasn't entered yet.
+    /// In the state `searchVenue`, `.satellites` means that satellites identified a venue that the device hasn't
+    /// entered yet.
     public var detection: VenueDetection? { driver.machine.detection }
 
-    /// The first beacons of which an advertisement had no valid measured power.
+    /// The first beacons that sent an advertisement without a valid measured power.
     package var uncalibratedBeacons: [BeaconIdentity] { decoder.uncalibratedBeacons }
 
     /// The reason for the presence or absence of positions at the latest reading.
@@ -78,7 +79,7 @@ public struct SessionReplay: Sendable {
     /// The current session memory, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
-    /// Returns what the session knows now, as ``Localizer/snapshot(particles:)`` does.
+    /// Returns a snapshot of the session at its current instant, as ``Localizer/snapshot(particles:)`` does.
     ///
     /// - Parameter particles: the greatest number of particles in the snapshot.
     public func snapshot(particles: Int = 1000) -> SessionSnapshot {
@@ -114,8 +115,8 @@ public struct SessionReplay: Sendable {
 
     /// Does the work that is due before an instant, at which no reading arrives.
     ///
-    /// Call this before ``snapshot(particles:)``, for the state of the session at an instant between two readings. It
-    /// doesn't change the outputs of the session, if the next reading isn't earlier.
+    /// Call this before ``snapshot(particles:)``, for the state of the session at an instant between two readings. If
+    /// the next reading isn't earlier than the instant, the outputs of the session stay the same.
     public mutating func advance(to instant: Instant) -> [Output] {
         var outputs: [Output] = []
         while let steps = driver.wake(before: instant) { outputs += perform(steps) }

@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The knowledge of a session at one instant, for displays and for debugging.
+/// The state and the estimates of a session at one instant, for displays and for debugging.
 ///
 ///     let snapshot = await localizer.snapshot(particles: 300)
 ///     for beacon in snapshot.beacons where !beacon.isKnown { print("unknown beacon", beacon.identity) }
@@ -24,7 +24,7 @@ public struct SessionSnapshot: Hashable, Sendable {
     public struct Particle: Hashable, Sendable {
         /// The map of the particle.
         public var mapID: MapID
-        /// The place in metres, which can be a little off the plan.
+        /// The place in metres, which can be slightly off the plan.
         public var point: MapPoint
 
         /// Creates a particle.
@@ -68,7 +68,7 @@ public struct SessionSnapshot: Hashable, Sendable {
     public var instant: Instant
     /// The state of the session.
     public var state: LocalizationState
-    /// The latest position in the venue, whether or not the position filter lets the session emit it; nil before the
+    /// The latest position in the venue, even if the position filter kept the session from emitting it; nil before the
     /// first one and after the venue is lost.
     public var position: Position?
     /// The probability of each map in the venue's order, which sum to 1; empty before any evidence.
@@ -98,7 +98,7 @@ public struct SessionSnapshot: Hashable, Sendable {
 }
 
 extension LocalizationMachine {
-    /// Returns the knowledge of the session at an instant.
+    /// Returns a snapshot of the session at an instant.
     ///
     /// - Parameter limit: the greatest number of particles in the snapshot.
     package func snapshot(at now: Instant, particles limit: Int) -> SessionSnapshot {

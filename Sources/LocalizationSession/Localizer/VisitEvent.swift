@@ -3,7 +3,7 @@ import VenueModel
 
 /// An entry into or an exit from a venue or a floor plan.
 public struct VisitEvent: Hashable, Sendable {
-    /// The kinds of visits' beginnings and ends.
+    /// The kinds of entries and exits.
     public enum Content: Hashable, Sendable {
         /// The device entered the venue: a beacon of it was received, or a position inside is known.
         case enterVenue(Venue)
@@ -15,9 +15,9 @@ public struct VisitEvent: Hashable, Sendable {
         case exitFloorPlan(FloorPlan)
     }
 
-    /// The instant at which the session noticed it, on the timeline of ``SessionOutput/instant``.
+    /// The instant at which the session detected the entry or exit, on the timeline of ``SessionOutput/instant``.
     public var instant: Instant
-    /// What was entered or left.
+    /// The entry or exit, with the venue or the floor plan.
     public var content: Content
 
     /// Creates an event.

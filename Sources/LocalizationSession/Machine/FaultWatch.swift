@@ -1,11 +1,11 @@
 import IndoorVocabulary
 
-/// The decision which beacon faults a session reports.
+/// The selection of the beacon faults that a session reports.
 ///
-/// A fault is reported when it appears, and again if its kind changes. After the beacon has agreed with the others for
-/// `memory`, a new fault of it is reported again.
+/// A fault is reported when it appears, and again if its kind changes. If the beacon then has no fault for `memory`,
+/// its next fault is reported again.
 struct FaultWatch: Hashable, Sendable {
-    /// The time without a fault after which the session forgets that it reported one.
+    /// The time without a fault after which the next fault is reported again.
     static let memory = Duration.seconds(60)
 
     private struct Report: Hashable {
@@ -19,7 +19,7 @@ struct FaultWatch: Hashable, Sendable {
     /// Creates a watch without reports.
     init() {}
 
-    /// Notes the current faults; returns those to report, in their order.
+    /// Stores the current faults; returns those to report, in the same order.
     mutating func follow(_ faults: [BeaconFault], at now: Instant) -> [BeaconFault] {
         if faults.isEmpty, reports.isEmpty { return [] }
         var due: [BeaconFault] = []

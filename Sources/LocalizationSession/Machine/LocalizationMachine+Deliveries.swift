@@ -41,14 +41,14 @@ extension LocalizationMachine {
         let error = LocalizationError(endOfScan: error, pace: pace, isOnlySender: receiver == nil)
         guard !error.endsSession else { return end(with: .error(error), at: now) }
         scan.fail(at: now)
-        // Like a radio that is off: it receives nothing until it reports so or delivers a reading.
+        // A failed scan counts as a radio that is off, until the radio reports that it receives or delivers a reading.
         isDeaf = true
         diagnosing.scanFailure = error
         listened.pause(at: now)
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// Handles a failed satellite receiver. The session continues without it, whatever the error.
+    /// Handles a failed satellite receiver. The session continues without it after any error.
     mutating func loseReceiver(_ error: any Error, at now: Instant) -> Transition {
         guard receiver != nil else { return Transition(state: state) }
         var error = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")
@@ -57,7 +57,7 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// Handles the end of the scan. The session ends with its last sender.
+    /// Handles the end of the scan. The session ends when all senders have ended.
     mutating func endScan(at now: Instant) -> Transition {
         scan.hasEnded = true
         return receiver?.hasEnded ?? true ? finish(at: now) : Transition(state: state)

@@ -5,16 +5,17 @@ import VenueModel
 
 // The reason for the presence or absence of positions.
 extension LocalizationMachine {
-    /// How long a satellite position shows that the device is outdoors: longer than the interval of `lowAccuracy`.
+    /// How long a satellite position counts as evidence that the device is outdoors: longer than the `lowAccuracy`
+    /// interval.
     private static var outdoorMemory: Duration { .seconds(15) }
 
-    /// The reason as of the latest look; ``diagnosis(at:ofSearch:)`` has the details.
+    /// The reason as of the latest check; ``diagnosis(at:ofSearch:)`` has the details.
     package var reason: SessionDiagnosis.Reason { diagnosing.watch.reason }
 
     /// Returns the reason for the presence or absence of positions.
     ///
-    /// - Parameter isWhole: whether all readings of the search for a venue count, not only the recent ones. A recording
-    ///   at its end has such a diagnosis.
+    /// - Parameter isWhole: whether all readings of the search for a venue count, not only the recent ones, as at the
+    ///   end of a recording.
     package func diagnosis(at now: Instant, ofSearch isWhole: Bool = false) -> SessionDiagnosis {
         let reason = isWhole ? wholeReason(at: now) : reason(at: now)
         var diagnosis = SessionDiagnosis(state: shownState, reason: reason)
@@ -59,18 +60,18 @@ extension LocalizationMachine {
         return diagnosis
     }
 
-    /// Looks for a change of the reason after an event; returns the diagnosis if it is an output.
+    /// Checks whether the reason has changed after an event; returns the diagnosis if the session must emit it.
     mutating func diagnose(after event: Event, at now: Instant) -> Directive? {
         guard reportsDiagnosis, !isRoutine(event) else { return nil }
         let (before, current) = (diagnosing.watch.reason, reason(at: now))
         let isEmitted = diagnosing.watch.follow(current, at: now)
-        // The instant stays while it is in the future: each reading would postpone it.
+        // Keep an instant in the future: otherwise, each reading would postpone it.
         let isDue = diagnosing.watch.wakeAt.map { $0 <= now } ?? true
         if isDue || current != before { diagnosing.watch.wakeAt = nextLook(after: now) }
         return isEmitted ? .diagnose(diagnosis(at: now)) : nil
     }
 
-    /// Returns whether an event is a reading that changes no reason: the next tick considers it.
+    /// Returns whether an event is a reading after which the reason needs no check, because the next tick checks it.
     private func isRoutine(_ event: Event) -> Bool {
         guard diagnosing.watch.isCalm, !isDeaf, case .localizationRunning = state, case .reading(let decoded) = event
         else { return false }
@@ -123,7 +124,7 @@ extension LocalizationMachine {
         }
     }
 
-    /// Returns the reason for which the search finds no venue, from the recent readings.
+    /// Returns the reason why the search finds no venue, from the recent readings.
     private func searchReason(at now: Instant) -> SessionDiagnosis.Reason {
         let (present, evidence) = (listened.instant(at: now), diagnosing.evidence)
         if isUnusable { return isOutdoors(at: now) ? .outdoors : .noUsableVenue }
@@ -137,7 +138,7 @@ extension LocalizationMachine {
         return evidence.isSourceWorking(at: present) || isRadioHearing ? .noBeacons : .noReadings
     }
 
-    /// Returns the reason for which a search has found no venue, from all its readings.
+    /// Returns the reason why a search has found no venue, from all its readings.
     private func wholeReason(at now: Instant) -> SessionDiagnosis.Reason {
         guard case .searchVenue = state else { return reason(at: now) }
         let evidence = diagnosing.evidence

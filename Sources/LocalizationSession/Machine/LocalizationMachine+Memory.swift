@@ -21,9 +21,9 @@ struct RestoredMemory: Hashable, Sendable {
     }
 }
 
-// The session memory, which one session leaves to the next.
+// The session memory, which a later session can restore.
 extension LocalizationMachine {
-    /// Returns the session memory. Parts without new readings stay as an earlier session left them.
+    /// Returns the session memory. Parts without new readings keep their values from the earlier session.
     package func memory(at now: Instant) -> SessionMemory {
         var memory = SessionMemory()
         if let visit, restored == nil || !visit.belief.places.isEmpty {
@@ -44,7 +44,7 @@ extension LocalizationMachine {
         return Transition(state: state)
     }
 
-    /// Dates the restored memory at the beginning of a session, from which on its age grows.
+    /// Sets the instant of the restored memory at the beginning of a session. The memory's age increases from then on.
     mutating func dateRestoredMemory(at now: Instant) {
         last = nil
         guard let age = restored?.memory.age else { return }

@@ -71,7 +71,8 @@ extension LocalizationMachine {
 
     /// Returns whether satellites contradict that the device is in the venue that they have identified.
     ///
-    /// Faint readings through walls, received outside, must not locate the device after it enters.
+    /// The session receives weak readings through the walls while the device is outside. After the device enters, these
+    /// readings must not affect its position.
     func isHeldBack(at now: Instant) -> Bool {
         guard isNearbyOnly, let venue = visit?.venue.id else { return false }
         return search.isContradicted(venue, at: listened.instant(at: now))
@@ -127,7 +128,7 @@ extension LocalizationMachine {
         }
     }
 
-    /// Notes a sighting as evidence for the venue. It outranks satellites and a forced venue.
+    /// Notes a sighting as evidence for the venue. It takes precedence over satellites and a forced venue.
     private mutating func note(_ sighting: Sighting) {
         guard let venue = state.venueID, detectedBy != .beacons else { return }
         if search.owner(of: sighting.beacon) == venue { detectedBy = .beacons }
@@ -136,7 +137,7 @@ extension LocalizationMachine {
     /// Handles a radio event. A failure is reported as an error, so that the user learns why there are no positions.
     private mutating func hear(_ event: RadioEvent, at now: Instant) -> Transition {
         isDeaf = event.status.isFailure
-        // A radio that rests between two passes works.
+        // A radio that rests between two passes works normally.
         if event.status != .resting { diagnosing.radio = event }
         diagnosing.scanFailure = nil
         if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
@@ -144,8 +145,8 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(LocalizationError(event))])
     }
 
-    /// Notes that a radio that delivers a reading is listening, whatever it reported. Readings from before a rest may
-    /// arrive late.
+    /// Notes that the radio is listening, because it has delivered a reading, whatever status it reported. A late
+    /// reading from before a rest doesn't resume the listening time.
     private mutating func noteListening(by reading: SensorReading) {
         switch reading {
         case .sighting, .advertisement:
@@ -177,8 +178,8 @@ extension LocalizationMachine {
         return .sighting(sighting)
     }
 
-    /// Returns the sighting that a distance stands for in the search for a venue: of a beacon with the usual power in the
-    /// place of the anchor.
+    /// Returns the sighting that represents a distance in the search for a venue: that of a beacon with the default
+    /// power at the place of the anchor.
     private func sign(of range: RangeReading) -> Sighting {
         let power = settings.positioning.signal.defaultPower
         return Sighting(

@@ -59,7 +59,7 @@ extension LocalizationMachine {
         return Transition(state: way.state, directives: directives + way.directives)
     }
 
-    /// Handles an update that the venue source sent unasked.
+    /// Handles an update that the venue source sent without a request.
     mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
         switch update {
         case .failure(let error):
@@ -95,8 +95,8 @@ extension LocalizationMachine {
         return Transition(state: final, directives: directives)
     }
 
-    /// Handles the end of all senders: emits a last position from all readings, unless it was emitted already, then
-    /// idle.
+    /// Handles the end of all senders: emits a last position from all readings, unless it was emitted already, and then
+    /// the state `idle`.
     mutating func finish(at now: Instant) -> Transition {
         var directives: [Directive] = []
         switch state {
@@ -320,7 +320,8 @@ extension LocalizationMachine {
         return since.duration(to: now) >= settings.motion.reckoningLimit
     }
 
-    /// Returns the latest evidence for the venue, in listening time, from which the timeout of its loss runs.
+    /// Returns the instant of the latest evidence for the venue, in listening time, at which the timeout of its loss
+    /// starts.
     ///
     /// Positions need beacons, or motion after a fix. For the search for a floor, satellite positions are enough.
     private func lastSign(of venue: VenueID) -> Instant? {

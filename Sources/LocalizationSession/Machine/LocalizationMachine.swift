@@ -69,22 +69,22 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case fetchPacket(VenueID)
         /// Do this work outside the actor, instead of any fetch, and return its result as `prepared`.
         ///
-        /// Indirect, as a venue is large.
+        /// Indirect, because a venue is large.
         indirect case prepareBelief(BeliefPreparation)
         /// Cancel any fetch or preparation.
         case cancelFetch
         case publish(LocalizationState)
         case emit(Position)
         case emitOutdoor(OutdoorPosition)
-        /// Indirect, as an estimate is larger than the other directives.
+        /// Indirect, because an estimate is larger than the other directives.
         indirect case emitMotion(MotionUpdate)
         case emitEvent(LocalizationEvent)
-        /// Indirect, as motion.
+        /// Indirect, like `emitMotion`.
         indirect case emitInteraction(InteractionEvent)
         /// Emit a venue that was found by its coordinate, or a newer version than the session uses.
         case announceVenue(Venue)
         case report(LocalizationError)
-        /// Emit a reason for the absence of positions that has lasted, or its end. Indirect, as motion.
+        /// Emit a reason for the absence of positions once it has lasted, or its end. Indirect, like `emitMotion`.
         indirect case diagnose(SessionDiagnosis)
         /// Set the duty cycle of the radio.
         case schedule(ScanSchedule)
@@ -96,7 +96,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         var directives: [Directive] = []
     }
 
-    /// What the session does. ``shownState`` is the state that it emits.
+    /// The machine's own state. The session emits ``shownState``, which can differ.
     package private(set) var state = LocalizationState.idle
     /// All sources of settings; the venue is one of them.
     package internal(set) var stack: SettingsStack
@@ -136,7 +136,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var isInFront = false
     /// The evidence that identified the current venue; nil without any.
     var detectedBy: VenueDetection?
-    /// The instant of the latest outdoor position; nil before any.
+    /// The instant of the latest outdoor position; nil before the first one.
     var lastOutdoor: Instant?
     /// The starting point of the next visit; nil without a fix.
     var initialFix: Fix?
@@ -154,13 +154,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var gate = PositionGate()
     /// The calibration of the device before the current visit; nil without one.
     var earlierCalibration: Calibration?
-    /// The instant of the latest emitted position; nil before any.
+    /// The instant of the latest emitted position; nil before the first one.
     var lastPosition: Instant?
     /// The memory of an earlier session, until this session has an estimate of its own.
     var restored: RestoredMemory?
     /// The memory of the last session after its end; nil while a session is running.
     var last: RestoredMemory?
-    /// The instant of the latest satellite position that was used; nil before any.
+    /// The instant of the latest satellite position that was used; nil before the first one.
     var lastSatellites: Instant?
     /// The pace of the source.
     let pace: ScanPace
@@ -203,8 +203,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         receiver = hasReceiver ? Delivery(backoff: Backoff(first: settings.retryPause, seed: receiverSeed)) : nil
     }
 
-    /// The state of the session. While the device may still be in front of a venue that satellites identified, it is
-    /// outdoors: `searchVenue`.
+    /// The state that the session emits. While the device may still be in front of a venue that satellites identified,
+    /// this is `searchVenue`: the device counts as outdoors.
     package var shownState: LocalizationState { isInFront ? .searchVenue : state }
 
     /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
@@ -212,7 +212,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
     /// The instant of the next `tick`; nil if the machine waits for other events only. An earlier tick does nothing.
     package var nextWake: Instant? {
-        // Without an array, as each reading calls this.
+        // Each reading calls this property, and an array would allocate memory.
         earlier(earlier(wakeAt, diagnosing.watch.wakeAt), earlier(scan.resumeAt, receiver?.resumeAt))
     }
 

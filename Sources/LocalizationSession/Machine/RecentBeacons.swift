@@ -8,7 +8,7 @@ struct RecentBeacons: Sendable {
     /// The latest reading of a beacon.
     struct Entry: Hashable, Sendable {
         var beacon: BeaconIdentity
-        /// dBm.
+        /// The RSSI in dBm.
         var rssi: Double
         var instant: Instant
     }

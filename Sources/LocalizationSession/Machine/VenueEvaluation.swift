@@ -3,15 +3,15 @@ public enum VenueDetection: String, Hashable, Sendable, CaseIterable {
     /// The source received beacons of the venue.
     case beacons
     /// Satellite positions lie in or near the venue, and the source hasn't received any of its beacons yet. The device
-    /// may be in front of the building, so that the session is in `searchVenue`.
+    /// may be in front of the building, so the session stays in `searchVenue`.
     case satellites
 }
 
 /// The state of a session, and the evidence that identified the venue.
 ///
-/// In the state `searchVenue`, the evidence `.satellites` means that satellites have identified a venue. Its data arrive on
-/// ``Localizer/downloadedVenues``, and the device may be in front of the building. In the states with a venue, the device
-/// is inside.
+/// In the state `searchVenue`, the evidence `.satellites` means that satellites have identified a venue.
+/// ``Localizer/downloadedVenues`` emits its data, and the device may be in front of the building. In the states with a
+/// venue, the device is inside.
 public struct VenueEvaluation: Hashable, Sendable {
     /// The state of the session.
     public var state: LocalizationState

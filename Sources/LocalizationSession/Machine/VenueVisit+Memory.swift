@@ -30,8 +30,8 @@ extension VenueVisit {
 
     /// Restores the visit of an earlier session, if it had this version of the venue.
     ///
-    /// The restored position is less certain the older it is. Rooms and fences are those with emitted events; the visit
-    /// starts from them whatever their age.
+    /// The older the restored position is, the less certain it is. The visit starts in the restored rooms and fences,
+    /// for which the earlier session has emitted events, whatever their age.
     mutating func begin(
         with stay: SessionMemory.Stay, of instant: Instant, timeout: Duration, watching monitored: MonitoredGeofences
     ) {

@@ -11,7 +11,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     var rooms: AreaMachine
     var fences: AreaMachine
     var interactions: InteractionWatch
-    /// The instant at which the packet arrived, in listening time, for a venue without any sighting.
+    /// The instant at which the packet arrived, in listening time. It counts as the latest sighting while there is
+    /// none.
     let since: Instant
     /// The map that the floor is locked to; nil without a lock.
     private(set) var lockedMap: MapID?
@@ -24,14 +25,14 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private var geofenceRevision = 0
     /// The instant of the latest fix in the venue, in listening time; nil without one.
     private(set) var placedAt: Instant?
-    /// The instant of the latest motion reading, in listening time; nil before any.
+    /// The instant of the latest motion reading, in listening time; nil before the first one.
     private(set) var lastMotion: Instant?
     /// The observation time of rooms and fences, and of floors, which elapses while sensors can detect changes of them.
     private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())
-    /// The latest readings that detect, without the radio, where the device moves and between which floors.
+    /// The instants of the latest readings that can detect, without the radio, movement and changes of the floor.
     private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
-    /// Whether a reading that can change the areas or the floor has arrived since they were decided. Without one, the point
-    /// moves by the motion model alone, toward the middle of the plan.
+    /// Whether a reading that can change the areas or the floor has arrived since they were decided. Without one, only
+    /// the motion model moves the point, toward the middle of the plan.
     private var hasNewEvidence = (areas: false, floors: false)
     /// The instant of the latest step that was evidence.
     private var lastStep: Instant?
@@ -87,7 +88,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         }
     }
 
-    /// Advances the observation time of rooms, fences and floors, except for rests of the radio without other sensors.
+    /// Advances the observation time of rooms, fences and floors, except while the radio rests and no other sensor
+    /// observes.
     mutating func follow(_ listened: ListenedTime, to now: Instant) {
         watchedTimes.areas.follow(listened, sensed: lastSensed.areas, to: now)
         watchedTimes.floors.follow(listened, sensed: lastSensed.floors, to: now)
@@ -100,7 +102,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     mutating func lock(to map: MapID?) {
         let before = lockedMap
         lockedMap = map.flatMap { venue.map($0)?.id }
-        // The readings so far decide anew.
+        // The readings so far are enough for a new decision.
         if lockedMap != before { hasNewEvidence = (true, true) }
         belief.lock(to: lockedMap)
     }

@@ -2,9 +2,9 @@ import IndoorVocabulary
 
 /// The detection of a source whose instants don't advance.
 struct InstantWatch: Hashable, Sendable {
-    /// The number of sightings of one beacon at one instant that is an error; no beacon sends so often.
+    /// The number of sightings of one beacon at one instant at which the watch reports them. No beacon sends so often.
     static let sightings = 20
-    /// The same for samples of the other sensors, which arrive a hundred times a second.
+    /// The same number for samples of the other sensors, which deliver about a hundred samples per second.
     static let samples = 200
     /// The greatest number of beacons whose sightings are counted.
     private static let beaconLimit = 1024

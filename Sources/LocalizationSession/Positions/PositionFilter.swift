@@ -26,13 +26,13 @@ public struct PositionFilter: Hashable, Sendable {
 
 /// The application of a position filter, with the last position that passed.
 package struct PositionGate: Hashable, Sendable {
-    /// The last position that passed; nil before any.
+    /// The last position that passed; nil before the first one.
     private var last: Position?
 
     /// Creates a gate that lets the first position pass.
     package init() {}
 
-    /// Makes the next position pass, whatever the filter.
+    /// Makes the next position pass, regardless of the filter.
     package mutating func open() { last = nil }
 
     /// Returns whether a position passes a filter, which may differ from call to call.

@@ -5,10 +5,10 @@ import VenueModel
 struct PositionHistory: Sendable {
     private var positions: [Position] = []
 
-    /// The number of positions in half a minute at two a second.
+    /// The number of positions to keep: half a minute at two positions per second.
     private static let limit = 64
 
-    /// The latest position; nil before any.
+    /// The latest position; nil before the first one.
     var latest: Position? { positions.last }
 
     /// Appends a position, which isn't earlier than those before.

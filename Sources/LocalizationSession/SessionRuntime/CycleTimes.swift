@@ -36,7 +36,7 @@ public struct CycleTimes: Hashable, Sendable {
 
 /// The measurement of a session's work with a clock from the caller.
 struct CycleMeter: Sendable {
-    /// The time that increases while the session works.
+    /// Returns the time of a clock that advances while the session works.
     let clock: @Sendable () -> Duration
     private(set) var times = CycleTimes()
 

@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// The delivery delay of readings, relative to the quickest delivery.
 ///
-/// The clocks of the source and of the session have no common zero. The least difference between them so far is assumed
-/// to be a delivery without delay; the delay of another delivery is its difference beyond that.
+/// The clocks of the source and of the session have different zeros. The smallest difference between them so far counts
+/// as a delivery without delay. The delay of another delivery is the amount by which its difference is larger.
 struct DeliveryDelay: Hashable, Sendable {
     /// The clock's time minus the source's, for the quickest delivery.
     private var least: Duration?

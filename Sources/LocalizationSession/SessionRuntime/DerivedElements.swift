@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The counts of the elements in streams that are derived from other streams of a session, such as its visits.
 ///
-/// A class, because the tasks of all such streams count in one place.
+/// A class, because the tasks of all such streams share the counts.
 final class DerivedElements: Sendable {
     private struct Counts {
         var sent = 0

@@ -21,7 +21,7 @@ struct ReadingWaits: Sendable {
         waits.removeAll { $0.instant <= instant }
     }
 
-    /// Ends all waits, as the session has ended.
+    /// Ends all waits, because the session has ended.
     mutating func endAll() {
         for wait in waits { wait.end.finish() }
         self = ReadingWaits()

@@ -8,9 +8,10 @@ import VenueModel
 package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     /// The source of the readings.
     private(set) var source: any ScanSource
-    /// Returns the source that follows a schedule, in place of the given one; nil if that one follows it.
+    /// Returns the source to use for a schedule instead of the given one; nil if the given one follows the schedule
+    /// itself.
     private let schedule: @Sendable (any ScanSource, ScanSchedule) throws(LocalizationError) -> (any ScanSource)?
-    /// Whether a scan is running, and not over by itself.
+    /// Whether a scan is running; false after the scan has ended by itself.
     var isScanning = false
     /// The satellite receiver; nil for none.
     private let gnss: (any GNSSSource)?
@@ -101,7 +102,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         updates.follow(venues.updates, for: shell) { await $0.receive($1, of: $2) }
     }
 
-    /// Sets the duty cycle of the radio. If the source needs a control for that, a running scan begins again with it.
+    /// Sets the duty cycle of the radio. If this requires another source, a running scan restarts with that source.
     mutating func keep(_ schedule: ScanSchedule, for shell: some SessionShell) throws(LocalizationError) {
         guard let steered = try self.schedule(source, schedule) else { return }
         source = steered

@@ -99,7 +99,7 @@ extension SessionShell {
                 emit(step)
                 continue
             }
-            // On a recording, time stands still until the result is available.
+            // On a recording, time doesn't advance until the result is available.
             guard let task = carryOut(work), runtime.source.pace == .recorded else { continue }
             await task.value
             guard runtime.scan.isCurrent(session) else { return }  // stopped meanwhile

@@ -35,7 +35,8 @@ extension VenueSource {
         await send(answer)
     }
 
-    /// Returns the packet of a venue. Reports its progress in order beforehand, on whatever thread the source sends it.
+    /// Returns the packet of a venue. Reports its progress in order beforehand, from any thread on which the source
+    /// sends it.
     private func packet(
         for id: VenueID, reporting report: @escaping @Sendable (Double) async -> Void
     ) async throws -> Venue {

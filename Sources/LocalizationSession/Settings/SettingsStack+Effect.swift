@@ -2,7 +2,7 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// A setting that was given on the device, and that has no effect in a venue.
+/// A setting that was given on the device but has no effect in a venue.
 package struct UselessSetting: Hashable, Sendable {
     /// The key.
     package var key: String
@@ -13,8 +13,8 @@ package struct UselessSetting: Hashable, Sendable {
 }
 
 extension SettingsStack {
-    /// Returns the settings of the measurement model that were given on the device, and without which positions in a venue
-    /// would be the same.
+    /// Returns the settings of the measurement model that were given on the device but don't change the positions in a
+    /// venue.
     package func useless(in venue: Venue) -> [UselessSetting] {
         var there = self
         _ = there.enter(venue.settings)

@@ -6,7 +6,7 @@ struct DiagnosisRecord: Hashable, Sendable {
     var evidence = SearchEvidence()
     /// The latest failure of the pending request; nil if it hasn't failed.
     var requestFailure: LocalizationError?
-    /// The latest event of the radio that isn't a rest; nil before any.
+    /// The latest event of the radio that isn't a rest; nil before the first one.
     var radio: RadioEvent?
     /// The failure of the scan after that event; nil if it hasn't failed.
     var scanFailure: LocalizationError?

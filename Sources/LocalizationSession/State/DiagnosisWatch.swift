@@ -1,26 +1,27 @@
 import IndoorVocabulary
 
-/// The decision which reasons of a session are worth an output.
+/// The selection of the reasons that a session emits.
 ///
-/// A session passes through many reasons before its first position. A reason is emitted only if it has lasted for
-/// `patience`, and its end if it was emitted.
+/// A session passes through many reasons before its first position. It emits a reason only if the reason has lasted for
+/// `patience`, and the end of a reason only if it emitted that reason.
 struct DiagnosisWatch: Hashable, Sendable {
     /// How long a reason for the absence of positions lasts before it is emitted.
     static let patience = Duration.seconds(5)
 
-    /// The reason at the latest look.
+    /// The reason at the latest check.
     private(set) var reason = SessionDiagnosis.Reason.notRunning
     /// The instant since which the reason holds.
     private var since = Instant.zero
     /// The latest emitted problem; nil if there was none, or its end was emitted.
     private var emitted: SessionDiagnosis.Reason?
-    /// The instant of the next look; nil if only an event can change the reason.
+    /// The instant of the next check; nil if only an event can change the reason.
     var wakeAt: Instant?
 
     /// Creates the watch of a session that isn't running.
     init() {}
 
-    /// Whether readings alone can't change the reason before the next tick: positions flow, and no problem was emitted.
+    /// Whether readings alone can't change the reason before the next tick: the session emits positions, and no problem
+    /// was emitted.
     var isCalm: Bool { reason == .located && emitted == nil }
 
     /// The instant at which the reason is emitted if it lasts; nil if it is emitted already, or at once.
@@ -43,7 +44,7 @@ struct DiagnosisWatch: Hashable, Sendable {
             defer { emitted = nil }
             return emitted != nil
         case .open:
-            // A single beacon doesn't end a silence that then continues.
+            // A `proven` problem, such as a silence, can continue after a single beacon, so its end isn't emitted yet.
             guard let problem = emitted, case .brief = problem.urgency else { return false }
             emitted = nil
             return true

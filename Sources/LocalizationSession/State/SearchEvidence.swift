@@ -1,10 +1,10 @@
 import IndoorVocabulary
 
-/// The readings of a search for a venue, as far as they explain why it finds none. All instants are in listening time.
+/// A summary of the readings of a venue search, which shows why it finds no venue. All instants are in listening time.
 struct SearchEvidence: Hashable, Sendable {
     /// The receptions of one kind without a pause of `DiagnosisWatch.patience`.
     struct Presence: Hashable, Sendable {
-        /// The first one after the latest pause; nil before any.
+        /// The first reception after the latest pause; nil before any reception.
         private(set) var first: Instant?
         private(set) var latest: Instant?
 
@@ -18,13 +18,13 @@ struct SearchEvidence: Hashable, Sendable {
             latest.map { $0.duration(to: now) < DiagnosisWatch.patience } ?? false
         }
 
-        /// Returns whether the latest reception is recent, and the receptions have lasted.
+        /// Returns whether the latest reception is recent, and receptions have continued for `DiagnosisWatch.patience`.
         func isProven(at now: Instant) -> Bool {
             guard let first, isRecent(at: now) else { return false }
             return first.duration(to: now) >= DiagnosisWatch.patience
         }
 
-        /// The instants at which the answers change without a further reception.
+        /// The instants at which the results of `isRecent` and `isProven` change without a further reception.
         var turns: [Instant] { [first, latest].compactMap { $0?.advanced(by: DiagnosisWatch.patience) } }
     }
 
@@ -34,19 +34,19 @@ struct SearchEvidence: Hashable, Sendable {
         var rssi: Double
     }
 
-    /// The greatest number of unknown beacons; a further one replaces the one whose reception is longest ago.
+    /// The greatest number of unknown beacons. A further one replaces the one with the oldest reception.
     static let limit = 64
-    /// How long an unknown beacon belongs to the diagnosis after its latest reception.
+    /// How long after its latest reception an unknown beacon is part of the diagnosis.
     private static let memory = Duration.seconds(30)
-    /// How long a reading shows that the source works: advertisements may be rare.
+    /// How long after a reading the source counts as working. Advertisements may be rare.
     private static let sourceMemory = Duration.seconds(30)
 
     /// The beginning of the search.
     private(set) var since = Instant.zero
-    /// The latest reading of any sensor, and the latest reception of any Bluetooth device; nil before any.
+    /// The latest reading of any sensor, and the latest reception of any Bluetooth device; nil before the first.
     var latestReading: Instant?
     var latestReception: Instant?
-    /// The latest beacon, known or not; nil before any.
+    /// The latest beacon, known or not; nil before the first one.
     var latestBeacon: Instant?
     /// The receptions of beacons of known venues, those below the RSSI threshold, and those of unknown beacons.
     private(set) var known = Presence()
@@ -64,7 +64,7 @@ struct SearchEvidence: Hashable, Sendable {
     /// Creates the evidence of a session without readings.
     init() {}
 
-    /// Begins a search, with the time without beacons since `since`.
+    /// Begins a search. The time without beacons counts from `since`.
     mutating func begin(since: Instant) {
         self.since = since
         known = Presence()
@@ -117,7 +117,7 @@ struct SearchEvidence: Hashable, Sendable {
     /// Returns the time without beacons.
     func silence(at now: Instant) -> Duration { max(latestBeacon ?? since, since).duration(to: now) }
 
-    /// Returns whether the source has delivered a reading of any sensor lately.
+    /// Returns whether the source has recently delivered a reading of any sensor.
     func isSourceWorking(at now: Instant) -> Bool {
         latestReading.map { $0.duration(to: now) < Self.sourceMemory } ?? false
     }
@@ -127,7 +127,8 @@ struct SearchEvidence: Hashable, Sendable {
         instant.map { $0.duration(to: now) < DiagnosisWatch.patience } ?? false
     }
 
-    /// Returns the instant, after the present one, at which the evidence changes its meaning without a reading.
+    /// Returns the first instant after `now` at which the conclusion from the evidence changes without a further
+    /// reading.
     func nextTurn(after now: Instant) -> Instant? {
         let starts = [since, latestBeacon].compactMap { $0?.advanced(by: DiagnosisWatch.patience) }
         let source = [latestReading].compactMap { $0?.advanced(by: Self.sourceMemory) }

@@ -101,7 +101,7 @@ extension SessionDiagnosis: CustomStringConvertible {
         return "the floor is undecided: " + list.joined(separator: ", ")
     }
 
-    /// What the user can do; nil if the session needs nothing, or nothing helps.
+    /// Advice for the user; nil if the session needs no help, or if nothing helps.
     public var help: String? {
         switch reason {
         case .located, .outdoors, .searching, .loadingCatalogue, .downloadingPacket, .preparingVenue: nil

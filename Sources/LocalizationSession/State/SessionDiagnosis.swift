@@ -2,7 +2,7 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// The reason why a session emits positions or not, with what the user can do.
+/// The reason why a session does or doesn't emit positions, with advice for the user.
 ///
 ///     for await diagnosis in localizer.diagnoses {
 ///         print(diagnosis)
@@ -17,7 +17,7 @@ public struct SessionDiagnosis: Hashable, Sendable {
         case located
         /// The session emits satellite positions, and receives no beacon.
         case outdoors
-        /// The session searches for a venue. There was too little time for another reason.
+        /// The session searches for a venue, and hasn't searched long enough to give another reason.
         case searching
         /// No session is running.
         case notRunning
@@ -86,8 +86,8 @@ public struct SessionDiagnosis: Hashable, Sendable {
     /// The received beacons that belong to no known venue, the strongest first, at most 64; empty for other reasons
     /// than `unknownBeacons`.
     public var unknownBeacons: [BeaconIdentity] = []
-    /// The anchors of received distances that belong to no known venue, in the order of their first distances, at most 64;
-    /// empty for other reasons than `unknownAnchors`.
+    /// The anchors of received distances that belong to no known venue, in the order of their first distances, at most
+    /// 64; empty for other reasons than `unknownAnchors`.
     public var unknownAnchors: [String] = []
     /// The time without readings, beacons or the venue's beacons; nil for reasons without one.
     public var duration: Duration?
@@ -135,13 +135,14 @@ extension SessionDiagnosis.Reason {
 
     /// How long a reason lasts before the session emits it.
     enum Urgency {
-        /// The session gives positions; emitted at once as the end of a problem.
+        /// The session emits positions; emitted at once as the end of a problem.
         case calm
-        /// The session may find a venue soon; emitted as the end of a `brief` problem. A `proven` one may return.
+        /// The session may find a venue soon; emitted as the end of a `brief` problem, but not of a `proven` one, which
+        /// may return.
         case open
         /// The session is over, which its state shows; never emitted.
         case over
-        /// Usual for a moment; emitted after `DiagnosisWatch.patience`.
+        /// The reason is normal for a short time; emitted after `DiagnosisWatch.patience`.
         case brief
         /// The reason itself requires that the evidence has lasted for `DiagnosisWatch.patience`.
         case proven

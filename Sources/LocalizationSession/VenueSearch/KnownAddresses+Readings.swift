@@ -5,8 +5,9 @@ import VenueModel
 extension KnownAddresses {
     /// Returns a reading for a consumer that has no session, and so recognises beacons by their identity only.
     ///
-    /// The result is the sighting of the beacon that the transmitter's address names, under the rules of a session, or the
-    /// reading itself. An advertisement with a beacon frame is returned unchanged, because its sighting follows it.
+    /// If the transmitter's address identifies a beacon under the rules of a session, the result is the sighting of
+    /// that beacon; otherwise, it is the reading itself. An advertisement with a beacon frame is returned unchanged,
+    /// because its sighting follows it.
     package func named(_ reading: SensorReading) -> SensorReading {
         guard !isEmpty else { return reading }
         switch reading {

@@ -9,12 +9,12 @@ struct IdentityDistance: Hashable, Comparable {
     private let major: Int
     private let minor: Int
 
-    /// The greatest number of differing digits in a mistyped UUID; more make it another manufacturer's UUID.
+    /// The greatest number of differing digits in a mistyped UUID. A UUID with more is that of another manufacturer.
     private static let slip = 4
 
     /// Creates the distance; nil if beacon and region have nothing in common.
     ///
-    /// A derived identity is never sent, so that none can be a mistyped one.
+    /// Beacons never send a derived identity, so a received identity can't be a mistyped version of one.
     init?(of beacon: BeaconIdentity, to region: BeaconRegion) {
         let known = BeaconIdentity(uuid: region.uuid, major: region.major ?? 0, minor: region.minor ?? 0)
         guard known.derivedAddress == nil else { return nil }
@@ -37,7 +37,7 @@ struct IdentityDistance: Hashable, Comparable {
     }
 }
 
-/// The detection of a session that receives only beacons of no known venue.
+/// The detection of a session that receives only beacons that belong to no known venue.
 struct UnknownBeaconWatch: Hashable, Sendable {
     /// The time without beacons of a known venue after which the unknown ones are reported.
     static let patience = Duration.seconds(5)

@@ -65,7 +65,8 @@ package struct VenueSearchMachine: Hashable, Sendable {
         self.forced = forced
     }
 
-    /// Sets the known venues. A region of two venues belongs to the forced one, or to the one with the smaller ID.
+    /// Sets the known venues. A region that two venues share belongs to the forced one, or to the one with the smaller
+    /// ID.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         owners = [:]
         summaries = [:]
@@ -86,7 +87,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         var best: (distance: IdentityDistance, region: BeaconRegion, venue: VenueID)?
         for (region, venue) in owners {
             guard let distance = IdentityDistance(of: beacon, to: region) else { continue }
-            // Among equally near regions, choose the same one whatever the order of the dictionary.
+            // Among equally near regions, the choice doesn't depend on the order of the dictionary.
             let isNearer =
                 best.map { (distance, region.number) < ($0.distance, $0.region.number) } ?? true
             if isNearer { best = (distance, region, venue) }
@@ -105,13 +106,15 @@ package struct VenueSearchMachine: Hashable, Sendable {
     package var onlyName: String? { summaries.count == 1 ? summaries.first?.value.name : nil }
     /// Returns the name of a venue; its number if it isn't known.
     package func name(of venue: VenueID) -> String { summaries[venue]?.name ?? "\(venue)" }
-    /// The instant of the latest sighting of a known venue's beacon; nil before any. Linear in the number of venues.
+    /// The instant of the latest sighting of a known venue's beacon; nil before the first one. Linear in the number of
+    /// venues.
     package var latestSighting: Instant? { lastHeard.values.max() }
 
-    /// Returns the instant of the latest sighting of a venue's beacon; nil before any.
+    /// Returns the instant of the latest sighting of a venue's beacon; nil before the first one.
     package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
 
-    /// Returns the instant of the latest sighting of a venue's beacon or satellite position inside; nil before any.
+    /// Returns the instant of the latest sighting of a venue's beacon or of the latest satellite position inside; nil
+    /// before the first one.
     package func lastEvidence(of venue: VenueID) -> Instant? {
         guard let heard = lastHeard[venue], let inside = lastInside[venue] else {
             return lastHeard[venue] ?? lastInside[venue]
@@ -130,7 +133,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
 // MARK: - Beacons
 
 extension VenueSearchMachine {
-    /// Handles a sighting; `current` is the venue that the session is in, `restored` that of an earlier session.
+    /// Handles a sighting; `current` is the venue that the session is in, and `restored` is that of an earlier session.
     ///
     /// - Parameter isNearby: whether satellites alone identified the current venue, which the device may not be in.
     package mutating func observe(
@@ -160,13 +163,13 @@ extension VenueSearchMachine {
             guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
             let isEnough =
                 (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
-            // A venue that is only nearby and has no sightings doesn't compete with the other's beacons.
+            // Without sightings, a venue that is only nearby doesn't compete with the other venue's beacons.
             let isUnheard = isNearby && presences[current] == nil
             let required = isUnheard ? presences.count > 1 ? settings.contestedTime : .zero : settings.takeoverTime
             return isEnough && hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
         }
         if let forced {
-            // Other venues don't compete with the forced one, but if one of them leads, the device is there.
+            // The forced venue needs no lead over the others. But if another venue leads, the device is in that one.
             let isThere = presences[forced] != nil && leading ?? forced == forced && !isOutside(forced, at: now)
             return isThere ? .venue(forced) : .undecided
         }
@@ -177,7 +180,7 @@ extension VenueSearchMachine {
 
     /// Returns the venue whose beacons are clearly the strongest; nil without one.
     private func leading(of presences: [VenueID: Presence]) -> VenueID? {
-        // Nearly always there is one venue, and every sighting calls this method.
+        // Usually there is only one venue, and every sighting calls this method.
         guard presences.count > 1 else { return presences.first?.key }
         let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
         let first = ranking[0]
@@ -246,7 +249,8 @@ extension VenueSearchMachine {
         return VenueDistance(toEdge: max(0, distance - radius), toCenter: distance)
     }
 
-    /// Returns whether recent satellite positions contradict that the device is in a venue, and its beacons don't.
+    /// Returns whether recent satellite positions contradict that the device is in a venue: they are far outside, or
+    /// they are outside and no recent sighting of the venue's beacons is strong.
     package func isContradicted(_ venue: VenueID, at now: Instant) -> Bool {
         isRecent(lastFar[venue], at: now) || isOutside(venue, at: now)
     }
@@ -257,7 +261,7 @@ extension VenueSearchMachine {
         return center.distance(to: fix.coordinate) > radius + fix.accuracy + margin
     }
 
-    /// Returns whether a recent satellite position is outside, without a strong sighting of a beacon since.
+    /// Returns whether a recent satellite position is outside, and no recent sighting of the venue's beacons is strong.
     private func isOutside(_ venue: VenueID, at now: Instant) -> Bool {
         isRecent(lastOutside[venue], at: now) && isSilent(venue, at: now)
     }
