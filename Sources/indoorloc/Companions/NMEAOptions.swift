@@ -11,7 +11,7 @@ struct NMEAOptions: Sendable {
                 "send positions as NMEA 0183: udp://HOST:PORT, tcp[-listen]://HOST:PORT, unix-listen://PATH, or a file")
     ]
 
-    /// At most this number of destinations.
+    /// The maximum number of destinations.
     private static let largestCount = 16
 
     private let destinations: [NMEADestination]
@@ -62,7 +62,7 @@ struct NMEAOptions: Sendable {
 }
 
 extension NMEACompanion {
-    /// Returns the receiver without the positions that this session sends.
+    /// Returns a receiver that discards the positions that this session sends.
     func separated(from gpsd: GPSDSource) -> EchoFreeSource {
         var gpsd = gpsd
         gpsd.ownDevices = destinations.compactMap(\.gpsdDevice)

@@ -21,7 +21,7 @@ package final class LiveWork<Element: Sendable> {
         tick: Duration, limit: Duration?,
         _ body: @escaping @Sendable (_ give: @escaping @Sendable (Element) -> Void) async throws -> Void
     ) {
-        // If the reader of the lines ends first, the recording must still be completed.
+        // If the reader of standard output closes the pipe first, the recording must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         let (occurrences, exitActions, interruptions) = (occurrences, exitActions, Interruptions())
         signals = SignalSources([SIGINT, SIGTERM]) { signal in
@@ -105,13 +105,13 @@ final class ExitActions: Sendable {
 private final class Interruptions: Sendable {
     enum Request {
         case first
-        /// A repetition of the first request: `timeout` signals the program and its group, and `sudo` forwards a signal that
-        /// the terminal has also sent.
+        /// A repetition of the first request: `timeout` signals both the program and its group, and `sudo` forwards a
+        /// signal that the terminal has also sent.
         case echo
         case again
     }
 
-    /// A signal within this time is an echo, as no person repeats a request so fast.
+    /// A signal within this time is a repetition, because no person repeats a request so fast.
     private static let echoTime = Duration.milliseconds(500)
     private let first = Guarded<ContinuousClock.Instant?>(nil)
 

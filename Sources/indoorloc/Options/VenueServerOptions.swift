@@ -173,7 +173,7 @@ struct VenueServerOptions: Sendable {
             let path = try await fetch(id, from: repository)
             return try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path)
         }
-        // A live session doesn't wait for these errors: they are reported while it runs.
+        // A live session doesn't wait for these errors; they are reported while it runs.
         if case .success(let packet) = packet, isLive { return packet }
         await reporter.value
         return try packet.get()

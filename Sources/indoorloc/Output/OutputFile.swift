@@ -34,7 +34,7 @@ struct OutputFile: Sendable {
             self.init(path: path, reason: "cannot be written: \(String(cString: strerror(error)))\(advice)")
         }
 
-        /// What the user can do about an error of the disk; nil for errors that say it themselves.
+        /// The advice for an error of the disk; nil for errors that include it.
         private static func advice(on error: Int32) -> String? {
             switch error {
             case ENOSPC, EDQUOT: "free some space"
@@ -56,7 +56,7 @@ struct OutputFile: Sendable {
 
     /// Checks that the file can and may be written, before the work that produces its content.
     ///
-    /// Creates nothing, as the work may fail.
+    /// Doesn't create the file, because the work may fail.
     func check() throws(Failure) {
         switch try OutputPlace(path) {
         case .descriptor(_, let file), .special(let file): try refuseInput(file)

@@ -25,11 +25,11 @@ struct RecordedSession: Sendable {
     ///
     /// The file is opened once and read in order, so that it may be a pipe.
     /// - Parameters:
-    ///   - truth: receives each ground truth, with the session before the next reading.
+    ///   - truth: receives each ground truth, and the session before it handles the next reading.
     ///   - concluding: receives the diagnosis of the whole recording at its end.
-    ///   - passing: receives each reading before the session; returns the readings for the session in its place.
-    ///   - before: receives the instant of each reading and the session before it, and may advance the session until
-    ///     then; `body` doesn't receive the outputs of that.
+    ///   - passing: receives each reading before the session; returns the readings that replace it in the session.
+    ///   - before: receives the instant of each reading and the session before it. It may advance the session up to
+    ///     that instant; `body` doesn't receive the outputs of this advance.
     /// - Returns: what the user should know about the recording.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
@@ -50,7 +50,7 @@ struct RecordedSession: Sendable {
         try replay.startMonitoring(geofences)
         var cut = dutyCycleCut
         var hasStarted = false
-        // A recording that ends during a pause of the duty cycle plays to its end.
+        // If a recording ends during a pause of the duty cycle, the session still plays to the recording's end.
         var end: Instant?
         while let recorded = next {
             if cut != nil { end = recorded.instant }
@@ -64,7 +64,7 @@ struct RecordedSession: Sendable {
             hasStarted = true
             try before(recorded.instant, &replay)
             for reading in passing(recorded) {
-                // The recording was made with a duty cycle.
+                // If the recording was made with a duty cycle, no further readings are removed.
                 if case .radio(let event) = reading, event.status == .resting { cut = nil }
                 for heard in cut?.handle(reading) ?? [reading] {
                     try replay.handle(heard).forEach(body)

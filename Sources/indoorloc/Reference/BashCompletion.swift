@@ -1,6 +1,6 @@
 /// The completion of a tool for bash.
 ///
-/// The script needs no other one: it reads `COMP_WORDS`, and finds the case of the command.
+/// The script requires no other script: it reads `COMP_WORDS`, and finds the case of the command.
 struct BashCompletion {
     let tool: ToolDescription
 

@@ -18,7 +18,7 @@ struct ServiceRun {
     let endsWithPosition: Bool
     /// The settings and geofences, which can be reloaded.
     private var inputs: ServiceInputs
-    /// Counts the readings that the session was too slow for.
+    /// Counts the readings that were discarded because the session was too slow.
     private let lost: LostReadings
     var memory: ServiceMemory?
     var output: ServiceOutput
@@ -94,7 +94,7 @@ struct ServiceRun {
             switch output.content {
             case .state(.error(let error)): failure = error
             case .position where endsWithPosition && !isEnding: await end()
-            // The next run must not repeat an event of this one.
+            // After a restart, the service must not repeat an event of this run.
             case .event where !isEnding: await saveMemory()
             default: break
             }
