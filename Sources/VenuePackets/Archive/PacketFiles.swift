@@ -5,7 +5,8 @@ import Glibc
 protocol PacketFiles: Sendable {
     /// Returns whether the packet contains a file.
     func contains(_ file: String) -> Bool
-    /// Returns why something in the packet can't be used as a file; nil if it can, or if there is nothing.
+    /// Returns the reason why an entry of the packet can't be used as a file; nil if it can, or if there is no such
+    /// entry.
     func refusal(of file: String) -> String?
     /// Returns the bytes of a file.
     ///

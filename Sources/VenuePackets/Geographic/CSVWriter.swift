@@ -66,7 +66,7 @@ public struct CSVWriter: Sendable {
         var safe: [Unicode.Scalar] = text.unicodeScalars.map { scalar in
             scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
         }
-        // Also behind spaces, which some programs remove first.
+        // The character may follow spaces, which some programs remove first.
         if let first = safe.first(where: { $0 != " " }), ["=", "+", "-", "@"].contains(first) {
             safe.insert("'", at: 0)
         }

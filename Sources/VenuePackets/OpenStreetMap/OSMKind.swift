@@ -83,7 +83,7 @@ extension OSMElement {
         return tags["shop"] == nil ? nil : "shop"
     }
 
-    /// The name in each language, the one of the tag `name` under an empty tag; nil if there is none.
+    /// The name in each language, with the value of the tag `name` under an empty language tag; nil if there is none.
     var label: JSONTree? {
         var texts: [String: JSONTree] = [:]
         for (key, value) in tags where !value.isEmpty {
