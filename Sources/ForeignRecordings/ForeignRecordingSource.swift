@@ -12,7 +12,7 @@ public struct ForeignRecordingSource: ScanSource {
     public let path: String
     /// The format of the file.
     public let format: ForeignFormat
-    /// What the file doesn't state, and which part of it is read.
+    /// The values that the file doesn't state, and the part of the file that is read.
     public let settings: ForeignRecordingSettings
     /// The treatment of invalid lines, objects and packets.
     public let strictness: RecordingReader.Strictness

@@ -1,4 +1,4 @@
-/// What a sniffer states before a packet of the link layer.
+/// The data that a sniffer writes before a packet of the link layer.
 struct SnifferHeader: Hashable, Sendable {
     /// The signal strength in dBm; nil if the sniffer did not measure it.
     var rssi: Double?
