@@ -1,6 +1,7 @@
 import IndoorLocalization
 
-/// A scorer of reported beacon faults: which disturbed beacons a session names, and how often it names another one.
+/// A scorer of reported beacon faults: the number of disturbed beacons that a session names, and of other beacons that
+/// it names.
 ///
 /// The hearing time of a beacon is the sum of the intervals between its sightings, each at most 5 s long. The hearing time
 /// of a beacon that sends nothing is the time since the start of the track, while the device receives any beacon.

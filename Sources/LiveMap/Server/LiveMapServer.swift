@@ -8,14 +8,15 @@ import IndoorVocabulary
 public final class LiveMapServer: Sendable {
     /// The limits of a server.
     public struct Limits: Hashable, Sendable {
-        /// The maximum number of connections, in 1...65,536. For a further one, a connection is closed whose client
-        /// hasn't sent a whole request; if all have, the further one gets the status 503. The default is 256.
+        /// The maximum number of connections, in 1...65,536. For each further connection, the server closes a
+        /// connection whose client hasn't sent a whole request; if all clients have, the further one gets the status
+        /// 503. The default is 256.
         public var connections = 256
-        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s, and the time
-        /// in which a client must send the body of a request or the next request. A connection that waits for an update
-        /// isn't closed. The default is 30 s.
+        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s. It is also
+        /// the time in which a client must send the body of a request or the next request. A connection that waits for
+        /// an update isn't closed. The default is 30 s.
         public var silence = Duration.seconds(30)
-        /// The time in which a client must send the first head, however slowly. The default is 10 s.
+        /// The time in which a client must send the complete head of its first request. The default is 10 s.
         package var head = Duration.seconds(10)
         /// The maximum number of connections from one address of another machine. The default is 64.
         package var connectionsPerAddress = 64
@@ -104,7 +105,7 @@ public final class LiveMapServer: Sendable {
             // A daemon must have no suspended connection when it stops.
             serving.stop()
             for daemon in daemons { daemon.stop() }
-            // The daemon that didn't start has closed its socket.
+            // The daemon that failed to start has closed its socket.
             for socket in sockets.dropFirst(daemons.count + 1) { socket.close() }
             throw error
         }
