@@ -83,7 +83,8 @@ public struct ForeignRecordingReader: ~Copyable {
         return tally
     }
 
-    /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state it.
+    /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state
+    /// it.
     public var startMicroseconds: Int64? { decoder.start.map { $0 / 1000 } }
 
     /// The model of the receiver; nil before the first entry, and if the file doesn't state it.

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A recording of another program as a scan source. It never emits the ground truth in the file.
 ///
-/// The source reads the file on demand, so memory use is constant for any length. It emits the sighting of an advertisement
-/// that contains a beacon directly after that advertisement.
+/// The source reads the file on demand, so memory use is constant for any length. It emits the sighting of an
+/// advertisement that contains a beacon directly after that advertisement.
 public struct ForeignRecordingSource: ScanSource {
     /// The path of the file.
     public let path: String

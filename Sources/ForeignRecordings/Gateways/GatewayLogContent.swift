@@ -7,7 +7,7 @@ struct GatewayLogContent: RecordContent {
     private let settings: ForeignRecordingSettings
     private let decoder = GatewayDecoder()
     private var receiver: String?
-    /// The time that spacing gave to the latest message without a time.
+    /// The time assigned to the latest message that states none.
     private var spaced: ForeignTime?
     /// The time that the settings give to the current line; nil before it is needed.
     private var given: ForeignTime?

@@ -1,7 +1,7 @@
 /// The fields of a line of CSV.
 ///
-/// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005. A field in
-/// quotes must end on its line.
+/// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005. A
+/// field in quotes must end on its line.
 enum CSVLine {
     /// Returns the fields, without white space at their ends.
     static func fields(

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// Combines lines of single inertial sensors into samples.
+/// A collector that combines lines of single inertial sensors into samples.
 ///
 /// A sample has at most one value of each sensor, and all its values are within `longest`. Its time is that of its
 /// first value.

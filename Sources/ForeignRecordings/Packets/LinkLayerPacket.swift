@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// The advertisement in a packet of the link layer of Bluetooth LE.
 ///
-/// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 2.1 (packet), 2.3 (advertising PDU) and 2.3.4 (common extended
-/// advertising payload).
+/// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 2.1 (packet), 2.3 (advertising PDU) and 2.3.4 (common
+/// extended advertising payload).
 struct LinkLayerPacket: Hashable, Sendable {
     /// The content of a packet.
     enum Content: Hashable, Sendable {

@@ -2,8 +2,8 @@
 ///
 /// It holds one chunk and one packet in memory.
 ///
-/// Sources: G. Harris and M. Richardson, *PCAP Capture File Format*, draft-ietf-opsawg-pcap; M. Tuexen, F. Risso, J. Bongertz,
-/// G. Combs, G. Harris, E. Chaudron and M. Richardson, *PCAP Next Generation (pcapng) Capture File Format*,
+/// Sources: G. Harris and M. Richardson, *PCAP Capture File Format*, draft-ietf-opsawg-pcap; M. Tuexen, F. Risso, J.
+/// Bongertz, G. Combs, G. Harris, E. Chaudron and M. Richardson, *PCAP Next Generation (pcapng) Capture File Format*,
 /// draft-ietf-opsawg-pcapng.
 struct PacketBuffer {
     /// The maximum length of a packet or block in bytes. Bluetooth packets have at most 65,539 bytes.

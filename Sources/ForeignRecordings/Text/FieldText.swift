@@ -29,8 +29,8 @@ enum FieldText {
         Int(String(text)).flatMap { (-(1 << 53)...(1 << 53)).contains($0) ? $0 : nil }
     }
 
-    /// Returns the beacon of UUID, major and minor, or of namespace and instance, with `/`, `-` or `_` between them, or of
-    /// the 40 digits of an AltBeacon; nil for any other text.
+    /// Returns the beacon of UUID, major and minor, or of namespace and instance, with `/`, `-` or `_` between them, or
+    /// of the 40 digits of an AltBeacon; nil for any other text.
     static func identity(_ text: some StringProtocol) -> BeaconIdentity? {
         let text = String(text)
         let parts = text.split(maxSplits: .max, omittingEmptySubsequences: false) { "/-_".contains($0) }

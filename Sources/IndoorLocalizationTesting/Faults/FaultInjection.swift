@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// Adds faults to readings. It is a value whose only inputs are the undisturbed readings.
+/// The injection of faults into readings: a value whose only inputs are the undisturbed readings.
 ///
 /// It measures time only by the instants of the undisturbed readings. The same readings, faults and seed give the same
 /// outputs.

@@ -3,14 +3,14 @@ import IndoorLocalization
 
 /// A simulator of walking tags and of the readings that the receivers of a venue measure from them.
 ///
-/// Each tag walks to random points of its map at a speed of its own, with pauses, through walls. It advertises at a
+/// Each tag walks to random points of its map at a speed of its own, with pauses, and ignores walls. It advertises at a
 /// constant interval. The RSSI of an advertisement in dBm is
 ///
 ///     rssi = P₁ + T − 10 n log₁₀(d / 1 m) + S(x, y) + F + O
 ///
 /// with the tag's deviation T from the common power, the distance d, the shadowing S of the receiver, the fading F of
-/// each reading and the receiver's offset O. The simulator has no hidden inputs: the same venue, settings and calls give
-/// the same readings. The shadowing doesn't depend on the calls or on the number of tags.
+/// each reading and the receiver's offset O. The simulator has no hidden inputs: the same venue, settings and calls
+/// give the same readings. The shadowing doesn't depend on the calls or on the number of tags.
 public struct SimulatedFleet: Sendable {
     /// The reading of one tag by one receiver.
     public struct Reading: Hashable, Sendable {

@@ -119,7 +119,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var reason: String
         /// The reason in words.
         public var text: String
-        /// The user's remedy; nil if there is none.
+        /// Advice for the user; nil if there is none.
         public var help: String?
         /// The identities of unknown beacons; empty for other reasons.
         public var beacons: [String]

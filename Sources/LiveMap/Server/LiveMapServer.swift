@@ -2,9 +2,9 @@ import IndoorVocabulary
 
 /// An HTTP server for a live map: the page, the content as JSON and images, and a stream of updates.
 ///
-/// The server listens from its creation until `stop()`. Its interface is described by `/api/v1/openapi.json`. Any number
-/// of servers can have the same content. A reader that is slower than the session loses frames, and delays neither the
-/// session nor other readers.
+/// The server listens from its creation until `stop()`. Its interface is described by `/api/v1/openapi.json`. Any
+/// number of servers can have the same content. A reader that is slower than the session loses frames, and delays
+/// neither the session nor other readers.
 public final class LiveMapServer: Sendable {
     /// The limits of a server.
     public struct Limits: Hashable, Sendable {
@@ -57,8 +57,8 @@ public final class LiveMapServer: Sendable {
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - limits: the limits of the server.
     /// - Throws: `LiveMapError.tokenRequired` if an address that other hosts can reach has no token, `.badToken` if the
-    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the address,
-    ///   and `.system` for other errors.
+    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the
+    ///   address, and `.system` for other errors.
     public convenience init(
         content: any LiveMapContent, address: LiveMapAddress = .standard, token: String? = nil,
         metrics: (@Sendable () async -> String)? = nil, limits: Limits = Limits()

@@ -78,8 +78,8 @@ public actor LiveMapSession: LiveMapContent {
 
     /// Creates the content of a session that a test controls.
     ///
-    /// - Parameter firstID: the number of the first frame or event. The default is the current Unix time in milliseconds:
-    ///   at fewer than 1000 numbers a second, a restarted program continues with higher numbers.
+    /// - Parameter firstID: the number of the first frame or event. The default is the current Unix time in
+    ///   milliseconds: at fewer than 1000 numbers a second, a restarted program continues with higher numbers.
     package init(
         outputs: AsyncStream<SessionOutput>, title: String, venues: [Venue] = [], plans: (any LiveMapPlans)? = nil,
         settings: Settings = Settings(), clock: some Clock<Duration>, firstID: Int? = nil,

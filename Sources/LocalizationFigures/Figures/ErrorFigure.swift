@@ -4,8 +4,8 @@ import IndoorVocabulary
 public struct ErrorSample: Hashable, Sendable {
     /// The time of the ground truth.
     public var instant: Instant
-    /// The distance in metres between the position and the ground truth; nil without a position, or if the position is on
-    /// another floor.
+    /// The distance in metres between the position and the ground truth; nil without a position, or if the position is
+    /// on another floor.
     public var error: Double?
     /// The position's 68 % error radius in metres; nil without a position.
     public var radius: Double?
@@ -97,8 +97,8 @@ extension Figure {
     }
 
     /// Creates a figure of the error over time, one chart for each track, with the 68 % radius of the first method.
+    ///
     /// - Parameter limit: the maximum number of charts; the caption gives the number of tracks that are left out.
-    /// - Parameter limit: the maximum number of charts; the caption says how many tracks are left out.
     public static func errorOverTime(
         title: String, of series: [ErrorSeries], limit: Int = 12, caption: [String] = []
     ) -> Figure {

@@ -5,8 +5,8 @@ extension Figure {
     /// The maximum number of error radii on a plan, so that they don't hide each other.
     private static let radiusLimit = 16
 
-    /// Creates a figure of a track on the plans of its floors: the estimated positions with some of their radii, and the
-    /// ground truth if it is known.
+    /// Creates a figure of a track on the plans of its floors: the estimated positions with some of their radii, and
+    /// the ground truth if it is known.
     ///
     /// - Parameters:
     ///   - title: the title.

@@ -70,7 +70,7 @@ struct PacketFolder: PacketFiles {
 enum GivenFile {
     /// Returns the bytes of a file up to the limit.
     ///
-    /// - Parameter advice: what the file must be, for an error.
+    /// - Parameter advice: the required kind of file, for an error.
     static func read(_ path: String, limit: Int, advice: String) throws(PacketFileError) -> [UInt8] {
         guard !path.isEmpty else { throw PacketFileError(message: "the path is empty; \(advice)") }
         let absolute = LocalPath.absolute(path)

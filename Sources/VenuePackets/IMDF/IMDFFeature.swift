@@ -14,7 +14,7 @@ struct IMDFFeature: Sendable {
     /// The `category`; empty if there is none.
     var category: String { text("category") ?? "" }
 
-    /// A copy of the feature whose outline is unknown.
+    /// A copy of the feature without its geometry.
     var withoutGeometry: IMDFFeature {
         IMDFFeature(type: type, id: id, geometry: nil, properties: properties, displayPoint: displayPoint)
     }

@@ -70,7 +70,7 @@ extension OSMElement {
     /// Whether the public may not enter.
     var isPrivate: Bool { has("access", "private", "no") }
 
-    /// A description in words from the tag that says what a place is for, such as `meeting room`; nil without one.
+    /// The purpose of a place in words, from the tag that states it, such as `meeting room`; nil without one.
     var purpose: String? {
         for key in [
             "room", "amenity", "shop", "tourism", "office", "healthcare", "leisure", "craft", "information",

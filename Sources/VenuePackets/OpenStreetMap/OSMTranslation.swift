@@ -20,7 +20,7 @@ struct OSMTranslation {
         static let corners = 500_000
         /// Stairs drawn as lines, and elevators drawn as points on each of their levels; an airport has some 300.
         static let shafts = 1_000
-        /// Spaces that select the building of the venue.
+        /// Spaces that are used to select the venue's building.
         static let samples = 100
     }
 

@@ -1,7 +1,8 @@
 import CBench
 import IndoorLocalization
 
-/// The benchmark of the first position in a building with many floors and beacons, including the creation of all tables.
+/// The benchmark of the first position in a building with many floors and beacons, including the creation of all
+/// tables.
 struct LargeVenueBench {
     /// The result of a start.
     struct Start {

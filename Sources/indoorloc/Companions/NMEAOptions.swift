@@ -38,8 +38,8 @@ struct NMEAOptions: Sendable {
         }
     }
 
-    /// Checks before the session starts that positions in the venues have coordinates, that the files can be written, and
-    /// that gpsd doesn't read what is sent.
+    /// Checks before the session starts that positions in the venues have coordinates, that the files can be written,
+    /// and that gpsd doesn't read what is sent.
     ///
     /// - Parameters:
     ///   - venues: the venues of the session; empty if they are unknown.

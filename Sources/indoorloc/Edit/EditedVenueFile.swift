@@ -104,7 +104,7 @@ actor EditedVenueFile {
     func check(_ edition: Edition) -> Checked {
         if let checked, checked.revision == edition.revision { return checked.result }
         let (venue, problems) = VenuePacketReader().checked(edition.bytes, inFolder: folder)
-        // Even if the document isn't a valid packet, its maps may be shown.
+        // Even if the document isn't a valid packet, its maps can still be shown.
         let result = Checked(venue: venue ?? VenuePacketReader.parse(edition.bytes).venue, problems: problems)
         checked = (edition.revision, result)
         return result

@@ -127,7 +127,7 @@ struct LiveRecorder: ~Copyable {
     /// Completes the file, and reports the data that it could not store.
     mutating func close() throws {
         guard file != nil else {
-            // If the file couldn't be created, the error says so.
+            // If the file couldn't be created, another error reports this.
             if !hasReceived { StandardError.line("\(target.path): not written, as nothing was received") }
             return
         }
@@ -191,7 +191,8 @@ private struct EarlierRecording {
         start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
     }
 
-    /// The time from the recording's end until `present`, in microseconds since 1970 (UTC); zero if its start is unknown.
+    /// The time from the recording's end until `present`, in microseconds since 1970 (UTC); zero if its start is
+    /// unknown.
     func pause(until present: Int64) -> Duration {
         let sinceStart = start.map { Duration.microseconds(present - $0) } ?? .zero
         return max(.zero, sinceStart - Instant.zero.duration(to: end))

@@ -5,7 +5,7 @@ import IndoorLocalization
 package final class LiveWork<Element: Sendable> {
     /// The occurrences until the work is stopped.
     package let occurrences = LiveMailbox<Element>()
-    /// The actions before a second signal ends the process at once.
+    /// The actions that run before a second signal ends the process immediately.
     let exitActions = ExitActions()
     private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
@@ -28,7 +28,7 @@ package final class LiveWork<Element: Sendable> {
             switch interruptions.register(at: .now) {
             case .first: occurrences.put(.interrupted)
             case .echo: break
-            // A second request ends the process at once.
+            // A second request ends the process immediately.
             case .again:
                 exitActions.run()
                 _exit(128 + signal)

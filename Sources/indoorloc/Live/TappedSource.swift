@@ -30,8 +30,8 @@ final class LostReadings: Sendable {
 
 /// A source that also passes each reading to a closure.
 ///
-/// On a live source, the closure receives every reading at once. Readings for the session wait in a buffer; if it is full,
-/// the oldest one is discarded and counted.
+/// On a live source, the closure receives every reading immediately. Readings for the session wait in a buffer; if it
+/// is full, the oldest one is discarded and counted.
 struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSource {
     /// The maximum number of readings that wait for the session: the size of the radio sources' buffers.
     static var standardLimit: Int { 65_536 }

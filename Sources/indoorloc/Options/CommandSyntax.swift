@@ -46,7 +46,8 @@ package struct CommandSyntax: Sendable {
     var standardOutputOperand: Int?
     /// The command's effect, in one line.
     let summary: String
-    /// The text below the options. Paragraphs are filled, except those that begin with "example:" or have indented lines.
+    /// The text below the options. Paragraphs are filled, except those that begin with "example:" or have indented
+    /// lines.
     var details = ""
     /// The options, without `--help`.
     var options: [CommandOption] = []

@@ -57,7 +57,8 @@ final class OutputDraft {
 
     /// Renames the file to its final path. More content may be written afterwards.
     ///
-    /// - Throws: `OutputFile.Failure` if the system can't rename it, or if a file was created at that path in the meantime.
+    /// - Throws: `OutputFile.Failure` if the system can't rename it, or if a file was created at that path in the
+    ///   meantime.
     func commit() throws(OutputFile.Failure) {
         guard !isCommitted, let names else { return }
         // Some disks report an error of an earlier write only here. After an error, the earlier file must not be

@@ -4,8 +4,8 @@ import VenuePackets
 
 /// An output file of a command. It is never an input of the command, and replaces an existing file only on request.
 ///
-/// All commands write their files in this way. The content goes to a temporary file, which is renamed when it is complete, so
-/// that a command that fails leaves the earlier file. Pipes and devices are written directly.
+/// All commands write their files in this way. The content goes to a temporary file, which is renamed when it is
+/// complete, so that a command that fails leaves the earlier file. Pipes and devices are written directly.
 struct OutputFile: Sendable {
     /// The treatment of an existing file.
     enum Existing: Sendable {

@@ -132,7 +132,8 @@ struct LineOutput {
 
     init() { limit = 1 << 16 }
 
-    /// Creates an output of lines about a file. Lines about a pipe are written at once, as the next ones may come later.
+    /// Creates an output of lines about a file. Lines about a pipe are written immediately, because the next ones may
+    /// come later.
     init(about path: String) { limit = FileIdentity(path: path)?.isPipe == true ? 0 : 1 << 16 }
 
     /// Writes a line, now or with later ones.

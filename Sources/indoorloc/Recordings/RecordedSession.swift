@@ -30,7 +30,7 @@ struct RecordedSession: Sendable {
     ///   - passing: receives each reading before the session; returns the readings that replace it in the session.
     ///   - before: receives the instant of each reading and the session before it. It may advance the session up to
     ///     that instant; `body` doesn't receive the outputs of this advance.
-    /// - Returns: what the user should know about the recording.
+    /// - Returns: the findings that the user should know about the recording.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
@@ -81,7 +81,7 @@ struct RecordedSession: Sendable {
         return Findings(tally: readings.tally, uncalibratedBeacons: replay.uncalibratedBeacons.map(name(of:)))
     }
 
-    /// What the user should know about a recording.
+    /// The findings that the user should know about a recording.
     struct Findings {
         /// The counts of skipped and dropped data.
         var tally: RecordedReadings.Tally

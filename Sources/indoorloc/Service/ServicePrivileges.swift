@@ -6,8 +6,9 @@ import CPrivileges
 /// keep them permanently, because the kernel checks them for each command to the radio, not only when the socket is
 /// opened.
 package enum ServicePrivileges {
-    /// Removes the privileges that a service doesn't need. Other commands keep theirs: they end soon, and may have to write
-    /// files for the user who called them with `sudo`. In commands with a radio, makes its permitted capabilities effective.
+    /// Removes the privileges that a service doesn't need. Other commands keep theirs: they end soon, and may have to
+    /// write files for the user who called them with `sudo`. In commands with a radio, makes its permitted capabilities
+    /// effective.
     ///
     /// Call this before the first thread starts, because capabilities belong to threads.
     ///

@@ -4,8 +4,8 @@ import VenuePackets
 
 /// A session that runs as a service, until a signal, a time limit or its source ends it.
 ///
-/// One loop handles all events. It also sends the watchdog messages, so that a session that doesn't respond isn't reported as
-/// alive. A slow reader of the output never blocks the loop: lines that don't fit are lost and counted.
+/// One loop handles all events. It also sends the watchdog messages, so that a session that doesn't respond isn't
+/// reported as alive. A slow reader of the output never blocks the loop: lines that don't fit are lost and counted.
 struct ServiceRun {
     let localizer: Localizer
     let companions: [any SessionCompanion]
