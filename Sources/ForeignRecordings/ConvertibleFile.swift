@@ -1,6 +1,7 @@
 import ScanRecording
 
-/// A file of any format that this package reads, identified by its content. It is opened only once, so it can be a pipe.
+/// A file of any format that this package reads, identified by its content. It is opened only once, so it can be a
+/// pipe.
 package enum ConvertibleFile: ~Copyable {
     case recorded(RecordedFile)
     case foreign(ForeignRecordingReader)

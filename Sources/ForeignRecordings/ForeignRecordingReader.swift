@@ -3,10 +3,11 @@ import ScanRecording
 
 /// A reader of a recording that another program wrote, plain or compressed with gzip, in constant memory.
 ///
-/// Times in the file that count since 1970 become instants since the first of them, and ``startMicroseconds`` is that one.
-/// Other times become instants as they are. A time in text is ISO 8601, UTC without a zone. A number counts nanoseconds from
-/// 10^17, microseconds from 10^14, milliseconds from 10^11, and seconds below. An entry up to 1 s before the one before it
-/// gets the instant of that one; one that is earlier is an error.
+/// Times in the file that count since 1970 become instants since the first of these times, which is
+/// ``startMicroseconds``. Other times become instants unchanged. A time in text is ISO 8601, in UTC if it has no zone.
+/// A number counts nanoseconds from 10^17, microseconds from 10^14, milliseconds from 10^11, and seconds below. An
+/// entry that is up to 1 s earlier than the previous entry gets the previous entry's instant; an entry that is earlier
+/// than that is an error.
 public struct ForeignRecordingReader: ~Copyable {
     /// The counts of what was read and left out so far.
     public struct Tally: Hashable, Sendable {
@@ -20,7 +21,7 @@ public struct ForeignRecordingReader: ~Copyable {
         public var droppedNotMeasurements = 0
         /// The number of entries that were late by up to a second.
         public var lateEntries = 0
-        /// The numbers of what the reader leaves out, by its kind.
+        /// The number of elements that the reader left out, by their kind.
         public var ignored: [String: Int] = [:]
         /// The errors of the first invalid lines, objects or packets, at most `maximumErrors`.
         public var errors: [ForeignRecordingError] = []
@@ -82,7 +83,8 @@ public struct ForeignRecordingReader: ~Copyable {
         return tally
     }
 
-    /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state it.
+    /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state
+    /// it.
     public var startMicroseconds: Int64? { decoder.start.map { $0 / 1000 } }
 
     /// The model of the receiver; nil before the first entry, and if the file doesn't state it.
@@ -134,7 +136,8 @@ public struct ForeignRecordingReader: ~Copyable {
             }
         let error = ForeignRecordingError(
             file: path, format: format, place: place, field: problem.field, problem: problem.problem)
-        // A file that is cut off is read up to there; other problems that end the file concern all of it.
+        // If the end of the file is missing, the reader reads the rest. Any other problem that ends the file concerns
+        // the whole file.
         let isCutOff = if case .cutOff = problem.problem { true } else { false }
         guard strictness == .lenient, !problem.endsFile || isCutOff && decoder.records > 0 else {
             isFinished = true

@@ -5,14 +5,14 @@ import Synchronization
 
 /// A recording of another program as a scan source. It never emits the ground truth in the file.
 ///
-/// The source reads the file on demand, so memory use is constant for any length. It emits the sighting of an advertisement
-/// that contains a beacon directly after that advertisement.
+/// The source reads the file on demand, so memory use is constant for any length. It emits the sighting of an
+/// advertisement that contains a beacon directly after that advertisement.
 public struct ForeignRecordingSource: ScanSource {
     /// The path of the file.
     public let path: String
     /// The format of the file.
     public let format: ForeignFormat
-    /// What the file doesn't state, and which part of it is read.
+    /// The values that the file doesn't state, and the part of the file that is read.
     public let settings: ForeignRecordingSettings
     /// The treatment of invalid lines, objects and packets.
     public let strictness: RecordingReader.Strictness

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// A folder of the package's `Fixtures`, located relative to the source file of the caller.
 ///
-/// A missing fixture is an error and never an empty result, because a test that reads nothing must fail.
+/// A missing fixture is always an error and never an empty result, because a test that reads nothing must fail.
 public struct FixtureFolder: Hashable, Sendable {
     /// The reason a fixture is not available.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import CLibArchive
 import IndoorVocabulary
 
-/// A plain or gzip-compressed file that is read in chunks. The content decides how to read it, not the name.
+/// A plain or gzip-compressed file that is read in chunks. The content determines the compression, not the name.
 ///
 /// A class, because it owns a C object that must be freed exactly once.
 package final class ArchiveInput {
@@ -87,7 +87,7 @@ package final class ArchiveInput {
         }
         guard !isAtEnd else { return }
         inflated += count
-        // Filter -1 is the last one: it counts the bytes of the file itself.
+        // Filter -1 is the last filter: it counts the bytes of the file itself.
         let compressed = Int(archive_filter_bytes(archive, -1))
         guard inflated <= InputLimits.standard.inflatedSize(ofCompressed: compressed) else {
             throw ArchiveFailure(

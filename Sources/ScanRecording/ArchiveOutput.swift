@@ -98,9 +98,9 @@ final class ArchiveOutput {
         }
     }
 
-    /// Writes the buffered bytes so that a reader can read all of them, also if the program is killed later.
+    /// Writes the buffered bytes so that a reader can read all of them, even if the program is killed later.
     ///
-    /// A compressed file continues with a new member, as gzip allows. That costs some 20 bytes.
+    /// A compressed file continues with a new member, as gzip allows. Each new member adds about 20 bytes.
     func checkpoint() throws(ArchiveFailure) {
         guard !isClosed else { return }
         try flush()

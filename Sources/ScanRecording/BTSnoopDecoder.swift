@@ -46,7 +46,7 @@ package struct BTSnoopDecoder {
         tally.records += 1
         if record.drops > tally.lostPackets {
             tally.lostPackets = Int(record.drops)
-            // The packets after a gap may not continue those before it.
+            // After lost packets, the next packet may not continue the stored fragments.
             forgetFragments()
         }
         if first == nil { first = record.microseconds }

@@ -1,7 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// An error in a Bluetooth capture, with its position and what to do about it.
+/// An error in a Bluetooth capture, with its position and remedy.
 public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of error.
     public enum Problem: Error, Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
         case moreThanOriginal(included: Int, original: Int)
         /// An advertising event is malformed.
         case malformedEvent(AdvertisingReportError)
-        /// The record is earlier than the one before it; both times in seconds since the first record.
+        /// The record is earlier than the previous record; both times in seconds since the first record.
         case timeWentBackwards(from: Double, to: Double)
         /// The record is more than 292 years from the first one, or its time is outside what the format can store.
         case timeOutOfRange
@@ -49,10 +49,10 @@ public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// The file, the byte offset, the problem and what to do, in one line.
+    /// The file, the byte offset, the problem and its remedy, in one line.
     public var description: String { "\(finding). \(problem.remedy)." }
 
-    /// The description without what to do, for callers that have already done it.
+    /// The description without the remedy, for callers that have already applied it.
     package var finding: String {
         let place = offset.map { "\(file): record at byte \($0)" } ?? file
         return "\(place) \(problem.text)"
@@ -95,7 +95,7 @@ extension BTSnoopError.Problem {
         }
     }
 
-    /// What to do, without a full stop.
+    /// The remedy, without a full stop.
     var remedy: String {
         switch self {
         case .unreadable: "Check the path, its permissions, and that the file is complete"

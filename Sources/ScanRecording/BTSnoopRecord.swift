@@ -56,7 +56,7 @@ package struct BTSnoopBuffer {
     /// Creates a buffer for an empty stream.
     package init() {}
 
-    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
     package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         base += Int64(start)

@@ -15,12 +15,12 @@ struct BTSnoopRecordEncoder {
             BTSnoopRecord.identification + Self.bigEndian(UInt64(BTSnoopRecord.version), count: 4)
             + Self.bigEndian(UInt64(datalink.rawValue), count: 4)
         if datalink == .monitor {
-            // A new adapter, as in captures of the monitor: primary, on a virtual bus, without an address.
+            // A new adapter, as the Linux monitor reports it: primary, on a virtual bus, without an address.
             let packet: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0] + Self.padded("hci\(adapter)", to: 8)
             let flags = UInt32(adapter) << 16 | BTSnoopDatalink.Layout.monitorNewIndex
             return try header + record(packet, flags: flags, at: .zero)
         }
-        // Command Complete without a command: a controller reports with it that it is ready.
+        // Command Complete without a command: a controller sends it to report that it is ready.
         return try header + record(of: [0x0E, 0x03, 0x01, 0x00, 0x00], at: .zero)
     }
 

@@ -112,7 +112,7 @@ public struct BTSnoopWriter: ~Copyable {
         }
     }
 
-    /// Makes all written records readable in the file, also if the program is killed later.
+    /// Makes all written records readable in the file, even if the program is killed later.
     ///
     /// The bytes of a compressed file then depend on when this is called.
     package mutating func checkpoint() throws(BTSnoopError) {
@@ -121,7 +121,8 @@ public struct BTSnoopWriter: ~Copyable {
         }
     }
 
-    /// Completes the file. The data is only guaranteed to be in the file once this returns; a second call does nothing.
+    /// Completes the file. The file is only guaranteed to contain the data after this function returns; a second call
+    /// does nothing.
     public mutating func close() throws(BTSnoopError) {
         isClosed = true
         do throws(ArchiveFailure) { try output.close() } catch {
@@ -133,7 +134,7 @@ public struct BTSnoopWriter: ~Copyable {
 
     private mutating func write(_ sighting: Sighting) throws(BTSnoopError) {
         let power = (sighting.measuredPower ?? Double(Self.measuredPower)).rounded()
-        // A power that is NaN or huge becomes a value that the encoder rejects.
+        // A measured power that is NaN or far out of range becomes a value that the encoder rejects.
         let frame = BeaconFrame(
             format: .iBeacon, beacon: sighting.beacon, measuredPower: Int(exactly: power) ?? 1000)
         let data: [UInt8]

@@ -25,14 +25,14 @@ package struct LineBuffer {
     /// The offset up to which there is no newline.
     private var searched = 0
     private var isSkipping = false
-    /// Whether the first line, and with it a byte order mark, has not been found yet.
+    /// Whether the first line, which may begin with a byte order mark, has not been found yet.
     private var isAtStart = true
     private var isComplete = false
 
     /// Creates a buffer for an empty stream.
     package init() {}
 
-    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
     package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         searched -= start

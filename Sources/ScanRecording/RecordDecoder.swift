@@ -129,7 +129,7 @@ package struct RecordDecoder {
     }
 
     private func pressure(_ line: Span<UInt8>) throws(RecordProblem) -> PressureSample {
-        // Wide enough for mountains and pressure chambers, and narrow enough to reject values in pascals or bars.
+        // The range includes mountains and pressure chambers, but rejects values in pascals or bars.
         PressureSample(instant: try fields.instant(line), hectopascals: try fields.number(.hPa, in: 100...2000, line))
     }
 

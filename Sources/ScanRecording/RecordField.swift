@@ -18,7 +18,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
     /// The table that finds a field by its name.
     static let names = NameTable(allCases, name: \.text)
 
-    // Stored, because describing a case takes longer than reading a line.
+    // The names are stored, because describing a case takes longer than reading a line.
     private static let texts = allCases.map { String(describing: $0) }
 }
 

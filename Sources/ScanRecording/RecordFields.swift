@@ -2,8 +2,8 @@ import IndoorVocabulary
 
 /// The known members of one line, with checked access to their values.
 ///
-/// One value is used for all lines, so that reading a line allocates nothing. A member whose value is `null` is
-/// treated as absent.
+/// The decoder reuses one value for all lines, so that reading a line allocates nothing. A member whose value is `null`
+/// is treated as absent.
 struct RecordFields {
     private let names = RecordField.names
     private let types = RecordType.names

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// An error in a recording, with its position and what to do about it.
+/// An error in a recording, with its position and remedy.
 public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of error.
     public enum Problem: Hashable, Sendable {
@@ -30,7 +30,7 @@ public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible
         case wrongType(expected: String)
         /// A field has a value outside its range.
         case outOfRange(value: String, allowed: String)
-        /// The line is earlier than the one before it; both times in seconds.
+        /// The line is earlier than the previous line; both times in seconds.
         case timeWentBackwards(from: Double, to: Double)
     }
 
@@ -51,10 +51,10 @@ public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible
         self.problem = problem
     }
 
-    /// The file, line and field, the problem and what to do, in one line.
+    /// The file, line and field, the problem and its remedy, in one line.
     public var description: String { "\(finding). \(problem.remedy)." }
 
-    /// The description without what to do, for callers that have already done it.
+    /// The description without the remedy, for callers that have already applied it.
     package var finding: String {
         let place = line.map { "\(file):\($0)" } ?? file
         let subject = field.map { "field `\($0)` " } ?? ""
@@ -95,7 +95,7 @@ extension RecordingError.Problem {
         }
     }
 
-    /// What to do, without a full stop.
+    /// The remedy, without a full stop.
     var remedy: String {
         switch self {
         case .unreadable: "Check the path, its permissions, and that the file is complete"

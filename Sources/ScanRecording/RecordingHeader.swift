@@ -17,7 +17,7 @@ public struct RecordingHeader: Hashable, Sendable {
     public var venueID: VenueID?
     /// A display name; nil if the recording has none.
     public var name: String?
-    /// The session that made the recording; nil if no session made it, or one without a trace identifier.
+    /// The session that made the recording; nil if no session made it, or if that session had no trace identifier.
     public var traceID: TraceID?
 
     /// Creates a header of the newest version.

@@ -35,8 +35,8 @@ public struct RecordingSource: ScanSource {
 
     /// Returns a stream that reads the recording from its beginning; it throws `RecordingError`.
     ///
-    /// Read the stream from a task or an actor of its own, where a reading costs about a microsecond. On the main actor
-    /// each reading requires a thread switch, which makes it twenty times as expensive.
+    /// Read the stream from a task or an actor of its own, where each reading takes about a microsecond. On the main
+    /// actor, each reading requires a thread switch and takes twenty times as long.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let playback = RecordingPlayback(of: self)
         return AsyncThrowingStream { try playback.next() }

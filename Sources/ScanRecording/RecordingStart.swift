@@ -29,7 +29,7 @@ extension WallClock {
     }
 }
 
-/// The start of a file, as the stream that has read furthest has found it.
+/// The start time of a file. The streams of a source store it when they have read it.
 ///
 /// A class, because a source and its streams share it. The lock makes it safe to send.
 package final class FoundStart: Sendable {

@@ -79,19 +79,20 @@ public struct RecordingWriter: ~Copyable {
         try append(entry)
     }
 
-    /// Passes all written lines to the system. In a compressed file the last bytes are only written by `close()`.
+    /// Passes all written lines to the system. In a compressed file, only `close()` writes the last bytes.
     public mutating func flush() throws(RecordingError) {
         do throws(ArchiveFailure) { try output.flush() } catch { throw unwritable(error) }
     }
 
-    /// Makes all written lines readable in the file, also if the program is killed later.
+    /// Makes all written lines readable in the file, even if the program is killed later.
     ///
     /// The bytes of a compressed file then depend on when this is called.
     package mutating func checkpoint() throws(RecordingError) {
         do throws(ArchiveFailure) { try output.checkpoint() } catch { throw unwritable(error) }
     }
 
-    /// Completes the file. The data is only guaranteed to be in the file once this returns; a second call does nothing.
+    /// Completes the file. The file is only guaranteed to contain the data after this function returns; a second call
+    /// does nothing.
     public mutating func close() throws(RecordingError) {
         isClosed = true
         do throws(ArchiveFailure) { try output.close() } catch { throw unwritable(error) }

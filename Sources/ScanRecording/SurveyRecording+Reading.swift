@@ -8,7 +8,7 @@ extension SurveyRecording {
     /// The survey consists of the ground truth with a point, and all sightings, including those in advertisements.
     ///
     /// - Parameter venue: the venue whose beacons are also recognised by their device address, as in a session; nil to
-    ///   recognise beacons by the identity that they send only.
+    ///   recognise beacons only by the identity that they send.
     /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public init(
         path: String, in venue: Venue? = nil, strictness: RecordingReader.Strictness = .strict

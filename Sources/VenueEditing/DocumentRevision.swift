@@ -50,7 +50,7 @@ package enum SaveCondition: Hashable, Sendable {
 
 /// The reason why a document isn't replaced.
 package enum SaveRefusal: Hashable, Sendable {
-    /// The request doesn't say on which revision it is based.
+    /// The request doesn't state the revision on which it is based.
     case unconditional
     /// Another program has changed the document since that revision.
     case changed

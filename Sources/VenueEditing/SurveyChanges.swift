@@ -1,11 +1,11 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The beacons whose place in a venue no longer agrees with the survey behind the venue's radio map.
+/// The beacons whose place in a venue no longer agrees with the survey from which the venue's radio map was learned.
 package struct SurveyChanges: Hashable, Sendable {
     /// The names of beacons that were moved, in the order of the venue.
     package var moved: [String]
-    /// The names of beacons that were removed or got another name, in the order of the earlier venue.
+    /// The names of beacons that were removed or renamed, in the order of the earlier venue.
     package var removed: [String]
 
     /// Compares two editions of a venue; nil if the radio map still agrees, or there is none.

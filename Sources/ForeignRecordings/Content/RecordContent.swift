@@ -3,7 +3,7 @@ protocol RecordContent: Sendable {
     /// Decodes a line or an object.
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem)
 
-    /// Adds the entries that waited for more content, at the end of the file.
+    /// Adds the entries that are still incomplete, at the end of the file.
     mutating func finish(into output: inout ForeignOutput)
 }
 

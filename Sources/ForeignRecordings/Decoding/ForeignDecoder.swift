@@ -26,7 +26,7 @@ package struct ForeignDecoder: Sendable {
     private var timeline = ForeignTimeline()
     private var line = 0
     private var isFinished = false
-    /// Whether objects of an array wait for its end.
+    /// Whether the decoder holds the objects of an array until the array ends.
     private var isCollecting = false
     /// The number of lines, objects or packets so far.
     package private(set) var records = 0
@@ -49,16 +49,17 @@ package struct ForeignDecoder: Sendable {
 
     /// The model of the receiver; nil if the file doesn't state it.
     package var device: String? { output.device }
-    /// The numbers of what was left out, by its kind.
+    /// The number of elements that were left out, by their kind.
     package var ignored: [String: Int] { output.ignored }
     /// The number of readings that were dropped because their RSSI is not a measurement.
     package var notMeasurements: Int { output.notMeasurements }
     /// The number of entries that were up to a second late.
     package var late: Int { timeline.late }
-    /// The time of the first entry in nanoseconds since 1970; nil before it, and if the file has other times.
+    /// The time of the first entry in nanoseconds since 1970; nil before the first entry, and if the times of the file
+    /// don't count since 1970.
     package var start: Int64? { timeline.start?.nanoseconds }
 
-    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
     package mutating func fill<Failure: Error>(
         _ read: (inout [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -78,9 +79,9 @@ package struct ForeignDecoder: Sendable {
         }
     }
 
-    /// Returns the next entry, or that more bytes are needed.
+    /// Returns the next entry, or reports that more bytes are needed.
     ///
-    /// - Throws: `ForeignProblem`, after which the caller may go on unless it ends the file.
+    /// - Throws: `ForeignProblem`. The caller can continue after it unless it ends the file.
     package mutating func next() throws(ForeignProblem) -> Step {
         while true {
             if !isCollecting, let (time, entry) = output.next() {
@@ -100,7 +101,7 @@ package struct ForeignDecoder: Sendable {
     private mutating func read() throws(ForeignProblem) -> Bool {
         switch framing {
         case .lines(var buffer, var content):
-            // The framing must not share its buffer while that changes, or the bytes would be copied.
+            // `framing` gets another buffer meanwhile: while the two share one, a change would copy the bytes.
             framing = .lines(LineBuffer(), content)
             defer { framing = .lines(buffer, content) }
             return try readLine(&buffer, &content)

@@ -5,7 +5,7 @@ enum ForeignFormatDetector {
     /// The number of bytes that suffice for any format.
     static let maximumLength = 4096
 
-    /// Returns whether the bytes contain what the detection needs: a line with more than white space and brackets.
+    /// Returns whether the bytes are enough for the detection: a line with more than white space and brackets.
     static func isEnough(_ start: [UInt8]) -> Bool {
         if start.count >= maximumLength { return true }
         var hasContent = false

@@ -4,7 +4,7 @@ package struct ForeignProblem: Error, Hashable, Sendable {
     package var field: String?
     /// The kind of error.
     package var problem: ForeignRecordingError.Problem
-    /// Whether the rest of the file can't be read either.
+    /// Whether the rest of the file can't be read because of this error.
     package var endsFile = false
 
     init(_ field: String?, _ problem: ForeignRecordingError.Problem, endsFile: Bool = false) {

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// An error in a recording of another program, with its place and what to do about it.
+/// An error in a recording of another program, with its place and remedy.
 public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of error.
     public enum Problem: Hashable, Sendable {
@@ -10,19 +10,19 @@ public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConv
         case empty
         /// The content is longer than the limit in bytes.
         case tooLong(limit: Int)
-        /// The file has more of something than the limit.
+        /// The file contains more elements of a kind than the limit.
         case tooMany(what: String, limit: Int)
         /// The file ends within the element; lengths in bytes.
         case cutOff(expected: Int, found: Int)
         /// The content doesn't follow the format; the text is the reason.
         case malformed(String)
-        /// A field that is required is missing; the text says what was expected.
+        /// A field that is required is missing; the text is what was expected.
         case missing(expected: String)
         /// A field has a value that is not allowed.
         case invalid(found: String, expected: String)
-        /// The file contains what this package can't read; the texts say what it is, and what to do.
+        /// The file contains data that this package can't read; the texts are the kind of data and the remedy.
         case unsupported(String, remedy: String)
-        /// The time is more than a second before that of the element before; both in seconds.
+        /// The time is more than a second before that of the previous element; both in seconds.
         case timeWentBackwards(from: Double, to: Double)
         /// The time is more than 292 years from 1970 or from the first time.
         case timeOutOfRange
@@ -38,7 +38,7 @@ public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConv
 
     /// The path of the file.
     public var file: String
-    /// The format as which the file was read.
+    /// The format in which the file was read.
     public var format: ForeignFormat
     /// The place of the element; nil if the error concerns the whole file.
     public var place: Place?
@@ -56,10 +56,10 @@ public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConv
         self.problem = problem
     }
 
-    /// The file, place and field, the problem and what to do, in one line.
+    /// The file, place and field, the problem and its remedy, in one line.
     public var description: String { "\(finding). \(remedy)." }
 
-    /// The description without what to do, for callers that have already done it.
+    /// The description without the remedy, for callers that have already applied it.
     package var finding: String {
         let location =
             switch place {
@@ -100,7 +100,7 @@ extension ForeignRecordingError {
         }
     }
 
-    /// What to do, without a full stop.
+    /// The remedy, without a full stop.
     private var remedy: String {
         let skip = "or read leniently to skip such \(format.element)s"
         return switch problem {

@@ -7,9 +7,9 @@ struct GatewayLogContent: RecordContent {
     private let settings: ForeignRecordingSettings
     private let decoder = GatewayDecoder()
     private var receiver: String?
-    /// The time of the latest message without a time.
+    /// The time assigned to the latest message that states none.
     private var spaced: ForeignTime?
-    /// The time that the settings give to the present line; nil before it is needed.
+    /// The time that the settings give to the current line; nil before it is needed.
     private var given: ForeignTime?
 
     init(_ settings: ForeignRecordingSettings) {
@@ -66,7 +66,7 @@ struct GatewayLogContent: RecordContent {
             endsFile: true)
     }
 
-    /// Returns the time before the topic, that in the message, or else the one that the settings give.
+    /// Returns the time before the topic, or else the time in the message, or else the time that the settings give.
     private mutating func time(of reading: GatewayReading, _ line: GatewayLogLine) throws(ForeignProblem) -> ForeignTime
     {
         if let time = line.time { return time }

@@ -1,7 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// AD structures from the values that a library decoded from them.
+/// AD structures built from the values that a library decoded from them.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 3 Part C, 11; Bluetooth SIG, Assigned Numbers, 2.3.
 struct AdvertisingData {
@@ -17,7 +17,7 @@ struct AdvertisingData {
         bytes += [UInt8(payload.count + 1), type] + payload
     }
 
-    /// Returns the bytes of a UUID, the last one first: two for a UUID of the Bluetooth SIG, otherwise sixteen.
+    /// Returns the bytes of a UUID in reverse order: two for a UUID of the Bluetooth SIG, otherwise sixteen.
     static func bytes(of uuid: BeaconUUID) -> [UInt8] {
         if uuid.high & 0xFFFF_0000_FFFF_FFFF == 0x0000_0000_0000_1000, uuid.low == 0x8000_0080_5F9B_34FB {
             return [UInt8(truncatingIfNeeded: uuid.high >> 32), UInt8(truncatingIfNeeded: uuid.high >> 40)]

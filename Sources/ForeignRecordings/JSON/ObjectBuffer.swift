@@ -1,4 +1,5 @@
-/// A buffer that splits a stream of bytes into JSON objects, which commas, white space or arrays may contain.
+/// A buffer that splits a stream of bytes into JSON objects. Commas or white space may separate the objects, and arrays
+/// may contain them.
 ///
 /// It holds one chunk and one object in memory.
 struct ObjectBuffer {
@@ -39,7 +40,7 @@ struct ObjectBuffer {
     private var isSkipped = false
     private var isComplete = false
 
-    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
     mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         offset -= start

@@ -55,7 +55,7 @@ struct CSVContent: RecordContent {
             minor: try row.required(.minor, "a number from 0 to 65535") { UInt16($0) })
     }
 
-    /// Returns the ground truth of a line; nil without one, and for one that is already written for that time.
+    /// Returns the ground truth of a line; nil if the line has none, or if the same ground truth was already written.
     private mutating func truth(_ row: Row, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
         let room = try row.optional(.room, "a name") { $0 }
         var truth = Truth(instant: Instant(nanoseconds: time.nanoseconds), room: room)
@@ -68,7 +68,7 @@ struct CSVContent: RecordContent {
             (truth.mapID, truth.point) = (map, MapPoint(x: x, y: y))
         } else {
             guard room != nil else { return nil }
-            // A room holds until the next one.
+            // A room applies until the next ground truth.
             truth.isHold = true
             if let lastTruth, lastTruth.point == nil, lastTruth.room == room { return nil }
         }
@@ -78,7 +78,7 @@ struct CSVContent: RecordContent {
     }
 }
 
-/// The fields of a line by their content.
+/// The fields of a line by the kind of their content.
 private struct Row {
     let header: CSVHeader
     let fields: [String]

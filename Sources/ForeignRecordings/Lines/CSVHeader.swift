@@ -1,4 +1,4 @@
-/// The columns of a CSV file by their content.
+/// The columns of a CSV file by the kind of their content.
 struct CSVHeader: Hashable, Sendable {
     /// The maximum number of columns.
     static let maximumColumns = 1000
@@ -38,7 +38,8 @@ struct CSVHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether the line can be the header of a recording: it has a time, an RSSI, and what identifies a transmitter.
+    /// Whether the line can be the header of a recording: it has a time, an RSSI and an identification of the
+    /// transmitter.
     var isComplete: Bool { missing == nil }
 
     /// The first required column that is missing; nil if none is.

@@ -1,7 +1,7 @@
 /// The fields of a line of CSV.
 ///
-/// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005. A field in
-/// quotes must end on its line.
+/// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005. A
+/// field in quotes must end on its line.
 enum CSVLine {
     /// Returns the fields, without white space at their ends.
     static func fields(
@@ -47,7 +47,8 @@ enum CSVLine {
         return fields
     }
 
-    /// The separator of a header: the one of comma, semicolon and tab that it has most of; a comma without any.
+    /// Returns the separator of a header: comma, semicolon or tab, whichever is most frequent; a comma if there is
+    /// none.
     static func separator(of header: [UInt8]) -> UInt8 {
         let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
         let counts = candidates.map { candidate in header.count { $0 == candidate } }

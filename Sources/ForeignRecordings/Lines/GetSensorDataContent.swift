@@ -62,7 +62,7 @@ struct GetSensorDataContent: RecordContent {
         if parts[0] == "Model" { output.device = String((maker + parts[1]).prefix(100)) }
     }
 
-    /// Reads a beacon: an iBeacon with all of its identity, or any other as the advertisement of its address.
+    /// Reads a beacon: an iBeacon with its complete identity, or any other beacon as an advertisement of its address.
     private func beacon(
         _ fields: SeparatedFields, at time: ForeignTime, _ output: inout ForeignOutput
     ) throws(ForeignProblem) {

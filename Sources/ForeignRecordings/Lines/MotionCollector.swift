@@ -1,10 +1,11 @@
 import IndoorVocabulary
 
-/// The collection of lines of single inertial sensors to samples.
+/// A collector that combines lines of single inertial sensors into samples.
 ///
-/// A sample has at most one value of each sensor, and all its values within `longest`. It has the time of its first value.
+/// A sample has at most one value of each sensor, and all its values are within `longest`. Its time is that of its
+/// first value.
 struct MotionCollector: Hashable, Sendable {
-    /// The longest time between two values of a sample: half the period of a slow sensor, 50 Hz.
+    /// The longest time between the first and the last value of a sample: half the period of a slow sensor, 50 Hz.
     static let longest = Duration.milliseconds(10)
 
     /// The sensors of a phone.
@@ -13,7 +14,7 @@ struct MotionCollector: Hashable, Sendable {
     private var sample: MotionSample?
     private var time = ForeignTime(nanoseconds: 0, isUnix: false)
 
-    /// Adds a value; completes the sample before it if the value doesn't belong to that.
+    /// Adds a value; first completes the current sample if the value doesn't belong to it.
     mutating func add(_ sensor: Sensor, _ value: Vector3, at time: ForeignTime, into output: inout ForeignOutput) {
         let path: WritableKeyPath<MotionSample, Vector3?> =
             switch sensor {

@@ -2,13 +2,13 @@ import IndoorVocabulary
 
 /// The advertisement in a packet of the link layer of Bluetooth LE.
 ///
-/// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 2.1 (packet), 2.3 (advertising PDU) and 2.3.4 (common extended
-/// advertising payload).
+/// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 2.1 (packet), 2.3 (advertising PDU) and 2.3.4 (common
+/// extended advertising payload).
 struct LinkLayerPacket: Hashable, Sendable {
-    /// What a packet holds.
+    /// The content of a packet.
     enum Content: Hashable, Sendable {
         case advertisement(LinkLayerPacket)
-        /// Something else, in words.
+        /// Other content; the text is its description.
         case other(String)
     }
 
@@ -20,7 +20,7 @@ struct LinkLayerPacket: Hashable, Sendable {
     /// The access address of advertising channels, its first byte on air first.
     private static let accessAddress: [UInt8] = [0xD6, 0xBE, 0x89, 0x8E]
 
-    /// Reads a packet that begins with its access address. The checksum behind the payload may be missing.
+    /// Reads a packet that begins with its access address. The checksum after the payload may be missing.
     static func content(_ bytes: [UInt8], _ packet: Range<Int>) throws(ForeignProblem) -> Content {
         guard packet.count >= 6 else { throw ForeignProblem(nil, .cutOff(expected: 6, found: packet.count)) }
         let start = packet.lowerBound

@@ -2,8 +2,8 @@
 ///
 /// It holds one chunk and one packet in memory.
 ///
-/// Sources: G. Harris and M. Richardson, *PCAP Capture File Format*, draft-ietf-opsawg-pcap; M. Tuexen, F. Risso, J. Bongertz,
-/// G. Combs, G. Harris, E. Chaudron and M. Richardson, *PCAP Next Generation (pcapng) Capture File Format*,
+/// Sources: G. Harris and M. Richardson, *PCAP Capture File Format*, draft-ietf-opsawg-pcap; M. Tuexen, F. Risso, J.
+/// Bongertz, G. Combs, G. Harris, E. Chaudron and M. Richardson, *PCAP Next Generation (pcapng) Capture File Format*,
 /// draft-ietf-opsawg-pcapng.
 struct PacketBuffer {
     /// The maximum length of a packet or block in bytes. Bluetooth packets have at most 65,539 bytes.
@@ -46,7 +46,7 @@ struct PacketBuffer {
     private var base: Int64 = 0
     private var isComplete = false
 
-    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
     mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         base += Int64(start)
@@ -71,7 +71,7 @@ struct PacketBuffer {
         }
     }
 
-    /// Returns nil if the buffer has that many bytes behind its start.
+    /// Returns nil if the buffer contains at least `length` bytes from the start of the piece; otherwise `.needsMore`.
     private func more(_ length: Int) throws(ForeignProblem) -> Piece? {
         let available = bytes.count - start
         guard available < length else { return nil }

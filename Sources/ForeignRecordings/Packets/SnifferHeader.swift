@@ -1,4 +1,4 @@
-/// What a sniffer states before a packet of the link layer.
+/// The data that a sniffer writes before a packet of the link layer.
 struct SnifferHeader: Hashable, Sendable {
     /// The signal strength in dBm; nil if the sniffer did not measure it.
     var rssi: Double?
@@ -29,9 +29,9 @@ struct SnifferHeader: Hashable, Sendable {
 
     /// Reads the header of LINKTYPE_NORDIC_BLE, of protocol versions 1 to 3.
     ///
-    /// Source: tcpdump.org, *LINKTYPE_NORDIC_BLE*; Nordic Semiconductor, *nRF Sniffer for Bluetooth LE packet format*: board,
-    /// two bytes of lengths, version, counter, and type; then length, flags, channel, RSSI without its sign, event counter
-    /// and time.
+    /// Source: tcpdump.org, *LINKTYPE_NORDIC_BLE*; Nordic Semiconductor, *nRF Sniffer for Bluetooth LE packet format*:
+    /// board, two bytes of lengths, version, counter, and type; then length, flags, channel, RSSI without its sign,
+    /// event counter and time.
     static func nordic(_ bytes: [UInt8], _ data: Range<Int>) throws(ForeignProblem) -> Result {
         guard data.count >= 7 else { throw ForeignProblem(nil, .cutOff(expected: 7, found: data.count)) }
         let start = data.lowerBound

@@ -15,7 +15,7 @@ public enum ForeignFormat: String, Hashable, Sendable, CaseIterable {
     /// JSON objects with the fields of the Python library Bleak.
     case bleak
 
-    /// What an element of the format is called in messages.
+    /// The name of an element of the format in messages.
     var element: String {
         switch self {
         case .pcap: "packet"

@@ -1,10 +1,10 @@
 import IndoorVocabulary
 
-/// What the files of other programs don't state, and which part of them is read.
+/// The values that the files of other programs don't state, and the part of the files that is read.
 public struct ForeignRecordingSettings: Sendable {
     /// The header of each column of a CSV file, beyond the names that the reader knows.
     public var columns: [CSVColumn: String] = [:]
-    /// The map of a ground truth that states none; nil leaves such a truth out.
+    /// The map of a ground truth that names no map; nil leaves such a ground truth out.
     public var map: MapID?
     /// The height in metres of the plan of `map`, for formats whose y counts up from the plan's lower edge; nil leaves
     /// their ground truth out.
@@ -13,16 +13,18 @@ public struct ForeignRecordingSettings: Sendable {
     public var receiver: String?
     /// The tag whose gateway messages are read: its address, beacon or name.
     ///
-    /// Each receiver then becomes a beacon, and the recording is that of the tag. Nil reads what one receiver received.
+    /// If it is set, each receiver becomes a beacon, and the recording is that of the tag. Nil reads the messages of
+    /// one receiver.
     public var tag: String?
     /// The time between two gateway messages without a time; nil makes such a message an error.
     public var spacing: Duration?
-    /// Returns the present time since 1970, which is the time of a gateway message without one; nil doesn't use it.
+    /// Returns the current time since 1970, which becomes the time of a gateway message without a time; nil uses no
+    /// arrival time.
     public var arrival: (@Sendable () -> Duration)?
     /// Returns the map and the point of a coordinate on a floor; nil leaves geographic ground truth out.
     public var place: (@Sendable (_ coordinate: Coordinate, _ floor: Int) -> (map: MapID, point: MapPoint)?)?
 
-    /// Creates settings with which the file must state everything.
+    /// Creates settings that add nothing to the values in the file.
     public init() {}
 }
 

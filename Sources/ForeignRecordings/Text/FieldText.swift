@@ -19,18 +19,18 @@ enum FieldText {
         return HexText.append(Array(text.utf8).span, to: &bytes) ? bytes : nil
     }
 
-    /// Returns the bytes of advertising data of up to the longest length; nil for any other text.
+    /// Returns the bytes of advertising data that doesn't exceed the maximum length; nil for any other text.
     static func advertisingData(_ text: some StringProtocol) -> [UInt8]? {
         bytes(text).flatMap { $0.count <= AdvertisingReassembler.maximumLength ? $0 : nil }
     }
 
-    /// Returns the number of a map, which a double must represent; nil for any other text.
+    /// Returns the number of a map, which must be exact as a double; nil for any other text.
     static func identifier(_ text: some StringProtocol) -> Int? {
         Int(String(text)).flatMap { (-(1 << 53)...(1 << 53)).contains($0) ? $0 : nil }
     }
 
-    /// Returns the beacon of UUID, major and minor, or of namespace and instance, with `/`, `-` or `_` between them, or of
-    /// the 40 digits of an AltBeacon; nil for any other text.
+    /// Returns the beacon of UUID, major and minor, or of namespace and instance, with `/`, `-` or `_` between them, or
+    /// of the 40 digits of an AltBeacon; nil for any other text.
     static func identity(_ text: some StringProtocol) -> BeaconIdentity? {
         let text = String(text)
         let parts = text.split(maxSplits: .max, omittingEmptySubsequences: false) { "/-_".contains($0) }

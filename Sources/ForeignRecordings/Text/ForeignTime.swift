@@ -7,10 +7,10 @@ struct ForeignTime: Hashable, Sendable {
     /// Whether the zero point is that of Unix, 1970-01-01 UTC.
     var isUnix: Bool
 
-    /// Returns the time in a text: ISO 8601, or a number whose unit its size shows.
+    /// Returns the time in a text: ISO 8601, or a number whose magnitude determines its unit.
     ///
-    /// A number from 10^17 counts nanoseconds, from 10^14 microseconds, from 10^11 milliseconds, and a smaller one
-    /// seconds. From 10^8 s, which is 1973, it counts since 1970. A time without a zone is UTC.
+    /// A number from 10^17 counts nanoseconds, from 10^14 microseconds, from 10^11 milliseconds, and below that
+    /// seconds. A number from 10^8, which is 1973 in seconds, counts since 1970. A time without a zone is UTC.
     static func text(_ text: some StringProtocol) -> ForeignTime? {
         let bytes = Array(text.utf8)
         if bytes.count > 10, bytes[4] == UInt8(ascii: "-") {

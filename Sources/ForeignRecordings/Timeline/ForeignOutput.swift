@@ -8,7 +8,7 @@ struct ForeignOutput: Sendable {
 
     /// The model of the receiver; nil if the file doesn't state it.
     var device: String?
-    /// The numbers of what was left out, by its kind.
+    /// The number of elements that were left out, by their kind.
     private(set) var ignored: [String: Int] = [:]
     /// The number of signal strengths that are not measurements.
     private(set) var notMeasurements = 0
@@ -50,7 +50,7 @@ struct ForeignOutput: Sendable {
     /// Adds a ground truth.
     mutating func add(_ truth: Truth, at time: ForeignTime) { entries.append((time, .truth(truth))) }
 
-    /// Counts something that is left out.
+    /// Counts an element that is left out.
     mutating func ignore(_ kind: String) {
         if ignored[kind] == nil, ignored.count >= Self.maximumKinds { return ignored["other", default: 0] += 1 }
         ignored[kind, default: 0] += 1

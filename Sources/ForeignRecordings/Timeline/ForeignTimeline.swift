@@ -3,13 +3,14 @@ import ScanRecording
 
 /// The conversion of the times of a file to the instants of a recording.
 ///
-/// Unix times count from the first one, which is the start of the recording. Other times stay as they are. A time that is up
-/// to `tolerance` before the one before it becomes equal to that one, because several sensors or channels write one file.
+/// Unix times count from the first one, which is the start of the recording. Other times stay unchanged. A time that is
+/// up to `tolerance` earlier than the previous time becomes equal to it, because several sensors or channels write to
+/// one file.
 struct ForeignTimeline: Hashable, Sendable {
     /// The longest time by which an entry may be late.
     static let tolerance = Duration.seconds(1)
 
-    /// The first Unix time; nil before it, and for other times.
+    /// The first Unix time; nil before the first entry, and if the file has other times.
     private(set) var start: ForeignTime?
     /// The number of entries that were late within the tolerance.
     private(set) var late = 0

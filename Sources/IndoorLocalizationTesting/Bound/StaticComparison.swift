@@ -98,11 +98,12 @@ public struct StaticComparison: Hashable, Sendable {
         }
     }
 
-    /// Returns the settings of an engine for this world, without the allowances of the defaults for real buildings.
+    /// Returns the settings of an engine for this world, without the tolerances that the defaults have for real
+    /// buildings.
     static func matched(_ defaults: PositioningSettings, to world: StaticHallSettings) -> PositioningSettings {
         var settings = defaults
         settings.signal.heightDifference = world.height
-        // All noise is shadowing: normal and equal everywhere. All devices have the same receiver.
+        // All noise is shadowing, which is normal and equal everywhere. All devices have the same receiver.
         settings.signal.readingDeviation = world.shadowing
         settings.signal.unsurveyedDeviation = 0
         settings.signal.unseenDeviation = 0

@@ -88,7 +88,7 @@ public enum StaticHallError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The map has no walkable place.
     case noArea(MapID)
 
-    /// The problem and what to do.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .unknownMap(let id): "the venue has no map \(id). Use the id of one of its maps."

@@ -11,7 +11,7 @@ public enum Disturbance: Hashable, Sendable {
     /// - `rate`: the receptions per second of each identity.
     /// - `isOtherFloor`: whether the beacons are those of other floors than the device's.
     case clone(count: Int, rssi: Double, rate: Double, isOtherFloor: Bool)
-    /// A share of the beacons stands `distance` metres from the place in the packet.
+    /// A share of the beacons is `distance` metres away from the place in the packet.
     case moved(share: Double, distance: Double)
     /// A share of the beacons was exchanged in pairs after the survey.
     case exchanged(share: Double)
@@ -19,7 +19,7 @@ public enum Disturbance: Hashable, Sendable {
     case dead(share: Double)
     /// The power of a share of the beacons differs by `difference` dB from that of the survey.
     case power(difference: Double, share: Double)
-    /// The readings of the radio are replaced by those of the same recording backwards in time.
+    /// The readings of the radio are replaced by the readings of the same recording in reverse order.
     case replay
     /// Foreign beacons are received `rate` times a second.
     case flood(rate: Double)
@@ -27,7 +27,7 @@ public enum Disturbance: Hashable, Sendable {
 
 /// An error in the text of a disturbance.
 public struct DisturbanceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and the accepted form.
+    /// The problem, and the accepted form.
     public var description: String
 }
 

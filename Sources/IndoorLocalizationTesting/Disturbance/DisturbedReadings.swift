@@ -13,7 +13,8 @@ public struct DisturbedReadings: Sendable {
 
     /// Standard deviation in dB of the readings of a transmitter that doesn't move with the device.
     private static let fading = 2.0
-    /// The time in seconds from the first sighting in which the strongest beacon shows where the device starts.
+    /// The time in seconds after the first sighting during which the strongest beacon determines where the device
+    /// starts.
     private static let startTime = 10.0
     /// The share of the beacons of a floor from which clones are selected: those that are farthest from the start.
     private static let distantShare = 0.25
@@ -28,7 +29,7 @@ public struct DisturbedReadings: Sendable {
         self.readings = readings.map { Self.decoded($0, addresses) }
         disturbedBeacons = disturbed.changed.union(disturbed.dead)
         for (place, disturbance) in disturbed.disturbances.enumerated() {
-            // The numbers differ from those of the venue's selections.
+            // The random numbers differ from those of the venue's selections.
             var generator = SeededGenerator.stream(disturbed.seed, UInt64(place), 1)
             switch disturbance {
             case .clone(let count, let rssi, let rate, let isOtherFloor):
@@ -51,7 +52,7 @@ public struct DisturbedReadings: Sendable {
         }
     }
 
-    /// Returns the sighting in an advertisement or by its address, or the reading itself.
+    /// Returns the sighting of an advertisement, by its content or by its address; otherwise the reading itself.
     private static func decoded(_ reading: SensorReading, _ addresses: KnownAddresses) -> SensorReading {
         guard case .advertisement(let advertisement) = reading else { return reading }
         guard let sighting = try? advertisement.sighting() else {
@@ -93,7 +94,7 @@ extension DisturbedReadings {
         }
     }
 
-    /// The beacon that is strongest at the start of the recording; nil if the device receives none of the venue.
+    /// The beacon that is strongest at the start of the recording; nil if the device receives no beacon of the venue.
     private func start(in venue: Venue) -> VenueBeacon? {
         guard let span else { return nil }
         let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
@@ -116,7 +117,7 @@ extension DisturbedReadings {
         }
     }
 
-    /// Adds sightings at a mean rate; the intervals vary by half of their mean.
+    /// Adds sightings at a mean rate. The intervals vary by up to half of their mean.
     private mutating func add(
         rate: Double, from first: Instant, to last: Instant, _ generator: inout SeededGenerator,
         _ sighting: (Instant, inout SeededGenerator) -> Sighting
@@ -130,7 +131,8 @@ extension DisturbedReadings {
         readings = Self.merged(readings, added)
     }
 
-    /// Returns both lists in the order of their instants; at the same instant, those of the first come first.
+    /// Returns both lists in the order of their instants; at the same instant, the readings of the first list come
+    /// first.
     private static func merged(_ first: [SensorReading], _ second: [SensorReading]) -> [SensorReading] {
         var result: [SensorReading] = []
         result.reserveCapacity(first.count + second.count)
@@ -145,7 +147,7 @@ extension DisturbedReadings {
         return result + second[next...]
     }
 
-    /// Replaces the sightings by those backwards in time; the readings of other sensors stay.
+    /// Reverses the order of the sightings in time; the readings of other sensors stay unchanged.
     private mutating func reverse() {
         guard let span else { return }
         let reversed = sightings.reversed().map { sighting -> SensorReading in

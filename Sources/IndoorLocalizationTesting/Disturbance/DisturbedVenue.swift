@@ -11,7 +11,7 @@ public struct DisturbedVenue: Sendable {
     public let disturbances: [Disturbance]
     /// The seed of all selections and of the random readings.
     public let seed: UInt64
-    /// The beacons that stand elsewhere, are exchanged, or have another power.
+    /// The beacons that were moved or exchanged, or have another power.
     public private(set) var changed: Set<BeaconIdentity> = []
     /// The beacons that send nothing.
     public private(set) var dead: Set<BeaconIdentity> = []
@@ -20,7 +20,7 @@ public struct DisturbedVenue: Sendable {
     /// The change of each beacon's power in dB.
     private(set) var powers: [BeaconIdentity: Double] = [:]
 
-    /// The attempts to find a direction in which a moved beacon stays on its map.
+    /// The number of attempts to find a direction in which a moved beacon stays on its map.
     private static let attempts = 16
 
     /// Selects the disturbed beacons of a venue.

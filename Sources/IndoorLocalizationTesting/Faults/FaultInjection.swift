@@ -1,10 +1,11 @@
 import IndoorLocalization
 
-/// The injection of faults into readings: a value with the undisturbed readings as inputs.
+/// The injection of faults into readings: a value whose only inputs are the undisturbed readings.
 ///
-/// The instants of the undisturbed readings are its only time. The same readings, faults and seed give the same outputs.
+/// It measures time only by the instants of the undisturbed readings. The same readings, faults and seed give the same
+/// outputs.
 struct FaultInjection: Hashable, Sendable {
-    /// What a reader of the disturbed source receives.
+    /// An element that a reader of the disturbed source receives.
     enum Output: Hashable, Sendable {
         case reading(SensorReading)
         /// The end of the scan, by an error.
@@ -17,7 +18,7 @@ struct FaultInjection: Hashable, Sendable {
         var reading: SensorReading
     }
 
-    /// The longest time that is flooded at once, when the undisturbed readings pause.
+    /// The longest interval that is flooded at once after a pause of the undisturbed readings.
     private static let floodLimit = Duration.seconds(1)
     /// The levels of foreign beacons in dBm.
     private static let foreignRSSI = -95.0 ... -60.0
@@ -40,7 +41,7 @@ struct FaultInjection: Hashable, Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Adds an undisturbed reading; passes what arrives now to `deliver`, in order, up to a failure.
+    /// Adds an undisturbed reading; passes the readings that arrive now to `deliver`, in order, until a failure.
     mutating func add(_ reading: SensorReading, deliver: (Output) -> Void) {
         let first = origin ?? reading.instant
         origin = first
@@ -87,12 +88,12 @@ struct FaultInjection: Hashable, Sendable {
         held = []
     }
 
-    /// Returns the sum of a shift over all faults that began and, if they have an end, are not over.
+    /// Returns the sum of a shift over all faults that are active.
     private func shift(at time: Duration, _ shift: (ScanFault.Kind) -> Duration) -> Duration {
         faults.reduce(.zero) { $0 + ($1.isActive(at: time) ? shift($1.kind) : .zero) }
     }
 
-    /// Returns the instant that the reading of an undisturbed instant gets.
+    /// Returns the instant that a reading gets instead of its undisturbed instant.
     private func displaced(_ instant: Instant) -> Instant {
         let time = (origin ?? instant).duration(to: instant)
         return instant.advanced(
@@ -116,7 +117,7 @@ struct FaultInjection: Hashable, Sendable {
         _ rate: Double, _ identities: UInt64, from first: Duration, to last: Duration, _ deliver: (Output) -> Void
     ) {
         guard let origin, rate > 0, identities > 0 else { return }
-        // The counts of adjacent intervals add up to the rate.
+        // Rounding both ends in the same way makes the counts of adjacent intervals add up to the rate.
         let (begin, end) = (Int((first.seconds * rate).rounded(.up)), Int((last.seconds * rate).rounded(.up)))
         for number in begin..<max(begin, end) {
             let instant = displaced(origin.advanced(by: .seconds(Double(number) / rate)))

@@ -1,16 +1,16 @@
 import IndoorLocalization
 
-/// A scan source with injected faults, for tests of what an application does when its radio misbehaves.
+/// A scan source with injected faults, for tests of an application's response to faults of its radio.
 ///
 ///     let source = FaultySource(radio, [ScanFault(.failure, at: .seconds(15), for: .seconds(10))], seed: 1)
 ///     let localizer = Localizer(source: source, venues: venues, clock: clock)
 ///
-/// The source wraps any other one. The times of the faults count from the first reading of the wrapped source, in its
-/// instants, also across scans: a fault that is over stays over. A wrapped recording ends at a ``ScanFault/Kind/failure``,
-/// because another scan of it would begin anew.
+/// The source wraps any other source. The times of the faults count from the first reading of the wrapped source, in
+/// its instants, and continue across scans: a fault that has ended doesn't return. A wrapped recording ends at a
+/// ``ScanFault/Kind/failure``, because another scan of the recording would start from its beginning.
 ///
 /// Readings of a live source go through a buffer, as with the sources of `BlueZScanning`. If the session is slower, the
-/// oldest ones are lost and counted. Readings of a recording are fetched one by one.
+/// oldest readings are lost and counted. Readings of a recording are read one at a time, when the reader requests them.
 ///
 /// A class, because the scans of one source share its faults.
 public final class FaultySource: Sendable {
@@ -31,8 +31,8 @@ public final class FaultySource: Sendable {
     ///   - source: the undisturbed source.
     ///   - faults: the faults; several can exist at the same time.
     ///   - seed: the seed of all random choices. The same readings, faults and seed give the same disturbed readings.
-    ///   - capacity: the greatest number of readings that wait for the reader of a live source, from 1; by default as many
-    ///     as in the sources of `BlueZScanning`.
+    ///   - capacity: the maximum number of readings that wait for the reader of a live source, from 1; by default, the
+    ///     same number as in the sources of `BlueZScanning`.
     public init(_ source: some ScanSource, _ faults: [ScanFault], seed: UInt64 = 0, capacity: Int = 65_536) {
         self.source = source
         self.capacity = max(1, capacity)
@@ -45,7 +45,7 @@ public final class FaultySource: Sendable {
     public var receivedReadings: Int { state.withLock { $0.received } }
     /// The number of delivered sightings and advertisements in all scans, including injected and lost ones.
     public var deliveredReadings: Int { state.withLock { $0.delivered } }
-    /// The number of readings that the reader was too slow for.
+    /// The number of readings that were discarded because the reader was too slow.
     public var lostReadings: Int { state.withLock { $0.lost } }
 }
 
@@ -78,7 +78,7 @@ extension FaultySource: WrappingScanSource {
 
     /// Passes the disturbed readings to `yield`; throws at a failure.
     private func deliver(_ reading: SensorReading, _ yield: (SensorReading) -> Void) throws {
-        // Delivered outside of the lock: a waiting reader is resumed there.
+        // The readings are delivered outside of the lock, because `yield` resumes a waiting reader.
         let outputs = outputs(of: reading)
         for case .reading(let reading) in outputs { yield(reading) }
         if outputs.last == .failure { throw ScanFault.failure }
@@ -105,7 +105,7 @@ extension FaultySource: WrappingScanSource {
         }
     }
 
-    /// Returns a stream that reads the source when its reader wants a reading.
+    /// Returns a stream that reads the source only when its reader requests a reading.
     private func pulled(
         _ readings: AsyncThrowingStream<SensorReading, any Error>
     ) -> AsyncThrowingStream<SensorReading, any Error> {

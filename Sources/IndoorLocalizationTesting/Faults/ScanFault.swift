@@ -5,35 +5,36 @@ import IndoorLocalization
 ///     ScanFault(.duplicates(share: 0.5), at: .seconds(15), for: .seconds(10))
 ///     ScanFault(.suspension(.seconds(8 * 3600), isCounted: true), at: .seconds(15))
 public struct ScanFault: Hashable, Sendable {
-    /// What happens to the readings.
+    /// The effect on the readings.
     public enum Kind: Hashable, Sendable {
         /// A share of the readings, in [0, 1], arrives twice.
         case duplicates(share: Double)
         /// Half of the readings arrive later than the following ones, by up to a duration.
         case reordering(longest: Duration)
-        /// The instants differ by a duration from the right ones, negative for earlier instants.
+        /// The instants differ from the correct ones by a duration, negative for earlier instants.
         case instantJump(by: Duration)
-        /// The wall clock differs by a duration from the right one, negative for an earlier time. Instants don't.
+        /// The wall clock differs from the correct time by a duration, negative for an earlier time. Instants are
+        /// correct.
         case wallClockJump(by: Duration)
-        /// The machine was suspended for a duration, at the start of the fault. The instants count that time, or stand
-        /// still during the suspension; the wall clock counts it in both cases.
+        /// The machine was suspended for a duration, at the start of the fault. If `isCounted` is true, the instants
+        /// include that time; otherwise they stop during the suspension. The wall clock includes it in both cases.
         case suspension(Duration, isCounted: Bool)
         /// No reading arrives.
         case silence
-        /// Sightings of foreign beacons arrive, `rate` of them a second, each of one of so many random identities.
+        /// Sightings of foreign beacons arrive, `rate` per second, each with one of `identities` random identities.
         case flood(rate: Double, identities: UInt64)
-        /// The adapter is removed, and plugged in again at the end of the fault. The source reports both, as those of
-        /// `BlueZScanning` do, and its scan goes on.
+        /// The adapter is removed, and plugged in again at the end of the fault. The source reports both, as the
+        /// sources of `BlueZScanning` do, and its scan continues.
         case unplugging
-        /// The scan ends with an error, and each scan that begins before the end of the fault ends with its first reading.
+        /// The scan ends with an error. Until the end of the fault, each new scan also ends at its first reading.
         case failure
     }
 
-    /// What happens to the readings.
+    /// The effect on the readings.
     public var kind: Kind
-    /// The begin, counted from the first reading of the source.
+    /// The start, counted from the first reading of the source.
     public var start: Duration
-    /// How long the fault lasts; nil for a fault that lasts to the end of the readings.
+    /// The duration of the fault; nil for a fault that lasts until the end of the readings.
     public var duration: Duration?
 
     /// Creates a fault from its parts.
@@ -46,7 +47,7 @@ public struct ScanFault: Hashable, Sendable {
         code: .generic, message: "the Bluetooth adapter was removed during the scan; plug it in again",
         kind: .sensorFailed)
 
-    /// Returns whether the fault exists at a time since the first reading.
+    /// Returns whether the fault is active at a time since the first reading.
     func isActive(at time: Duration) -> Bool { time >= start && !isOver(at: time) }
 
     func isOver(at time: Duration) -> Bool { duration.map { time >= start + $0 } ?? false }

@@ -1,9 +1,10 @@
 import IndoorLocalization
 
-/// A scorer of reported beacon faults: which disturbed beacons a session names, and how often it names another one.
+/// A scorer of reported beacon faults. It counts the disturbed beacons that a session names, and the other beacons that
+/// the session names wrongly.
 ///
-/// The hearing time of a beacon is the sum of the intervals between its sightings, each at most 5 s long. The hearing time
-/// of a beacon that sends nothing is the time since the start of the track, while the device receives any beacon.
+/// The hearing time of a beacon is the sum of the intervals between its sightings, each at most 5 s long. The hearing
+/// time of a beacon that sends nothing is the time since the start of the track, while the device receives any beacon.
 public struct FaultScorer: Sendable {
     /// The number of disturbed beacons, in each track, that the device heard for a minute or more.
     public private(set) var disturbed = 0

@@ -1,7 +1,7 @@
 import CMath
 import IndoorLocalization
 
-/// A random field that costs the same for any area: independent normal numbers at the points of a square lattice,
+/// A random field whose cost doesn't depend on the area: independent normal numbers at the points of a square lattice,
 /// interpolated between them. The same seed gives the same field.
 struct LatticeNoise: Hashable, Sendable {
     private let deviation: Double
@@ -33,7 +33,7 @@ struct LatticeNoise: Hashable, Sendable {
                 squares += weight * weight
             }
         }
-        // The quotient has the same variance everywhere, at the corners and between them.
+        // The division makes the variance the same everywhere, at the lattice points and between them.
         return deviation * sum / squares.squareRoot()
     }
 

@@ -52,7 +52,7 @@ struct RadioChannel: Sendable {
         let crossed = pose.mapID == beacon.mapID ? walls.count(from: pose.point, to: beacon.point) : 0
         let floors = abs(pose.level - level)
         let isOpen = crossed == 0 && floors < 0.5
-        // Drawn even if it is not used, so that a setting does not shift the random numbers that follow.
+        // The number is drawn even if it is not used, so that a setting does not change the random numbers that follow.
         let fading = (isOpen ? openFading : hiddenFading).decibels(using: &generator)
         return power - 10 * exponent * cmath_log10(distance)
             + (shadowing[pose.mapID]?.value(at: pose.point) ?? 0)

@@ -7,7 +7,8 @@
 /// with the distance d and its horizontal part d_h, shadowing S, w walls and f floors in between, the angle θ between
 /// the heading and the direction of the beacon, fading F and the receiver's offset O.
 public struct RadioSettings: Hashable, Sendable {
-    /// Seed of the building's radio environment: walks with the same one have the same shadowing, powers and exponents.
+    /// Seed of the building's radio environment. Walks with the same seed have the same shadowing, powers and
+    /// exponents.
     public var environmentSeed: UInt64 = 1
 
     /// P₁ of beacons without one in the venue packet, in dBm at 1 m; from -100 to -20.
@@ -42,7 +43,7 @@ public struct RadioSettings: Hashable, Sendable {
     /// L_f: loss of one floor slab, in dB; from 0 to 60. Source: as for walls, 18.3 dB.
     public var floorLoss = 18.3
 
-    /// O: difference in dB of the receiver from the one with which the powers were measured; from -30 to 30.
+    /// O: difference in dB between this receiver and the one that measured the powers; from -30 to 30.
     public var receiverOffset = 0.0
     /// RSSI at which half of the advertisements are received, in dBm; from -120 to -40.
     public var sensitivity = -95.0

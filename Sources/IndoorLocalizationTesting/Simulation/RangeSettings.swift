@@ -1,8 +1,8 @@
 /// Settings of the simulated distances to the anchors of a venue.
 ///
-/// A distance, in metres, is `distance = d + O + E + N` with the distance d in space, the device's offset O, an excess E
-/// and noise N. The excess is 0 along a free path and exponential along a reflected one. It changes from place to place,
-/// as a reflection does, not from reading to reading.
+/// A distance, in metres, is `distance = d + O + E + N` with the distance d in space, the device's offset O, an excess
+/// E and noise N. The excess is 0 along a free path and exponentially distributed along a reflected one. Like a real
+/// reflection, it changes from place to place, but not from reading to reading.
 public struct RangeSettings: Hashable, Sendable {
     /// Interval between two distances to an anchor in seconds; 0 for none, up to 3600.
     public var interval = 0.0

@@ -48,7 +48,7 @@ public struct SensorSettings: Hashable, Sendable {
 
     /// Interval between two ground truths while walking, in seconds; from 0.1 to 3600.
     ///
-    /// The ends of legs and pauses have a ground truth in any case.
+    /// The ends of legs and pauses always have a ground truth.
     public var truthInterval = 1.0
 
     /// Creates settings with the documented defaults.

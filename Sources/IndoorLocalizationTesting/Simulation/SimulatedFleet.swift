@@ -9,8 +9,8 @@ import IndoorLocalization
 ///     rssi = P₁ + T − 10 n log₁₀(d / 1 m) + S(x, y) + F + O
 ///
 /// with the tag's deviation T from the common power, the distance d, the shadowing S of the receiver, the fading F of
-/// each reading and the receiver's offset O. The simulator has no hidden inputs: the same venue, settings and calls give
-/// the same readings. The shadowing doesn't depend on the calls or on the number of tags.
+/// each reading and the receiver's offset O. The simulator has no hidden inputs: the same venue, settings and calls
+/// give the same readings. The shadowing doesn't depend on the calls or on the number of tags.
 public struct SimulatedFleet: Sendable {
     /// The reading of one tag by one receiver.
     public struct Reading: Hashable, Sendable {
@@ -83,7 +83,7 @@ public struct SimulatedFleet: Sendable {
 
     private var walkers: [Walker]
     private var stations: [Station]
-    /// The stations of each square cell of each map whose range reaches into the cell.
+    /// The indices of the stations that can receive from each square cell of each map.
     private var reach: [[Cell: [Int]]]
 
     private struct Cell: Hashable, Sendable {
@@ -165,7 +165,7 @@ public struct SimulatedFleet: Sendable {
         return walker.from + (walker.to - walker.from) * share
     }
 
-    /// Changes a receiver from now on; nil leaves a property as it is.
+    /// Changes a receiver from now on; nil leaves a property unchanged.
     ///
     /// - Parameters:
     ///   - isDead: whether the receiver receives nothing.
@@ -204,7 +204,8 @@ public struct SimulatedFleet: Sendable {
             let station = stations[index]
             let planar = point.distance(to: station.point)
             guard planar <= settings.range else { continue }
-            // Drawn even if the receiver is dead, so that its death doesn't change the other random numbers.
+            // The number is drawn even if the receiver is dead, so that a dead receiver doesn't change the other random
+            // numbers.
             let fading = settings.fading * walkers[tag].generator.normal()
             let draw = walkers[tag].generator.uniform()
             let distance = max(cmath_hypot(planar, settings.heightDifference), 0.3)

@@ -22,7 +22,7 @@ public struct SimulatedFleetSettings: Hashable, Sendable {
     public var shadowing = 3.0
     /// The edge in metres of the lattice of S, above 0.
     public var shadowingDistance = 2.0
-    /// The standard deviation of F in dB, which has a normal distribution.
+    /// The standard deviation of F, which is normally distributed, in dB.
     public var fading = 3.0
     /// The difference in height between tags and receivers in metres.
     public var heightDifference = 1.0
@@ -36,7 +36,7 @@ public struct SimulatedFleetSettings: Hashable, Sendable {
     public var lossShare = 0.2
     /// O by the index of the receiver, in dB; 0 for receivers without an entry.
     public var receiverOffsets: [Int: Double] = [:]
-    /// The true points of receivers that aren't where the venue packet says, by index.
+    /// The true points of receivers that aren't at their places in the venue packet, by index.
     public var receiverPoints: [Int: MapPoint] = [:]
 
     /// Creates settings with the documented defaults.

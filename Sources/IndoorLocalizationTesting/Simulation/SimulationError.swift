@@ -21,7 +21,7 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The setting requires another type of value.
     case wrongKindOfSetting(String, expected: String)
 
-    /// The field, the problem and what to do.
+    /// The field, the problem and its remedy.
     public var description: String {
         switch self {
         case .malformedDocument(let field, let reason): "\(field): \(reason). Correct the walk document."

@@ -3,7 +3,7 @@ import IndoorLocalization
 extension WalkSimulator {
     /// The maximum duration of a walk in seconds.
     static let longestWalk = 86_400.0
-    /// The maximum number of readings of a walk: all are held in memory, with some hundred bytes each.
+    /// The maximum number of readings of a walk. All readings are in memory, a few hundred bytes each.
     static let mostReadings = 3e6
 
     /// Throws for a walk that would exhaust the memory, before the simulation begins.

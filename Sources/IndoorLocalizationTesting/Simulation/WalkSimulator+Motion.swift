@@ -4,7 +4,7 @@ import IndoorLocalization
 extension WalkSimulator {
     /// Standard gravity in m/s². Source: 3rd General Conference on Weights and Measures, 1901.
     static let gravity = 9.80665
-    /// The forward acceleration of a step relative to the vertical one; a half to a quarter for a device in the hand.
+    /// The forward acceleration of a step relative to the vertical one; from 0.25 to 0.5 for a device in the hand.
     private static let forwardShare = 0.3
 
     /// Returns the inertial samples.

@@ -30,10 +30,11 @@ extension WalkSimulator {
         return readings
     }
 
-    /// Returns the sighting of a beacon; the bare advertisement of one that is known by its address alone.
+    /// Returns the sighting of a beacon, or an advertisement without beacon data for a beacon that is known only by its
+    /// address.
     private func reading(of beacon: VenueBeacon, rssi: Double, at instant: Instant) -> SensorReading {
         if beacon.validNaming == .address, let address = beacon.address {
-            // The flags of a device without BR/EDR, which is generally discoverable.
+            // The flags of a generally discoverable device without BR/EDR.
             return .advertisement(Advertisement(instant: instant, address: address, rssi: rssi, data: [2, 1, 6]))
         }
         return .sighting(

@@ -40,7 +40,8 @@ extension WalkSimulator {
         return readings
     }
 
-    /// Returns the excess length of the path at a place: that of its area, which all walks of an environment share.
+    /// Returns the excess length of the path at a place. All places in one area, and all walks of an environment, have
+    /// the same excess.
     private func excess(at point: MapPoint, of anchor: VenueAnchor, isHidden: Bool) -> Double {
         let ranges = settings.ranges
         let edge = ranges.excessDistance

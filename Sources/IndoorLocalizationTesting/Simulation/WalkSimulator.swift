@@ -59,7 +59,7 @@ public struct WalkSimulator: Sendable {
     public func entries() -> [RecordingEntry] {
         let readings = sightings() + motionSamples() + steps() + pressureSamples() + gnssFixes() + ranges()
         let entries = truths().map(RecordingEntry.truth) + readings.map(RecordingEntry.measurement)
-        // Stable by the index, so that entries with equal instants keep their order.
+        // The sort uses the index as well, so that entries with equal instants keep their order.
         return entries.enumerated()
             .map { (instant: $1.instant ?? .zero, index: $0, entry: $1) }
             .sorted { ($0.instant, $0.index) < ($1.instant, $1.index) }
@@ -116,7 +116,7 @@ extension WalkPath {
         }
     }
 
-    /// Checks that a number is at most a million metres or seconds. A larger one is a typing error.
+    /// Checks that a number is at most a million metres or seconds, because a larger one is probably a typing error.
     private static func check(_ value: Double, _ field: String, positive: Bool = false) throws(SimulationError) {
         let range = positive ? 1e-3...1e6 : -1e6...1e6
         guard range.contains(value) else {

@@ -107,13 +107,13 @@ struct WalkTimeline: Hashable, Sendable {
                 isPause: isPause))
     }
 
-    /// Sets the heading of a first pause without one to the direction of the first leg.
+    /// If the first pause has no heading, sets it to the direction of the first leg.
     private mutating func faceTheFirstWay() {
         guard let first = legs.first, first.isPause, first.from.heading == nil, legs.count > 1 else { return }
         legs[0].heading = legs[1].heading
     }
 
-    /// Returns the smaller of both turns, in degrees clockwise from -180 to 180.
+    /// Returns the shorter turn between two headings, in degrees clockwise from -180 to 180.
     static func turn(from: Double, to: Double) -> Double {
         let difference = cmath_fmod(to - from, 360)
         return difference > 180 ? difference - 360 : difference < -180 ? difference + 360 : difference
@@ -127,7 +127,8 @@ struct WalkTimeline: Hashable, Sendable {
 
     // MARK: - Moments
 
-    /// Returns the pose at a moment in seconds since the start. Before and after the walk, it is that of its ends.
+    /// Returns the pose at a moment in seconds since the start. Before the walk, it is the first pose; after the walk,
+    /// the last.
     func pose(at seconds: Double) -> Pose {
         let index = self.index(at: seconds)
         let leg = legs[index]

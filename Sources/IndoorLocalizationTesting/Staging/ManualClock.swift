@@ -44,7 +44,7 @@ public final class ManualClock: Clock, Sendable {
         try await state.wait { $0.now >= deadline }
     }
 
-    /// Advances the clock, and wakes the tasks whose deadline has passed. A negative duration has no effect.
+    /// Advances the clock, and wakes the tasks whose deadlines have passed. A negative duration has no effect.
     public func advance(by duration: Duration) {
         state.update { $0.now = max($0.now, $0.now.advanced(by: duration)) }
     }

@@ -22,7 +22,7 @@ public final class ScriptedVenueSource: VenueSource {
         public var packetFailures: [any Error] = []
         /// Whether requests wait for `release()` or `release(_:)`.
         public var isHeld = false
-        /// Whether a cancelled request is still answered, as by a server that receives the cancellation too late.
+        /// Whether a cancelled request is still answered, such as by a server that receives the cancellation too late.
         public var answersWhenCancelled = false
 
         /// Creates a script that answers immediately and never fails.

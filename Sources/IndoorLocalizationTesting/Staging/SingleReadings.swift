@@ -1,21 +1,21 @@
 import IndoorLocalization
 
-// A test that hands single readings to a machine needs no decoder of its own.
+// These functions let a test send single readings to a state machine without a decoder.
 
 extension LocalizationMachine.Event {
-    /// The event of a reading that no other reading came before.
+    /// Returns the event of a reading without earlier readings.
     package static func reading(_ reading: SensorReading) -> Self { .reading(DecodedReading(first: reading)) }
 }
 
 extension FloorPlanLocalizerMachine.Event {
-    /// The event of a reading that no other reading came before.
+    /// Returns the event of a reading without earlier readings.
     package static func reading(_ reading: SensorReading, delay: Duration) -> Self {
         .reading(DecodedReading(first: reading), delay: delay)
     }
 }
 
 extension ScanMachine.Event {
-    /// The event of a reading that no other reading came before.
+    /// Returns the event of a reading without earlier readings.
     package static func reading(_ reading: SensorReading) -> Self { .reading(DecodedReading(first: reading)) }
 }
 

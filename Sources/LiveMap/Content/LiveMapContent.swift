@@ -14,7 +14,7 @@ public protocol LiveMapContent: Sendable {
     func radioMap() async -> LiveMapRadioMap?
     /// Returns a stream of new frames and events.
     ///
-    /// - Parameter id: the number of the last frame or event that the reader has; the stream begins with the kept
+    /// - Parameter id: the number of the last frame or event that the reader has; the stream begins with the stored
     ///   ones after it. Nil begins with the latest frame.
     func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate>
     /// Stores a mark of the ground truth. Returns a sentence with the reason if the content accepts none.

@@ -8,7 +8,7 @@ extension LiveMapFrame {
     /// Lengths are rounded to centimetres, probabilities to 0.0001, RSSI and ages to 0.1. A particle off the plan is
     /// moved to the nearest edge of the plan.
     /// - Parameters:
-    ///   - snapshot: the knowledge of the session.
+    ///   - snapshot: the snapshot of the session.
     ///   - id: the number of the frame.
     ///   - t: the instant of the snapshot in seconds of the session; nil for the snapshot's own instant.
     ///   - route: the remaining route.

@@ -1,4 +1,4 @@
-/// What a live map shows of a session at one instant.
+/// The data that a live map shows of a session at one instant.
 ///
 /// The property names are the names in JSON. Lengths are in metres from the plan's top left corner, y down.
 public struct LiveMapFrame: Codable, Hashable, Sendable {
@@ -119,7 +119,7 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
         public var reason: String
         /// The reason in words.
         public var text: String
-        /// What the user can do; nil if nothing.
+        /// Advice for the user; nil if there is none.
         public var help: String?
         /// The identities of unknown beacons; empty for other reasons.
         public var beacons: [String]

@@ -17,7 +17,7 @@ enum SessionWords {
         }
     }
 
-    /// Returns the words for an event of the time line; they have no progress, which is out of date later.
+    /// Returns the words for an event of the time line. They omit the progress, because it soon becomes outdated.
     static func eventText(of state: LocalizationState) -> String {
         guard case .getPacket(let id, _) = state else { return text(of: state) }
         return "Downloading the packet of venue \(id)"

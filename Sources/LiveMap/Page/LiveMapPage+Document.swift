@@ -45,8 +45,8 @@ extension LiveMapPage {
         return page
     }
 
-    /// Returns a document as JSON that is safe within a script element: a text can't end the element or, in an old
-    /// browser, a line.
+    /// Returns a document as JSON that is safe within a script element: no text in it can end the element or, in old
+    /// browsers, a line.
     static func json(of document: LiveMapDocument) throws(LiveMapPageError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -59,8 +59,8 @@ extension LiveMapPage {
         return String(decoding: escaped(encoded), as: UTF8.self)
     }
 
-    /// Replaces the bytes of "<", U+2028 and U+2029 by escape sequences of JSON. Characters would not do: a combining
-    /// character makes another one of "<".
+    /// Replaces the bytes of "<", U+2028 and U+2029 by escape sequences of JSON. The function compares bytes instead of
+    /// characters, because "<" and a combining character together form a different character.
     private static func escaped(_ json: Data) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(json.count + json.count / 64)

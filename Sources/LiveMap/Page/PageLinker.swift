@@ -1,4 +1,4 @@
-/// A linker that joins the page's modules into one script, as a browser imports no modules from a page on disk.
+/// A linker that joins the page's modules into one script, because browsers don't import modules from a file on disk.
 ///
 /// A module may use these forms, each on one line and without indentation:
 /// - `import { name, … } from "./module.js";`

@@ -51,7 +51,7 @@ extension LiveMapRadioMap {
         }
     }
 
-    /// The side of a cell in metres at the finest and at the coarsest.
+    /// The smallest and the largest side of a cell in metres.
     private static let sides = (finest: 0.5, coarsest: 4.0)
 
     private static func size(of map: VenueMap, side: Double) -> (columns: Int, rows: Int) {
@@ -102,7 +102,7 @@ extension LiveMapRadioMap {
 }
 
 extension LiveMapRadioMap.SurveyGap {
-    /// Creates the content of a gap, of a radio map or of a survey that is still recorded.
+    /// Creates the content of a gap, of a radio map or of a survey that is still being recorded.
     public init(_ gap: IndoorPositioning.SurveyGap) {
         self.init(
             mapId: gap.mapID.rawValue, area: gap.area, x: gap.point.x, y: gap.point.y, cellSize: gap.cellSize,

@@ -17,7 +17,7 @@ import VenueModel
 ///     recorder.note(replay.finish())
 ///     let content = recorder.recording(title: "walk", venues: [office])
 public struct LiveMapRecorder: Sendable {
-    /// The time between two frames, above zero. It doubles whenever the recorder has its maximum of frames.
+    /// The time between two frames, above zero. It doubles whenever the number of frames reaches the maximum.
     public private(set) var interval: Duration
     /// The greatest number of particles in a frame.
     public let particles: Int
@@ -35,8 +35,8 @@ public struct LiveMapRecorder: Sendable {
     /// One string for each beacon, so that the frames share their memory.
     private var names: [String: String] = [:]
 
-    /// The time after a reading during which frames are created without further readings. By then, the session has lost
-    /// its venue, and the frames of a longer gap would all be the same.
+    /// The time after a reading during which frames are created without further readings. After that time, the session
+    /// has lost its venue, and further frames of the gap would all be the same.
     private static let longestGap = Duration.seconds(120)
 
     /// Creates a recorder.
@@ -69,8 +69,8 @@ public struct LiveMapRecorder: Sendable {
         return next
     }
 
-    /// Removes every second frame and doubles the interval. As the number of frames is even, the next frame follows the
-    /// last one at the new interval.
+    /// Removes every second frame and doubles the interval. Because the number of frames is even, the next frame
+    /// follows the last one at the new interval.
     private mutating func thin() {
         frames = stride(from: 0, to: frames.count, by: 2).map { frames[$0] }
         interval *= 2
@@ -79,7 +79,7 @@ public struct LiveMapRecorder: Sendable {
     /// Adds a frame.
     ///
     /// - Parameters:
-    ///   - snapshot: the knowledge of the session.
+    ///   - snapshot: the snapshot of the session.
     ///   - route: the remaining route.
     public mutating func add(_ snapshot: SessionSnapshot, route: [LiveMapFrame.Place] = []) {
         var frame = LiveMapFrame(snapshot, id: takeID(), route: route)

@@ -57,7 +57,7 @@ public struct LiveMapRecording: LiveMapContent {
 
     public func radioMap() async -> LiveMapRadioMap? { map }
 
-    /// Returns a stream that ends at once, because the content doesn't change.
+    /// Returns a stream that ends immediately, because the content doesn't change.
     public func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> { AsyncStream { $0.finish() } }
 
     public func mark(_ place: LiveMapFrame.Place) async -> String? {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The network address of a client, or the part of it that one customer of a provider has: 64 bits of IPv6.
+/// The network address of a client. For IPv6, it is the first 64 bits, which a provider assigns to one customer.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -15,7 +15,8 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// Creates an address from that of the system; without one, as for other families, all clients are one.
+    /// Creates an address from the system's address; without one, or for other address families, all clients have the
+    /// same address.
     init(_ address: UnsafePointer<sockaddr>?) {
         var bytes: [UInt8] = []
         if let address {
@@ -34,7 +35,8 @@ struct ClientAddress: Hashable, Sendable {
         self.init(bytes)
     }
 
-    /// Whether the client is on this machine: a reverse proxy has the connections of all its clients.
+    /// Whether the client is on this machine. It may be a reverse proxy, which makes the connections of all its
+    /// clients.
     var isLoopback: Bool {
         bytes.count == 4 && bytes[0] == 127 || bytes.count == 16 && bytes.last == 1
     }

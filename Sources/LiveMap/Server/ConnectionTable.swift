@@ -1,39 +1,41 @@
-/// The connections of a server: which of them is closed when there are too many, and when one is too slow.
+/// The connections of a server. It selects the connections to close when there are too many, or when one is too slow.
 ///
-/// A client that has sent its whole request waits for the server; any other one lets the server wait. Those are closed
-/// first, so that no number of silent or slow connections keeps a client from an answer.
+/// A client that has sent its whole request waits for the server; for any other client, the server waits. Connections
+/// of the second kind are closed first, so that silent or slow connections, however many, can't prevent responses to
+/// other clients.
 struct ConnectionTable {
     /// A connection, by the number that its owner gave it.
     typealias ID = UInt
 
     private struct Connection {
         let address: ClientAddress
-        /// When the client must have sent its request; nil while it waits for the server.
+        /// The time by which the client must have sent its request; nil while the client waits for the server.
         var deadline: ContinuousClock.Instant?
-        /// When it became silent: the oldest is closed first.
+        /// The time since which it has been silent: the connection that has been silent for the longest time is closed
+        /// first.
         var since: ContinuousClock.Instant
     }
 
-    /// What becomes of a new connection.
+    /// The result of opening a connection.
     enum Opening: Equatable {
         case accepted
-        /// Another connection, which lets the server wait, is closed for it.
+        /// Another connection, for which the server waits, is closed to make room.
         case replacing(ID)
-        /// All connections wait for the server: the request is refused.
+        /// All other clients wait for the server, so the request is refused.
         case refused
     }
 
     private let limits: LiveMapServer.Limits
     private var connections: [ID: Connection] = [:]
     private var counts: [ClientAddress: Int] = [:]
-    /// Connections that were told to close and have not closed yet.
+    /// The connections whose closing was requested and hasn't finished yet.
     private var closing: Set<ID> = []
 
     init(_ limits: LiveMapServer.Limits) { self.limits = limits }
 
     var count: Int { connections.count + closing.count }
 
-    /// The earliest moment at which `overdue(at:)` returns a connection; nil if the server waits for none.
+    /// The earliest time at which `overdue(at:)` returns a connection; nil if the server waits for none.
     var nextDeadline: ContinuousClock.Instant? { connections.values.compactMap(\.deadline).min() }
 
     /// Adds a connection.
@@ -46,7 +48,8 @@ struct ConnectionTable {
         let waiting = connections.filter {
             $0.key != id && $0.value.deadline != nil && (!isCrowded || $0.value.address == address)
         }
-        // Of the client with the most connections, the one that has been silent for the longest time.
+        // Among the connections of the client with the most connections, selects the one that has been silent for the
+        // longest time.
         let victim = waiting.min {
             let (one, other) = (counts[$0.value.address] ?? 0, counts[$1.value.address] ?? 0)
             return (other, $0.value.since, $0.key) < (one, $1.value.since, $1.key)
@@ -56,15 +59,15 @@ struct ConnectionTable {
         return .replacing(victim.key)
     }
 
-    /// Notes that the head of a request has arrived; its body follows within the time of silence.
+    /// Records that the head of a request has arrived; the body must follow within the time of silence.
     mutating func receiveHead(of id: ID, at now: ContinuousClock.Instant) {
         connections[id]?.deadline = now + limits.silence
     }
 
-    /// Notes that a request is complete, or gets its response without its body.
+    /// Records that a request is complete, or gets its response without its body.
     mutating func beginWork(for id: ID) { connections[id]?.deadline = nil }
 
-    /// Notes that a response was sent; the client may send another request.
+    /// Records that a response was sent; the client may send another request.
     mutating func endWork(for id: ID, at now: ContinuousClock.Instant) {
         connections[id]?.deadline = now + limits.silence
         connections[id]?.since = now
@@ -76,7 +79,7 @@ struct ConnectionTable {
         closing.remove(id)
     }
 
-    /// Returns the connections whose request has not arrived in time; they are to be closed.
+    /// Returns the connections whose request has not arrived in time, which the caller must close.
     mutating func overdue(at now: ContinuousClock.Instant) -> [ID] {
         let late = connections.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
         for id in late { tellToClose(id) }

@@ -4,15 +4,15 @@ import IndoorVocabulary
 
 /// A daemon of libmicrohttpd on one listening socket, with one polling thread.
 ///
-/// All calls go to the `LiveMapServing` that started it, which outlives it.
-// Unchecked, as libmicrohttpd permits calls from all threads, and the pointer is never changed.
+/// All calls go to the `LiveMapServing` that started the daemon. It must exist longer than the daemon.
+// Unchecked, because libmicrohttpd permits calls from all threads, and the pointer never changes.
 struct HTTPDaemon: @unchecked Sendable {
     private let daemon: OpaquePointer
 
     /// Starts a daemon, which then owns the socket. After an error, the socket is closed.
     init(_ socket: ListeningSocket, _ server: LiveMapServing) throws(LiveMapError) {
         let limits = server.limits
-        // The thread inherits the blocked signals; the program's signals are for its other threads.
+        // The new thread inherits the blocked signals, so that only other threads of the program receive signals.
         var (all, kept) = (sigset_t(), sigset_t())
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, &kept)
@@ -40,7 +40,7 @@ struct HTTPDaemon: @unchecked Sendable {
                 guard let server, let connection else { return }
                 let serving = Unmanaged<LiveMapServing>.fromOpaque(server).takeUnretainedValue()
                 if change == .CONNECTION_NOTIFY_STARTED {
-                    // The mark of a connection beyond the limit.
+                    // The mark identifies a connection beyond the limit.
                     if serving.open(connection) { mark?.pointee = server }
                 } else {
                     serving.close(connection)

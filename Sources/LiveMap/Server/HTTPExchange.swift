@@ -3,11 +3,11 @@ import IndoorVocabulary
 
 /// A request and its response on a connection of libmicrohttpd.
 ///
-/// The polling thread of the daemon calls `receive`, `read` and `complete`; tasks call `finish` and `offer`. While a
-/// response isn't known, or a stream has no update, the connection is suspended, so that no thread waits for it.
+/// The polling thread of the daemon calls `receive`, `read` and `complete`; tasks call `finish` and `offer`. While the
+/// response is not known yet, or a stream has no update, the connection is suspended, so that no thread waits for it.
 /// Suspending and resuming happen under one lock, so that no resumption is lost.
 final class HTTPExchange: Sendable {
-    // Unchecked, as the connection is used only under the lock of the exchange, and only before its completion.
+    // Unchecked, because the connection is used only under the lock of the exchange, and only before its completion.
     private struct State: @unchecked Sendable {
         var phase = Phase.expected
         /// Nil before the first call and after the completion.
@@ -77,8 +77,8 @@ final class HTTPExchange: Sendable {
                     state.task = Task { [server] in self.finish(await server.routes.response(to: request), headers) }
                     return true
                 }
-                // The length of the body was checked with the head.
-                // With one owner, the body grows in place.
+                // The length of the body was checked with the head. The phase changes first so that the body has one
+                // owner and grows in place.
                 state.phase = .sent
                 request.body += part
                 state.phase = .receiving(request, headers: headers)

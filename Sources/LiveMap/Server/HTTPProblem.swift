@@ -1,4 +1,4 @@
-/// The reason why a request isn't fulfilled.
+/// The reason why a request fails.
 package struct HTTPProblem: Error, Hashable, Sendable {
     /// The status of the response, such as 404.
     let status: Int

@@ -7,10 +7,11 @@ package struct HTTPRequest: Sendable {
     package let headers: [String: String]
     package var body: [UInt8] = []
 
-    /// Checks that the end of the body is certain: where two programs disagree about it, one reads a body as a request.
+    /// Checks that the end of the body is unambiguous. If two programs disagree about it, one of them reads a body as a
+    /// request.
     ///
-    /// Source: RFC 9112, 6.1 and 6.3. A body in chunks isn't accepted either, which a server may decide: libmicrohttpd
-    /// answers a chunk extension that is longer than its buffer with the status 500.
+    /// Source: RFC 9112, 6.1 and 6.3. A body in chunks isn't accepted either, as a server is free to decide, because
+    /// libmicrohttpd answers a chunk extension that is longer than its buffer with the status 500.
     /// - Throws: `HTTPProblem` with status 400.
     func checkLength() throws(HTTPProblem) {
         let close = [HTTPHeader("Connection", "close")]

@@ -19,7 +19,7 @@ package struct HTTPResponse: Sendable {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
-    /// Creates the response to a request that isn't fulfilled: `{"error": message}`.
+    /// Creates the response to a request that fails: `{"error": message}`.
     package init(_ problem: HTTPProblem) {
         let body = (try? Self.encoder.encode(["error": problem.message])).map { Array($0) } ?? []
         self.init(problem.status, problem.headers + [Self.type("application/json"), Self.noStore], .bytes(body))
@@ -56,7 +56,7 @@ package struct HTTPResponse: Sendable {
             throw HTTPProblem(404, "There is no '\(request.target.path)'.")
         }
         var response = HTTPResponse.file(file.bytes, file.mediaType, tag: file.etag, for: request)
-        // The URL has the token, so that no cache may keep it.
+        // The URL contains the token, so no cache may store the response.
         if request.target.query["token"] != nil {
             response.headers = response.headers.filter { $0.name != "Cache-Control" } + [noStore]
         }
@@ -71,7 +71,7 @@ package struct HTTPResponse: Sendable {
     package static func type(_ mediaType: String) -> HTTPHeader { HTTPHeader("Content-Type", mediaType) }
     package static let noStore = HTTPHeader("Cache-Control", "no-store")
 
-    /// An encoder for the content, with the property names as names.
+    /// An encoder for the content, which writes the property names unchanged.
     static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

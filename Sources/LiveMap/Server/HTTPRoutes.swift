@@ -1,4 +1,4 @@
-/// The paths of a server: the decision which requests it accepts, and their responses.
+/// The paths of a server, with the requests that it accepts and their responses.
 package protocol HTTPRoutes: Sendable {
     /// Checks the method of a request that has access, before its body is received.
     func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem)
@@ -20,13 +20,13 @@ package struct HTTPStreamWriter: Sendable {
 
     init(_ exchange: HTTPExchange) { self.exchange = exchange }
 
-    /// Whether the reader has received all events, up to the buffers of the network. A stream that can join events
-    /// waits for that before it writes more.
+    /// Whether the reader has received all events, up to the buffers of the network. A stream that can combine events
+    /// waits until then before it writes more.
     package var isDrained: Bool { exchange.isDrained }
 
     /// Writes the text of an event.
     ///
-    /// - Parameter isFrame: whether the event may be lost before others if the reader is slow.
+    /// - Parameter isFrame: whether the event is discarded before other events if the reader is slow.
     package func write(_ bytes: [UInt8], isFrame: Bool) { exchange.offer(bytes, isFrame: isFrame) }
 }
 

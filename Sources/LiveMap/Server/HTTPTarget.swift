@@ -21,7 +21,7 @@ package struct HTTPTarget: Hashable, Sendable {
         }
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = try Self.decoded(parts[0])
-        // Bytes, as a combining character makes another character of a slash.
+        // The path is split as bytes, because a slash and a combining character together form a different character.
         let names = path.utf8.split(separator: UInt8(ascii: "/"))
         guard !names.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }),
             !path.utf8.contains(UInt8(ascii: "\\"))

@@ -2,12 +2,12 @@ import Glibc
 
 /// A TCP socket that listens for connections.
 struct ListeningSocket {
-    /// The bytes that the kernel holds for a reader which is slower than the session. The data in the kernel can't be
-    /// replaced by newer frames, so a large buffer would show a slow reader an old position.
+    /// The number of bytes that the kernel buffers for a reader that is slower than the session. Newer frames can't
+    /// replace the data in the kernel, so with a large buffer a slow reader would show an old position.
     private static let sendBuffer: Int32 = 131_072
     private static let backlog: Int32 = 512
 
-    /// The owner closes it.
+    /// The descriptor, which the owner closes.
     let descriptor: Int32
     /// The address with the port that was bound.
     let address: LiveMapAddress
@@ -22,7 +22,7 @@ struct ListeningSocket {
             let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
             descriptor = socket(Int32(system.pointee.sa_family), type, 0)
             guard descriptor >= 0 else { return failed = "socket" }
-            // The port is free as soon as the server has stopped, although old connections wait in the kernel.
+            // The port is free as soon as the server has stopped, even if the kernel still holds old connections.
             Self.set(SO_REUSEADDR, 1, on: descriptor)
             Self.set(SO_SNDBUF, Self.sendBuffer, on: descriptor)
             guard bind(descriptor, system, length) == 0 else { return failed = "bind" }
@@ -55,7 +55,7 @@ struct ListeningSocket {
         return fstat(descriptor, &status) == 0 ? UInt(status.st_ino) : nil
     }
 
-    /// Closes the descriptor if it still is that of the socket.
+    /// Closes the descriptor if it still refers to the socket.
     func close(ifStill identity: UInt?) { if let identity, identity == self.identity { close() } }
 
     /// Listens at all numeric addresses of an address, with the same port.
@@ -76,7 +76,7 @@ struct ListeningSocket {
                 return [first]
             } catch {
                 first.close()
-                // Another process has the free port that was chosen for the first address.
+                // Another process uses the free port that was chosen for the first address.
                 guard case .addressInUse = error, attempts > 0 else { throw error }
             }
         }

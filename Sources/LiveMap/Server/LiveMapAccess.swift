@@ -12,8 +12,8 @@ struct LiveMapAccess: Sendable {
     ///   - token: nil allows every process of this host.
     init(_ address: LiveMapAddress, token: String?) {
         self.token = token.map { Array($0.utf8) }
-        // A browser sends the cookies of all ports and, behind a reverse proxy, of all paths of a host, so that two servers
-        // need two names.
+        // A browser sends a host's cookies to all ports and, behind a reverse proxy, to all paths, so that two servers
+        // need different names.
         let hash = SHA256.digest(of: self.token ?? []).prefix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         let digits = String(hash, radix: 16)
         cookie = "live-map-\(address.port)-" + String(repeating: "0", count: 8 - digits.count) + digits
@@ -49,8 +49,8 @@ struct LiveMapAccess: Sendable {
             throw HTTPProblem(400, "The header Host is missing.")
         }
         let headers = try checkToken(request)
-        // A web site can point its own name at this host (DNS rebinding); then the header has that name. With a token,
-        // the site's pages get nothing, and a reverse proxy may have any name.
+        // A web site can point its own name at this host (DNS rebinding); then the header contains that name. If a
+        // token is required, pages of that site get no content, so a reverse proxy may use any name.
         guard token != nil || hosts.contains(host.lowercased()) else {
             throw HTTPProblem(403, "The header Host '\(host)' is not this server's name: use \(hosts.sorted()[0]).")
         }
@@ -61,7 +61,7 @@ struct LiveMapAccess: Sendable {
     private func checkToken(_ request: HTTPRequest) throws(HTTPProblem) -> [HTTPHeader] {
         guard let token else { return [] }
         let parts = (request.headers["authorization"] ?? "").split(separator: " ")
-        // Another scheme is for a reverse proxy, to which the browser sends it with each request.
+        // Credentials with another scheme are for a reverse proxy; the browser sends them with each request.
         if parts.first?.lowercased() == "bearer" {
             guard parts.count == 2, Self.isEqual(parts[1].utf8, token) else {
                 throw refusal("The token in the header Authorization is wrong.")
@@ -87,7 +87,8 @@ struct LiveMapAccess: Sendable {
         HTTPProblem(401, message, [HTTPHeader("WWW-Authenticate", "Bearer realm=\"live map\"")])
     }
 
-    /// A page of another site can send a request with the cookies of this one. Its header Origin has the other site.
+    /// Checks the header Origin. A page of another site can send a request with the cookies of this one, but then the
+    /// header contains the other site.
     private func checkOrigin(_ request: HTTPRequest, _ host: String) throws(HTTPProblem) {
         guard let origin = request.headers["origin"] else { return }
         let named = origin.firstRange(of: "://").map { origin[$0.upperBound...] }
@@ -96,7 +97,7 @@ struct LiveMapAccess: Sendable {
         }
     }
 
-    /// Returns whether two byte sequences are equal, in a time that doesn't depend on the position of a difference.
+    /// Returns whether two byte sequences are equal. The duration doesn't depend on the position of a difference.
     private static func isEqual(_ given: some Collection<UInt8>, _ token: [UInt8]) -> Bool {
         var difference = given.count ^ token.count
         for (index, byte) in given.prefix(token.count).enumerated() { difference |= Int(byte ^ token[index]) }

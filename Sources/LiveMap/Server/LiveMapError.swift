@@ -1,7 +1,7 @@
 import Glibc
 import IndoorVocabulary
 
-/// An error of the start of a live map's server.
+/// An error in starting a live map's server.
 public enum LiveMapError: Error, Hashable, Sendable {
     /// The text isn't an address; `reason` describes the expected form.
     case badAddress(text: String, reason: String)

@@ -18,8 +18,8 @@ public final class LiveMapListener: Sendable {
     ///   - token: the token that each request needs, of at least 16 characters of A-Z, a-z, 0-9 and -._~+/=. Without a
     ///     token, all processes of this host have access.
     /// - Throws: `LiveMapError.tokenRequired` if an address that other hosts can reach has no token, `.badToken` if the
-    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the address,
-    ///   and `.system` for other errors.
+    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the
+    ///   address, and `.system` for other errors.
     public init(_ address: LiveMapAddress = .standard, token: String? = nil) throws(LiveMapError) {
         try LiveMapAccess.check(token: token, for: address)
         let sockets = try ListeningSocket.all(at: address)

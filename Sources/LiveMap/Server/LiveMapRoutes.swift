@@ -4,7 +4,7 @@ import FoundationEssentials
 package struct LiveMapRoutes: HTTPRoutes {
     /// The maximum size of a mark in bytes.
     private static let largestMark = 4_096
-    /// The number of frames that a response has at most, and by default.
+    /// The maximum number of frames in a response, and the default.
     static let mostFrames = 1_000
     static let usualFrames = 200
     /// The file of the page that describes the interface of the server.
@@ -50,7 +50,7 @@ package struct LiveMapRoutes: HTTPRoutes {
 
     private func fulfilled(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let path = Path(rawValue: request.target.path)
-        // A misspelled parameter is not ignored.
+        // A misspelled parameter is an error instead of being ignored.
         try request.allowOnly(Self.parameters(of: path))
         switch path {
         case .venue:
@@ -102,7 +102,7 @@ package struct LiveMapRoutes: HTTPRoutes {
         let limit = try request.integer("limit", in: 1...Self.mostFrames) ?? Self.usualFrames
         let frames = await content.frames(from: start, to: end, limit: limit + 1)
         guard frames.count > limit else { return try .json(FramesAnswer(frames: frames, next: nil)) }
-        // Frames of the same instant are in one response, so that the next one begins after them.
+        // Frames with the same instant are in one response, so that the next response begins after them.
         let next = frames[limit].t
         let page = Array(frames.prefix(limit).prefix { $0.t < next })
         guard page.isEmpty else { return try .json(FramesAnswer(frames: page, next: next)) }
@@ -111,7 +111,7 @@ package struct LiveMapRoutes: HTTPRoutes {
 
     private func updates(_ request: HTTPRequest) throws(HTTPProblem) -> HTTPResponse {
         let last = try request.lastEventID()
-        // nginx forwards each event at once.
+        // The header makes nginx forward each event immediately.
         let headers = [
             HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),
         ]
@@ -122,7 +122,7 @@ package struct LiveMapRoutes: HTTPRoutes {
 
     private func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let type = request.headers["content-type"]?.split(separator: ";").first?.lowercased()
-        // A form of another site can't have this type.
+        // An HTML form of another site can't send this type.
         guard type == "application/json" else {
             throw HTTPProblem(415, "The header Content-Type must be application/json.")
         }

@@ -2,20 +2,21 @@ import IndoorVocabulary
 
 /// An HTTP server for a live map: the page, the content as JSON and images, and a stream of updates.
 ///
-/// The server listens from its creation until `stop()`. Its interface is described by `/api/v1/openapi.json`. Any number
-/// of servers can have the same content. A reader that is slower than the session loses frames, and delays neither the
-/// session nor other readers.
+/// The server listens from its creation until `stop()`. Its interface is described by `/api/v1/openapi.json`. Any
+/// number of servers can have the same content. A reader that is slower than the session loses frames, and delays
+/// neither the session nor other readers.
 public final class LiveMapServer: Sendable {
     /// The limits of a server.
     public struct Limits: Hashable, Sendable {
-        /// The maximum number of connections, in 1...65,536. For a further one, a connection is closed whose client
-        /// hasn't sent a whole request; if all have, the further one gets the status 503. The default is 256.
+        /// The maximum number of connections, in 1...65,536. For each further connection, the server closes a
+        /// connection whose client hasn't sent a whole request; if all clients have, the further one gets the status
+        /// 503. The default is 256.
         public var connections = 256
-        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s, and the time
-        /// in which a client must send the body of a request or the next request. A connection that waits for an update
-        /// isn't closed. The default is 30 s.
+        /// The time without traffic after which a connection is closed, in whole seconds and at least 1 s. It is also
+        /// the time in which a client must send the body of a request or the next request. A connection that waits for
+        /// an update isn't closed. The default is 30 s.
         public var silence = Duration.seconds(30)
-        /// The time in which a client must send the first head, however slowly. The default is 10 s.
+        /// The time in which a client must send the complete head of its first request. The default is 10 s.
         package var head = Duration.seconds(10)
         /// The maximum number of connections from one address of another machine. The default is 64.
         package var connectionsPerAddress = 64
@@ -56,8 +57,8 @@ public final class LiveMapServer: Sendable {
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - limits: the limits of the server.
     /// - Throws: `LiveMapError.tokenRequired` if an address that other hosts can reach has no token, `.badToken` if the
-    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the address,
-    ///   and `.system` for other errors.
+    ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the
+    ///   address, and `.system` for other errors.
     public convenience init(
         content: any LiveMapContent, address: LiveMapAddress = .standard, token: String? = nil,
         metrics: (@Sendable () async -> String)? = nil, limits: Limits = Limits()
@@ -104,7 +105,7 @@ public final class LiveMapServer: Sendable {
             // A daemon must have no suspended connection when it stops.
             serving.stop()
             for daemon in daemons { daemon.stop() }
-            // The daemon that didn't start has closed its socket.
+            // The daemon that failed to start has closed its socket.
             for socket in sockets.dropFirst(daemons.count + 1) { socket.close() }
             throw error
         }

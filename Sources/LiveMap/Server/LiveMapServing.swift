@@ -5,7 +5,7 @@ import Synchronization
 
 /// The state that the daemons and the exchanges of a server share.
 final class LiveMapServing: Sendable {
-    /// The connections beyond the limit that are open while they receive their refusal.
+    /// The number of connections beyond the limit that can be open while they receive a refusal.
     static let refusals = 32
 
     private struct State {
@@ -17,7 +17,7 @@ final class LiveMapServing: Sendable {
         var isWatched = false
         var isStopped = false
 
-        /// Ends the communication on a connection, which libmicrohttpd then closes.
+        /// Shuts down the socket of a connection, which libmicrohttpd then closes.
         func shutDown(_ id: ConnectionTable.ID) {
             if let socket = sockets[id] { shutdown(socket, Int32(SHUT_RDWR)) }
         }
@@ -61,7 +61,7 @@ final class LiveMapServing: Sendable {
         }
     }
 
-    /// Notes that a request is complete, or gets its response without its body.
+    /// Records that a request is complete, or gets its response without its body.
     func beginWork(for connection: OpaquePointer) {
         state.withLock { $0.connections.beginWork(for: Self.id(connection)) }
     }
@@ -72,7 +72,7 @@ final class LiveMapServing: Sendable {
         state.isWatched = true
         Task { [weak self] in
             while let deadline = self?.closeOverdue() {
-                // Not more often than necessary: the deadlines of many connections are close together.
+                // At most ten checks per second, because the deadlines of many connections are close together.
                 try? await Task.sleep(until: max(deadline, .now + .milliseconds(100)), clock: .continuous)
             }
         }
@@ -111,7 +111,7 @@ final class LiveMapServing: Sendable {
         exchange.complete()
     }
 
-    /// Ends all exchanges, and those that still begin.
+    /// Ends all exchanges, including those that begin later.
     func stop() {
         let exchanges = state.withLock { state in
             state.isStopped = true
@@ -169,7 +169,7 @@ final class LiveMapServing: Sendable {
 
     /// Passes the events of a stream to an exchange until its task is cancelled.
     ///
-    /// The exchange stays open after the last event, as a browser would connect again.
+    /// The exchange stays open after the last event, because otherwise a browser would connect again.
     func follow(_ stream: any HTTPStream, for exchange: HTTPExchange) async {
         await withTaskGroup { group in
             group.addTask { [limits] in

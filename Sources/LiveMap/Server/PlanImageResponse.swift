@@ -5,7 +5,8 @@ extension HTTPResponse {
     ///   - isTile: whether the request selects a tile, by level, column and row.
     ///   - plan: returns the image of a plan, by the numbers of the venue and of the map.
     ///   - tile: returns a tile, by the numbers of the venue and of the map, level, column and row.
-    /// - Throws: `HTTPProblem` with status 400 if a parameter is missing or invalid, and with 404 without such an image.
+    /// - Throws: `HTTPProblem` with status 400 if a parameter is missing or invalid, and with 404 without such an
+    ///   image.
     package static func planImage(
         _ request: HTTPRequest, isTile: Bool, plan: @Sendable (Int, Int) async -> LiveMapImage?,
         tile: @Sendable (Int, Int, Int, Int, Int) async -> LiveMapImage?

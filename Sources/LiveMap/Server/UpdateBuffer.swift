@@ -1,6 +1,7 @@
 /// The updates that a reader has not received yet.
 ///
-/// A reader that is slower than the session loses the oldest frames, and events only if no frame is left.
+/// If a reader is slower than the session, the buffer discards the oldest frames, and discards events only if no frame
+/// is left.
 package struct UpdateBuffer: Sendable {
     private struct Item {
         let bytes: [UInt8]

@@ -1,9 +1,9 @@
 import IndoorVocabulary
 
-/// The kept frames and events of a running session: the newest with all content, older ones with less, and a bounded
-/// number of them.
+/// The stored frames and events of a running session. The newest frames have all content, older ones have less, and the
+/// number of both is bounded.
 struct LiveMapHistory: Sendable {
-    /// The greatest numbers of kept frames and events.
+    /// The maximum numbers of stored frames and events.
     struct Limits: Hashable, Sendable {
         /// Frames with all content: 30 s at ten a second.
         var wholeFrames = 300
@@ -47,7 +47,7 @@ struct LiveMapHistory: Sendable {
     mutating func append(_ frame: LiveMapFrame) {
         frames.append(frame)
         if frames.count - thinCount > limits.wholeFrames { thin() }
-        // Removed in one step for many frames, as the others move.
+        // Many frames are removed in one step, because each removal moves all others.
         if thinCount > limits.thinFrames + limits.thinFrames / 4 {
             let excess = thinCount - limits.thinFrames
             frames.removeFirst(excess)
@@ -55,7 +55,8 @@ struct LiveMapHistory: Sendable {
         }
     }
 
-    /// Removes the bulk of the oldest whole frame, or the frame itself if it repeats the estimate of the one before.
+    /// Removes particles and beacons from the oldest whole frame, or removes the frame if it repeats the previous
+    /// frame's estimate.
     private mutating func thin() {
         let repeats = thinCount > 0 && frames[thinCount - 1].repeats(frames[thinCount])
         if repeats {
@@ -73,13 +74,13 @@ struct LiveMapHistory: Sendable {
         if events.count > limits.events + limits.events / 4 { events.removeFirst(events.count - limits.events) }
     }
 
-    /// Notes a change of the venues.
+    /// Records a change of the venues.
     mutating func changeOverview() { overviewID = takeID() }
 
     /// Returns the next update for a reader and advances its cursor; nil if the reader has them all.
     ///
-    /// Updates have ascending numbers. A reader that has had all updates once and is then slower than the session skips
-    /// the oldest pending frames. It never skips a kept event.
+    /// Updates have ascending numbers. If a reader has received all updates once and is then slower than the session,
+    /// it skips the oldest pending frames. It never skips a stored event.
     func next(_ cursor: inout LiveMapCursor) -> LiveMapUpdate? {
         if cursor.isCurrent, let first = frames.firstIndex(after: cursor.frame, \.id) {
             let newest = frames.count - LiveMapCursor.backlog
@@ -103,15 +104,15 @@ struct LiveMapHistory: Sendable {
     }
 }
 
-/// The place of a reader in a history.
+/// The position of a reader in a history.
 struct LiveMapCursor: Hashable, Sendable {
-    /// The greatest number of pending frames of a slow reader: half a second at ten frames a second.
+    /// The maximum number of pending frames of a slow reader: half a second at ten frames a second.
     static let backlog = 5
 
     /// The numbers of the latest frame and of the latest event that the reader has.
     fileprivate(set) var frame: Int
     fileprivate(set) var event: Int
-    /// Whether the reader has had all updates once.
+    /// Whether the reader has received all updates once.
     fileprivate(set) var isCurrent = false
 
     /// Creates the cursor of a reader that has all updates up to a number.
@@ -127,11 +128,11 @@ extension LiveMapFrame {
 }
 
 extension LiveMapFrame.Estimate {
-    /// The largest difference in seconds between the instants of one position in two frames. The session's clock and the
-    /// content's clock are read one after the other, so that their difference varies by milliseconds.
+    /// The largest difference in seconds between the instants of one position in two frames. The session's clock and
+    /// the content's clock are read in succession, so that their difference varies by milliseconds.
     private static let tolerance = 0.05
 
-    /// Returns whether another estimate is that of the same position.
+    /// Returns whether another estimate has the same position.
     fileprivate func isSame(as other: Self) -> Bool {
         mapId == other.mapId && x == other.x && y == other.y && radius == other.radius
             && abs(t - other.t) <= Self.tolerance

@@ -16,9 +16,9 @@ public actor LiveMapSession: LiveMapContent {
     public struct Settings: Hashable, Sendable {
         /// The shortest time between two frames.
         public var interval = Duration.milliseconds(100)
-        /// The time between two frames while the session emits nothing; then ages and readings of beacons change only.
+        /// The time between two frames while the session emits nothing. Then only ages and readings of beacons change.
         public var restInterval = Duration.seconds(1)
-        /// The greatest number of particles in a frame.
+        /// The maximum number of particles in a frame.
         public var particles = 1000
 
         /// Creates the default settings.
@@ -50,7 +50,7 @@ public actor LiveMapSession: LiveMapContent {
     /// The task that waits for the next frame.
     private var alarm: (task: Task<Void, Never>, due: Duration)?
 
-    /// The time after a request during which a reader is expected to continue to read.
+    /// The time after a request during which the reader is expected to request again.
     private static let readerTimeout = Duration.seconds(2)
 
     /// Creates the content of a localizer. Call this before the session starts, so that no event is missed.
@@ -62,7 +62,7 @@ public actor LiveMapSession: LiveMapContent {
     ///   - plans: the source of the plan images; nil for none.
     ///   - settings: the amount of content.
     ///   - clock: the clock of the frames' instants.
-    ///   - marks: stores a mark of the ground truth, and returns the reason if it doesn't; nil if marks aren't stored.
+    ///   - marks: stores a mark of the ground truth, or returns the reason why it can't; nil if marks aren't stored.
     public init(
         _ localizer: Localizer, title: String, venues: [Venue] = [], plans: (any LiveMapPlans)? = nil,
         settings: Settings = Settings(), clock: some Clock<Duration> = ContinuousClock(),
@@ -76,10 +76,10 @@ public actor LiveMapSession: LiveMapContent {
         }
     }
 
-    /// Creates the content of a session that a test scripts.
+    /// Creates the content of a session that a test controls.
     ///
-    /// - Parameter firstID: the number of the first frame or event. The default is the current Unix time in milliseconds:
-    ///   at fewer than 1000 numbers a second, a restarted program continues with higher numbers.
+    /// - Parameter firstID: the number of the first frame or event. The default is the current Unix time in
+    ///   milliseconds: at fewer than 1000 numbers a second, a restarted program continues with higher numbers.
     package init(
         outputs: AsyncStream<SessionOutput>, title: String, venues: [Venue] = [], plans: (any LiveMapPlans)? = nil,
         settings: Settings = Settings(), clock: some Clock<Duration>, firstID: Int? = nil,
@@ -181,7 +181,7 @@ public actor LiveMapSession: LiveMapContent {
         resumeWaiters()
     }
 
-    /// Keeps a frame without levels, particles and beacons, for the trail of a later reader.
+    /// Stores a frame without levels, particles and beacons, for the trail that a later reader shows.
     private func keep(_ position: Position) {
         hasChanged = true
         let t = clock.elapsed().seconds
@@ -194,13 +194,13 @@ public actor LiveMapSession: LiveMapContent {
 
     // MARK: - Frames
 
-    /// Whether a reader waits, or has read a moment ago.
+    /// Whether a reader waits, or has recently requested an update.
     private var isRead: Bool {
         if !waiters.isEmpty { return true }
         return lastRequest.map { clock.elapsed() - $0 < Self.readerTimeout } ?? false
     }
 
-    /// Notes a change of the session.
+    /// Records a change of the session.
     private func change() {
         hasChanged = true
         setAlarm()
@@ -229,7 +229,7 @@ public actor LiveMapSession: LiveMapContent {
         hasChanged = false
         lastFrame = clock.elapsed()
         let snapshot = await snapshot(settings.particles)
-        // Set until here, so that no second frame begins meanwhile.
+        // The alarm stays set until here, so that no second frame begins meanwhile.
         self.alarm = nil
         history.append(
             LiveMapFrame(snapshot, id: history.takeID(), t: clock.elapsed().seconds, route: route))
@@ -271,7 +271,7 @@ public actor LiveMapSession: LiveMapContent {
     }
 }
 
-/// The reader of a stream. A class, as the requests of the stream share the cursor.
+/// The reader of a stream. A class, because the requests of the stream share the cursor.
 private final class LiveMapReader: Sendable {
     private let cursor: Guarded<LiveMapCursor>
 

@@ -23,7 +23,8 @@ struct AxisScale: Hashable {
         }
         let step = Self.step(atLeast: (high - low) / Double(max(1, count)))
         decimals = step.decimals
-        // Multiples of the step are counted, as adding the step repeatedly would add its error.
+        // The value is computed from a multiple of the step, because repeated addition would accumulate rounding
+        // errors.
         func value(_ number: Double) -> Double {
             step.power < 0
                 ? number * step.digit / Self.power(-step.power) : number * step.digit * Self.power(step.power)
@@ -60,7 +61,7 @@ struct AxisScale: Hashable {
         return Step(digit: 1, power: power + 1)
     }
 
-    /// The number within the range that can be drawn with the precision of a Double.
+    /// Returns the nearest number that can be drawn with the precision of a Double; 0 for NaN.
     private static func clamped(_ value: Double) -> Double { min(max(value.isNaN ? 0 : value, -1e12), 1e12) }
 
     /// Ten to a power from 0.

@@ -51,7 +51,7 @@ struct ChartDrawing {
                 chart.emptyText, x: area.midX, y: area.midY, anchor: .middle, style: "f-soft", size: Self.titleSize)
             return
         }
-        // A nested document clips its content, without an identifier that another figure of the page could have too.
+        // A nested document clips its content without an identifier, which another figure of the page could also have.
         svg.group(
             "svg",
             [

@@ -4,8 +4,8 @@ import IndoorVocabulary
 public struct ErrorSample: Hashable, Sendable {
     /// The time of the ground truth.
     public var instant: Instant
-    /// The distance in metres between the position and the ground truth; nil without a position, or if the position is on
-    /// another floor.
+    /// The distance in metres between the position and the ground truth; nil without a position, or if the position is
+    /// on another floor.
     public var error: Double?
     /// The position's 68 % error radius in metres; nil without a position.
     public var radius: Double?
@@ -50,7 +50,7 @@ public struct ErrorSeries: Sendable {
 }
 
 extension Figure {
-    /// The colours of methods; neighbours differ for every reader, also from the radius.
+    /// The colours of methods. Neighbours, and the colour of the radius, differ for every kind of colour vision.
     private static let methodColors: [FigureColor] = [.blue, .vermilion, .green, .purple, .gray]
 
     private static func methodColor(_ number: Int) -> FigureColor { methodColors[number % methodColors.count] }
@@ -58,7 +58,7 @@ extension Figure {
     /// Creates a figure of the cumulative distribution of the error: for each distance, the share of positions with at
     /// most this error.
     ///
-    /// Positions on another floor are left out. The axis ends at the 98th percentile of the method with the largest one.
+    /// Positions on another floor are left out. The axis ends at the largest of the methods' 98th percentiles.
     public static func errorDistribution(
         title: String, of series: [ErrorSeries], caption: [String] = []
     ) -> Figure {
@@ -67,7 +67,7 @@ extension Figure {
         let range = 0...max(0.1, (ends.max() ?? 0) * 1.02)
         var lines: [ChartSeries] = []
         for (number, errors) in sorted.enumerated() where !errors.isEmpty {
-            // Some programs draw what is far outside the axes at a wrong place.
+            // Some programs draw points far outside the axes in a wrong place.
             let inside = errors.prefix { $0 <= range.upperBound }
             let points = inside.enumerated().map {
                 ChartPoint(x: $1, y: Double($0 + 1) / Double(errors.count) * 100)
@@ -98,7 +98,7 @@ extension Figure {
 
     /// Creates a figure of the error over time, one chart for each track, with the 68 % radius of the first method.
     ///
-    /// - Parameter limit: the maximum number of charts; the caption says how many tracks are left out.
+    /// - Parameter limit: the maximum number of charts; the caption gives the number of tracks that are left out.
     public static func errorOverTime(
         title: String, of series: [ErrorSeries], limit: Int = 12, caption: [String] = []
     ) -> Figure {
@@ -125,7 +125,7 @@ extension Figure {
             }
             let points = samples.map { ChartPoint(x: $0.instant.seconds, y: $0.error ?? .nan) }
             lines.append(ChartSeries("error of \(method.name)", .line(points), color: methodColor(number)))
-            // A value between two gaps has no line.
+            // A single value between two gaps has no line, so it is drawn as a point.
             lines.append(ChartSeries("", .points(points), color: methodColor(number)))
         }
         let name = series.first.flatMap { track < $0.tracks.count ? $0.tracks[track].name : nil } ?? ""

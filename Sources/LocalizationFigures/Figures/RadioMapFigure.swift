@@ -86,6 +86,6 @@ extension Figure {
         return plan
     }
 
-    /// The RSSI in dBm of a point where a beacon can't be received, and of weaker ones.
+    /// The RSSI in dBm at or below which a beacon can't be received.
     private static let inaudible = -102.9
 }

@@ -25,7 +25,7 @@ extension Figure {
         let beacons = beacons.map { BeaconResiduals(name: $0.name, values: $0.values.filter(\.isFinite).sorted()) }
             .filter { !$0.values.isEmpty }
         var caption = caption
-        // A stable order: by the number of readings, then as given.
+        // The order is deterministic: by the number of readings, then by the given order.
         let most = beacons.enumerated().sorted {
             ($1.element.values.count, $0.offset) < ($0.element.values.count, $1.offset)
         }
@@ -42,7 +42,7 @@ extension Figure {
     }
 
     private static func histogram(of values: [Double]) -> Chart {
-        // Bars of 1 dB over the range that contains 99 % of the values, the outer bars with the rest.
+        // The bars are 1 dB wide, over the range that contains 99 % of the values; the outer bars include the rest.
         let sorted = values.sorted()
         let low = sorted.isEmpty ? 0 : max(-60, sorted[Int(0.005 * Double(sorted.count - 1))].rounded(.down))
         let high = sorted.isEmpty ? 1 : min(60, sorted[Int(0.995 * Double(sorted.count - 1))].rounded(.up))

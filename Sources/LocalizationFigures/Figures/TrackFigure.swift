@@ -2,11 +2,11 @@ import IndoorVocabulary
 import VenueModel
 
 extension Figure {
-    /// The number of error radii that a plan shows at most, so that they don't hide each other.
+    /// The maximum number of error radii on a plan, so that they don't hide each other.
     private static let radiusLimit = 16
 
-    /// Creates a figure of a track on the plans of its floors: the estimated positions with some of their radii, and the
-    /// ground truth if it is known.
+    /// Creates a figure of a track on the plans of its floors: the estimated positions with some of their radii, and
+    /// the ground truth if it is known.
     ///
     /// - Parameters:
     ///   - title: the title.
@@ -64,7 +64,7 @@ extension Figure {
         return layers
     }
 
-    /// The points with a gap wherever some are missing.
+    /// Returns the points, with a gap wherever some are missing.
     private static func points(_ points: [MapPoint?]) -> [MapPoint] {
         points.map { $0 ?? MapPoint(x: .nan, y: .nan) }
     }

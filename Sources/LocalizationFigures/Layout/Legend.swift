@@ -17,7 +17,7 @@ struct Legend {
     /// The height in pixels; 0 without entries.
     var height: Double { Double(rows.count) * Self.rowHeight }
 
-    /// Creates the legend of entries, each of which is listed once.
+    /// Creates the legend of entries; lists equal entries once.
     init(_ entries: [LegendEntry], width: Double) {
         var rows: [[LegendEntry]] = []
         var seen: Set<LegendEntry> = []

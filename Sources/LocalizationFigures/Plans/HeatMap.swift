@@ -19,7 +19,7 @@ public struct HeatMap: Sendable {
     /// Whether low values have the light colours.
     public var isReversed: Bool
 
-    /// The number of colours, as many as a reader can distinguish in the legend.
+    /// The number of colours: about as many as a reader can distinguish in the legend.
     static let levels = 20
 
     /// Creates a heat map. Values beyond the last whole row are ignored.
@@ -77,7 +77,7 @@ public struct HeatMap: Sendable {
                 guard let level else { continue }
                 let (left, top) = pixel(corner(start, row))
                 let (right, bottom) = pixel(corner(column, row + 1))
-                // A small overlap, so that rounded edges leave no gap.
+                // Rectangles overlap slightly, so that rounded edges leave no gap.
                 paths[level].rectangle(x: left, y: top, width: right - left + 0.05, height: bottom - top + 0.05)
             }
         }

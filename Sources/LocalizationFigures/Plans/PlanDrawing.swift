@@ -168,7 +168,7 @@ struct PlanDrawing {
         return Rectangle(x: left, y: top, width: right - left, height: bottom - top)
     }
 
-    /// The middle of a name in a rectangle: the first of some places with nothing behind it, or the center.
+    /// Returns the middle of a name in a rectangle: the first of some places with nothing behind it, or the center.
     private static func place(in box: Rectangle, halfWidth: Double, size: Double, taken: [Place]) -> Place {
         let (sides, heights): ([Double], [Double]) = ([0.5, 0.3, 0.7], [0.5, 0.25, 0.75, 0.15, 0.85])
         let halfHeight: Double = size / 2
@@ -191,7 +191,7 @@ struct PlanDrawing {
         return Place(x: x, y: y)
     }
 
-    /// The places in pixels of beacons and layers, with those between the points of paths.
+    /// The places of beacons and layers in pixels, including places between the points of paths.
     private var takenPlaces: [Place] {
         var places: [Place] = plan.beacons.filter(\.isFinite).map(place)
         for layer in plan.layers {

@@ -24,7 +24,8 @@ public struct PlanView: Sendable {
     /// Whether the drawing shows only the part of the plan around the layers, with a margin.
     public var isCropped: Bool
 
-    /// Creates the plan of a map of a venue, with the beacons of that map and, without a heat map, its rooms and fences.
+    /// Creates the plan of a map of a venue, with the beacons of that map and, without a heat map, its rooms and
+    /// fences.
     ///
     /// - Parameter title: the title; nil for the map's name.
     public init(

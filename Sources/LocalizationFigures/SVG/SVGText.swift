@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// Numbers and text as SVG contains them, with the same characters on every machine.
 package enum SVGText {
-    /// The largest magnitude that is written digit by digit; a larger one is clamped, as no drawing is that large.
+    /// The largest magnitude that is written digit by digit; a larger one is clamped, because no drawing is that large.
     private static let largest = 1e12
 
     /// Returns the number with at most `decimals` decimals, without trailing zeros; "0" if it is not finite.

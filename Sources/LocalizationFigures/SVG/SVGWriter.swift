@@ -57,7 +57,7 @@ struct SVGWriter {
     }
 }
 
-/// The part of a text at its place.
+/// The part of a text that lies at the given place.
 enum SVGAnchor: String {
     case start, middle, end
 }
@@ -71,7 +71,8 @@ struct SVGPath {
     mutating func line(_ x: Double, _ y: Double) { data += "L\(Self.pair(x, y))" }
     mutating func close() { data += "Z" }
 
-    /// Adds a point, which a round or square line cap shows. The line isn't empty, as some renderers show no cap then.
+    /// Adds a point, which a round or square line cap shows. The line isn't empty, because some renderers show no cap
+    /// on an empty line.
     mutating func dot(_ x: Double, _ y: Double) { data += "M\(Self.pair(x, y))h.01" }
 
     mutating func rectangle(x: Double, y: Double, width: Double, height: Double) {

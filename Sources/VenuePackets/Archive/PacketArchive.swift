@@ -86,7 +86,7 @@ struct PacketArchive: PacketFiles {
     /// Unpacks some of the files in pieces into a folder, at their paths in the packet.
     ///
     /// - Parameters:
-    ///   - isPrivate: whether only the owner has access to what is unpacked; otherwise, the umask decides.
+    ///   - isPrivate: whether only the owner has access to the unpacked files; otherwise, the umask decides.
     ///   - unpackedBefore: bytes already unpacked from this zip, which are part of the same limit.
     func unpack(
         _ wanted: Set<String>, into folder: String, isPrivate: Bool = true, unpackedBefore: Int = 0

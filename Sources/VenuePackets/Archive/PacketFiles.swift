@@ -5,7 +5,8 @@ import Glibc
 protocol PacketFiles: Sendable {
     /// Returns whether the packet contains a file.
     func contains(_ file: String) -> Bool
-    /// Returns why something in the packet can't be used as a file; nil if it can, or if there is nothing.
+    /// Returns the reason why an entry of the packet can't be used as a file; nil if it can, or if there is no such
+    /// entry.
     func refusal(of file: String) -> String?
     /// Returns the bytes of a file.
     ///
@@ -69,7 +70,7 @@ struct PacketFolder: PacketFiles {
 enum GivenFile {
     /// Returns the bytes of a file up to the limit.
     ///
-    /// - Parameter advice: what the file must be, for an error.
+    /// - Parameter advice: the required kind of file, for an error.
     static func read(_ path: String, limit: Int, advice: String) throws(PacketFileError) -> [UInt8] {
         guard !path.isEmpty else { throw PacketFileError(message: "the path is empty; \(advice)") }
         let absolute = LocalPath.absolute(path)

@@ -25,7 +25,8 @@ final class ZipReader {
         guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
         self.archive = archive
         self.name = name
-        // Entries are found by the zip's directory only: read from the start, a truncated zip would look complete.
+        // The reader uses only the zip's directory to find entries: read from the start, a truncated zip would look
+        // complete.
         archive_read_support_format_zip_seekable(archive)
         let blockSize = 1 << 16
         guard archive_read_open_filename(archive, path, blockSize) == ARCHIVE_OK else { throw failure() }
@@ -40,7 +41,7 @@ final class ZipReader {
         var entry: OpaquePointer?
         switch archive_read_next_header(archive, &entry) {
         case ARCHIVE_EOF: return nil
-        // A warning concerns the characters of the name: the content is readable.
+        // A warning concerns only the characters of the name; the content is readable.
         case ARCHIVE_OK, ARCHIVE_WARN: break
         default: throw failure()
         }

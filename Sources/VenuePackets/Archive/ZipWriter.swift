@@ -21,7 +21,7 @@ final class ZipWriter {
         defer { clibarchive_leave_utf8(locale) }
         archive_write_set_format_zip(archive)
         archive_write_set_options(archive, "zip:hdrcharset=UTF-8")
-        // No padding to the block size of a tape.
+        // Disables the padding to the block size of a tape.
         archive_write_set_bytes_in_last_block(archive, 1)
         guard archive_write_open_fd(archive, draft.descriptor) == ARCHIVE_OK else { throw failure() }
     }

@@ -101,7 +101,7 @@ enum VenueDocument {
         return object(fields.merging(point(beacon.point)) { $1 }.merging(name(of: beacon)) { $1 })
     }
 
-    /// Returns the fields of a beacon's name. The address, which may be a name, is written in any case.
+    /// Returns the fields of a beacon's name. The document contains the address even if it isn't the name.
     private static func name(of beacon: VenueBeacon) -> Fields {
         let identity = beacon.identity
         switch beacon.validNaming {
@@ -169,7 +169,7 @@ enum VenueDocument {
             fields.merging(feature(fence.id, fence.name, fence.mapID)) { $1 }.merging(area(fence.area)) { $1 })
     }
 
-    /// Returns the interactions of a venue; those with a single beacon have the packet's name of it.
+    /// Returns the interactions of a venue; those with a single beacon name it as the packet does.
     private static func interactions(of venue: Venue) -> [JSONTree] {
         guard !venue.interactions.isEmpty else { return [] }
         let names = Dictionary(venue.beacons.map { (BeaconRegion($0.identity), name(of: $0)) }) { first, _ in first }

@@ -65,7 +65,7 @@ extension VenueParser {
         return .beacon(region)
     }
 
-    /// Returns the region of a beacon with another name than a UUID.
+    /// Returns the region of a beacon whose name isn't a UUID.
     private mutating func singleBeacon(of entry: JSONObject, _ naming: BeaconNaming) -> BeaconRegion? {
         let address = naming == .address ? address(of: entry) : nil
         return identity(of: entry, naming, address: address).map { BeaconRegion($0) }

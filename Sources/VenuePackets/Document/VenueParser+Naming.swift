@@ -20,7 +20,7 @@ extension BeaconNaming {
         }
     }
 
-    /// The field that distinguishes beacons with the same name otherwise.
+    /// The field that distinguishes beacons whose other fields are equal.
     var lastKey: String { keys.last ?? rawValue }
 
     /// The kinds of name that an entry can have in addition to an address.
@@ -88,7 +88,7 @@ extension VenueParser {
         }
     }
 
-    /// Returns the problem-free device address of an entry with its kind; nil if it is absent or invalid.
+    /// Returns the valid device address of an entry, with its kind; nil if it is absent or invalid.
     mutating func address(of entry: JSONObject) -> DeviceAddress? {
         let kind = addressKind(of: entry)
         let wanted = "six hexadecimal pairs with colons"

@@ -11,8 +11,8 @@ public struct PlanScale: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - first: a point of the image.
-    ///   - second: another point of the image, best far from the first: an error of one pixel at a point changes all
-    ///     distances by one part in the number of pixels between the points.
+    ///   - second: another point of the image, as far from the first as possible: an error of one pixel at a point
+    ///     changes all distances by 1 / (number of pixels between the points).
     ///   - meters: the distance between the points in the building, above 0.
     /// - Throws: `PlanDrawingError` if the points are less than one pixel apart, or a number isn't finite or above 0.
     public init(from first: PixelPoint, to second: PixelPoint, meters: Double) throws(PlanDrawingError) {

@@ -3,8 +3,8 @@ import VenueModel
 
 /// A writer of walks as comma-separated values (RFC 4180), with a header line. It needs no georeference.
 ///
-/// A text that begins with `=`, `+`, `-` or `@` gets an apostrophe before it, because spreadsheet programs would run it as
-/// a formula. Control characters in names become spaces.
+/// A text that begins with `=`, `+`, `-` or `@` gets an apostrophe before it, because spreadsheet programs would run it
+/// as a formula. Control characters in names become spaces.
 ///
 /// Source: Y. Shafranovich, *Common Format and MIME Type for Comma-Separated Values (CSV) Files*, RFC 4180, 2005; the
 /// apostrophe: OWASP, *CSV Injection*.
@@ -66,7 +66,7 @@ public struct CSVWriter: Sendable {
         var safe: [Unicode.Scalar] = text.unicodeScalars.map { scalar in
             scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
         }
-        // Also behind spaces, which some programs remove first.
+        // The character may follow spaces, which some programs remove first.
         if let first = safe.first(where: { $0 != " " }), ["=", "+", "-", "@"].contains(first) {
             safe.insert("'", at: 0)
         }

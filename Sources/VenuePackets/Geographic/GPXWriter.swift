@@ -3,9 +3,9 @@ import VenueModel
 
 /// A writer of walks as GPX 1.1, which most programs for maps and tracks read.
 ///
-/// Each stay on one map, or outdoors, is a track with one segment; its name is that of the map. A point has the time, the
-/// room as its description, and HDOP: the 68 % radius divided by 19 m. Positions on maps without a georeference are left
-/// out.
+/// Each stay on one map, or outdoors, is a track with one segment; its name is that of the map. A point has the time,
+/// the room as its description, and HDOP: the 68 % radius divided by 19 m. Positions on maps without a georeference are
+/// left out.
 ///
 /// Source: *GPX 1.1 Schema Documentation*, TopoGrafix, 2004.
 public struct GPXWriter: Sendable {

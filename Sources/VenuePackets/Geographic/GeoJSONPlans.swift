@@ -14,7 +14,7 @@ struct GeoJSONPlans {
 
     /// - Parameters:
     ///   - needed: the maps of the features to write.
-    ///   - truth: the maps that only the ground truth is on.
+    ///   - truth: the maps that only the ground truth uses.
     init(
         of venue: Venue, needed: [MapID], ofTruth truth: Set<MapID> = [], in frame: GeoJSONWriter.Frame
     ) throws(GeoJSONError) {
@@ -58,7 +58,7 @@ struct GeoJSONPlans {
     /// Returns metres with three decimals; zero has no sign.
     private static func metres(_ value: Double) -> Double { (value * 1e3).rounded() / 1e3 + 0 }
 
-    /// Returns latitude and longitude, rounded; in the local frame y and x in their places.
+    /// Returns latitude and longitude, rounded; in the local frame, y and x instead.
     private func coordinate(_ point: MapPoint, on map: MapID, of thing: String) throws(GeoJSONError) -> Coordinate {
         guard let plan = plans[map] else { throw .unknownMap(map, thing) }
         guard point.x.isFinite, point.y.isFinite else { throw .invalidNumber(thing) }

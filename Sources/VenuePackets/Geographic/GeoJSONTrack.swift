@@ -5,7 +5,7 @@ import VenueModel
 struct GeoJSONTrack {
     let plans: GeoJSONPlans
 
-    /// A line ends after this time without a position, in seconds, because the route in between is unknown.
+    /// The time in seconds without a position after which a line ends, because the route in between is unknown.
     static let longestSilence = 10.0
     /// The same for the ground truth, which often consists of waypoints only.
     static let longestSilenceOfTruth = 60.0

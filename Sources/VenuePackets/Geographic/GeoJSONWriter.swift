@@ -67,7 +67,8 @@ public struct GeoJSONWriter: Sendable {
         return collection(features, named: venue.name)
     }
 
-    /// Checks before a track is recorded that at least one map of the venue can be written. In the local frame, each can.
+    /// Checks before a track is recorded that at least one map of the venue can be written. In the local frame, each
+    /// can.
     ///
     /// - Throws: `GeoJSONError` if no map has a valid georeference.
     public func check(_ venue: Venue) throws(GeoJSONError) {

@@ -4,8 +4,8 @@ import VenueModel
 /// A writer of walks as KML 2.2, for Google Earth, Marble and QGIS.
 ///
 /// Each stay on one map, or outdoors, is a placemark with the name of the map: a `gx:Track` if the times are known, and
-/// otherwise a line, or a point for a single position. Positions on maps without a georeference are left out. All positions
-/// are drawn on the ground.
+/// otherwise a line, or a point for a single position. Positions on maps without a georeference are left out. All
+/// positions are drawn on the ground.
 ///
 /// Source: *OGC KML*, version 2.2.0, OGC 07-147r2, 2008; `gx:Track`: *OGC KML 2.3*, OGC 12-007r2, 2015, section 12.
 public struct KMLWriter: Sendable {

@@ -61,8 +61,8 @@ struct WalkStay {
 extension Walk {
     /// The continuous parts of the walk, without the positions on maps that have no georeference.
     ///
-    /// A stay ends with a change of map, or when there is no position for more than 10 s, because the route in between is
-    /// unknown.
+    /// A stay ends with a change of map, or when there is no position for more than 10 s, because the route in between
+    /// is unknown.
     var stays: [WalkStay] {
         var stays: [WalkStay] = []
         var last: LocatedPlace?

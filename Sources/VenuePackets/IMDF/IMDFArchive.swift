@@ -6,14 +6,14 @@ struct IMDFArchive {
 
     /// The size limits of an archive, which protect the machine from malicious files.
     enum Limit {
-        /// The size of one file in bytes: airports have some 10 MB of units.
+        /// The size of one file in bytes: airports have about 10 MB of units.
         static let file = 32 << 20
         /// The total size of all files that are read, in bytes.
         static let total = 64 << 20
         /// The sum of the products of corner counts over all pairs of units and fixtures of a level whose boxes
         /// overlap, because each of them is cut along the other. An airport's level has 2,000,000.
         static let cornerPairs = 10_000_000
-        /// Pairs of units and fixtures of a level whose boxes overlap: an airport's level has some 5,000.
+        /// Pairs of units and fixtures of a level whose boxes overlap: an airport's level has about 5,000.
         static let pairs = 20_000
         /// Corners of the units, fixtures and openings of a level: each is compared with the nodes of the paths.
         static let corners = 50_000

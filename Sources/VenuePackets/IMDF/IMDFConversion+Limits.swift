@@ -23,7 +23,7 @@ extension IMDFConversion {
         }
     }
 
-    /// Reports a level at which the work of the import exceeds its limit.
+    /// Reports a level during whose conversion the work of the import exceeds its limit.
     mutating func checkWork(on plan: Plan) {
         guard work.isSpent, problems.isEmpty else { return }
         let place = work.last.isEmpty ? "" : ", up to \(work.last)"
@@ -32,7 +32,7 @@ extension IMDFConversion {
 
     /// Returns the content without the outlines of units and fixtures that cross themselves too often.
     ///
-    /// Such an outline has no inside that a person could mean, and as many walls as crossings.
+    /// Such an outline encloses no meaningful area, and would produce as many walls as crossings.
     static func withoutTangles(_ contents: IMDFContents) -> (contents: IMDFContents, tangled: [IMDFFeature]) {
         var contents = contents
         var tangles = OutlineTangles()

@@ -140,7 +140,7 @@ struct IMDFConversion {
         }
     }
 
-    // MARK: Account
+    // MARK: Report
 
     mutating func remark(_ feature: IMDFFeature, _ outcome: IMDFReport.Outcome, _ reason: String) {
         report.remarks.append(

@@ -14,7 +14,7 @@ struct IMDFFeature: Sendable {
     /// The `category`; empty if there is none.
     var category: String { text("category") ?? "" }
 
-    /// The feature as one whose place is unknown.
+    /// A copy of the feature without its geometry.
     var withoutGeometry: IMDFFeature {
         IMDFFeature(type: type, id: id, geometry: nil, properties: properties, displayPoint: displayPoint)
     }
@@ -43,7 +43,7 @@ struct IMDFFeature: Sendable {
     }
 }
 
-/// What the author of a map can do about problems, in the terms of its format.
+/// Advice for the author of a map about problems, in the terms of the map's format.
 struct IMDFAdvice: Sendable {
     /// For a space that no path reaches.
     let pathless: String
@@ -68,7 +68,7 @@ struct IMDFContents: Sendable {
     var language: String?
     /// The features by type, in the order of their file.
     var features: [IMDFFeatureType: [IMDFFeature]] = [:]
-    /// What an author can do about problems.
+    /// Advice for the author about problems.
     var advice = IMDFAdvice.imdf
     /// The files of the archive that the standard doesn't define.
     var unknownFiles: [String] = []

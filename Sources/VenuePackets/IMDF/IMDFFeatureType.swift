@@ -112,7 +112,7 @@ enum IMDFSpace: Hashable, Sendable {
 
     /// Creates the space of a UNIT-CATEGORY; an unknown category is enclosed, as most categories are.
     init(category: String) {
-        // A category may have a suffix behind a dot: "walkway.island".
+        // A category may have a suffix after a dot: "walkway.island".
         switch category.prefix(while: { $0 != "." }) {
         case "brick", "column", "concrete", "drywall", "glass", "structure", "wood": self = .solid
         case "opentobelow", "vegetation": self = .void

@@ -42,7 +42,7 @@ struct IMDFMerge {
         throw .noPlace(map.id)
     }
 
-    // MARK: Account
+    // MARK: Report
 
     /// Records how many objects were kept, and how many were on removed maps.
     private mutating func note(_ kept: Int, of all: Int, _ thing: String) {

@@ -81,7 +81,7 @@ struct IMDFPaths {
     private func spaces(at point: MapPoint) -> Set<Int> {
         let inside = grid.near(PlanBox(point, point)).filter { polygons[$0].contains(point) }
         let own = inside.filter { units[$0].hasOwnWalls }
-        // A room that is drawn over a hall is not a part of it.
+        // A room drawn over a hall is not a part of the hall.
         return own.isEmpty ? (inside.isEmpty ? [] : [Self.openSpace]) : Set(own)
     }
 
@@ -158,7 +158,7 @@ struct IMDFPaths {
         return isBlocked(point + beside, point + beside + way) || isBlocked(point - beside, point - beside + way)
     }
 
-    /// Returns whether the wall that ends at a corner continues behind it, so that no path leads around it.
+    /// Returns whether the wall that ends at a corner continues beyond it, so that no path leads around it.
     private func goesOn(_ corner: MapPoint, against way: MapPoint) -> Bool {
         let behind = corner - way * Self.clearance
         let across = MapPoint(x: -way.y, y: way.x) * (Self.clearance / 2)
@@ -174,7 +174,7 @@ struct IMDFPaths {
     }
 
     private func isBlocked(_ from: MapPoint, _ to: MapPoint) -> Bool {
-        // The index has cells of some metres.
+        // A search in the index visits cells with an edge of a few metres.
         work.spend(4 + Int(from.distance(to: to)))
         return walls.blocks(fromX: Float(from.x), y: Float(from.y), toX: Float(to.x), y: Float(to.y))
     }
@@ -202,7 +202,7 @@ struct IMDFPaths {
             for node in list {
                 guard !work.isSpent else { return [] }
                 let others = grid.map { near(node, of: list, in: $0) } ?? list.filter { $0 > node }
-                // A candidate is stored, sorted and tested.
+                // Each candidate is stored, sorted and tested.
                 work.spend(50 * others.count)
                 for other in others { candidates.insert(edge(node, other)) }
             }

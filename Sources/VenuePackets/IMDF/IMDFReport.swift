@@ -77,7 +77,7 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
             let more = all.count > shown ? ", …" : ""
             let outcome = group.outcome == .leftOut ? "left out" : "changed"
             let kind = group.featureType == "archive" ? "file" : group.featureType
-            // A reason describes one feature.
+            // The text of a reason refers to a single feature.
             let features = all.count == 1 ? "1 \(kind)" : "\(all.count) \(Self.plural(of: kind)), each"
             return "\(outcome): \(features): \(group.reason) (\(all.prefix(shown).joined(separator: ", "))\(more))"
         }

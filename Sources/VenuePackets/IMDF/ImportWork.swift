@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// Counts the work of an import, so that no file takes minutes.
+/// Counts the work of an import, so that no file takes several minutes.
 ///
 /// A step is a comparison of two boxes, edges or points, which takes some nanoseconds. Counting them gives the same
 /// result on every machine. A class because all parts of an import have one budget.
@@ -32,7 +32,7 @@ struct IndexedPolygon {
     let rings: [[MapPoint]]
     let box: PlanBox
     private let work: ImportWork
-    /// The edges, in rows of equal height; each is in all the rows that it meets.
+    /// The edges in rows of equal height; each edge is in every row that it meets.
     private var rows: [[(from: MapPoint, to: MapPoint)]]
     private let height: Double
 
@@ -41,8 +41,9 @@ struct IndexedPolygon {
         self.work = work
         box = PlanBox(around: rings.joined())
         let corners = Double(rings.reduce(0) { $0 + $1.count })
-        // The edges of an outline are a few rows high, except for the walls along the building. Those of a comb all have
-        // its height: with many rows, they would take as much memory as their number squared.
+        // Most edges of an outline are a few rows high, except for the walls along the building. But in an outline with
+        // the shape of a comb, every edge has the full height. With many rows, its memory would grow with the square of
+        // the number of edges.
         let climbs = rings.reduce(0) { sum, ring in
             zip(ring, ring.dropFirst() + ring.prefix(1)).reduce(sum) { $0 + abs($1.0.y - $1.1.y) }
         }

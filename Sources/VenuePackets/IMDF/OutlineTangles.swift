@@ -1,8 +1,8 @@
 import IndoorVocabulary
 
-/// Finds outlines that cross themselves so often that they enclose nothing that a person could mean.
+/// Finds outlines that cross themselves so often that they enclose no meaningful area.
 struct OutlineTangles {
-    /// The largest number of crossings of an outline: those of careless drawings have a few.
+    /// The maximum number of crossings of an outline. Carelessly drawn outlines have only a few.
     static let most = 100
 
     /// The pairs of edges that may still be compared: an outline of 10,000 corners in one row has 50 million.

@@ -50,7 +50,7 @@ struct JSONKeyLines {
         _ = consume("}")
     }
 
-    /// Skips a value up to the comma or bracket behind it.
+    /// Skips a value up to the comma or bracket after it.
     private mutating func passValue() {
         var depth = 0
         while index < bytes.count {

@@ -70,7 +70,7 @@ extension OSMElement {
     /// Whether the public may not enter.
     var isPrivate: Bool { has("access", "private", "no") }
 
-    /// A description in words from the tag that says what a place is for, such as `meeting room`; nil without one.
+    /// The purpose of a place in words, from the tag that states it, such as `meeting room`; nil without one.
     var purpose: String? {
         for key in [
             "room", "amenity", "shop", "tourism", "office", "healthcare", "leisure", "craft", "information",
@@ -83,7 +83,7 @@ extension OSMElement {
         return tags["shop"] == nil ? nil : "shop"
     }
 
-    /// The name in each language, the one of the tag `name` under an empty tag; nil if there is none.
+    /// The name in each language, with the value of the tag `name` under an empty language tag; nil if there is none.
     var label: JSONTree? {
         var texts: [String: JSONTree] = [:]
         for (key, value) in tags where !value.isEmpty {

@@ -3,7 +3,7 @@ import VenueModel
 
 /// The shapes of ways and multipolygons.
 struct OSMShapes: Sendable {
-    /// A reason why an element has no shape, as a message says it.
+    /// A reason why an element has no shape, in the words of a message.
     struct Problem: Error, Hashable { let message: String }
 
     let document: OSMDocument

@@ -31,7 +31,7 @@ extension OSMTranslation {
     private mutating func addDoor(_ node: OSMElement) {
         let outlines = self.outlines[node.id] ?? []
         guard !outlines.isEmpty else {
-            // Doors of buildings that have no indoor map are not of interest.
+            // Doors of buildings that have no indoor map are ignored.
             if node.tags["level"] != nil || node.tags["indoor"] != nil {
                 remark(node, .leftOut, "no outline of a space and no wall contains it, so it opens no wall")
             }

@@ -23,7 +23,7 @@ extension OSMTranslation {
     mutating func addPoint(_ node: OSMElement) {
         guard let place = node.coordinate else { return }
         if node.has("indoormark", "beacon") { return addBeacon(node, place) }
-        // Without a level, it is outside.
+        // A node without a level is outdoors.
         guard node.tags["level"] != nil, !node.isDoor, !node.has("highway", "elevator"),
             node.label != nil || node.purpose != nil
         else { return }

@@ -1,9 +1,9 @@
 import IndoorVocabulary
 
-/// A line with walls on some levels, which doors lie on.
+/// A line with walls on some levels, on which doors can lie.
 struct OSMOutline: Sendable {
     let levels: Set<Int>
-    /// The nodes before and behind the node of a door; nil at the end of a wall.
+    /// The nodes before and after the node of a door; nil at the end of a wall.
     let before: Int64?
     let after: Int64?
 }
@@ -113,7 +113,7 @@ extension OSMTranslation {
             return problem(element, error.message)
         }
         guard line.count > 1 else { return problem(element, "it has fewer than two nodes; give a line") }
-        // There and back again: a ring without an inside.
+        // The line forwards and then backwards: a ring that encloses no area.
         let ring = line + line.dropFirst().dropLast().reversed()
         for level in levels {
             corners += ring.count

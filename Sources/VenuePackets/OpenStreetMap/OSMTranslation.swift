@@ -20,7 +20,7 @@ struct OSMTranslation {
         static let corners = 500_000
         /// Stairs drawn as lines, and elevators drawn as points on each of their levels; an airport has some 300.
         static let shafts = 1_000
-        /// Spaces whose building is looked for.
+        /// Spaces that are used to select the venue's building.
         static let samples = 100
     }
 
@@ -80,7 +80,7 @@ struct OSMTranslation {
         return venue
     }
 
-    // MARK: Account
+    // MARK: Report
 
     mutating func problem(_ element: OSMElement?, _ message: String) {
         guard problems.count < InputLimits.standard.problems else { return }
@@ -150,7 +150,7 @@ struct OSMTranslation {
         let samples = spaces.prefix(Limit.samples).compactMap { $0.polygons.first?.first?.first }
         var best: (element: OSMElement, polygons: [GeoJSONGeometry.Polygon], count: Int)?
         for building in buildings {
-            // An incomplete building at the edge of the file is none of ours.
+            // A building that is incomplete at the edge of the file isn't the venue's building.
             guard let polygons = try? shapes.polygons(of: building) else { continue }
             let box = OSMBox(around: polygons.joined().joined())
             let count = samples.count { place in box.contains(place) }

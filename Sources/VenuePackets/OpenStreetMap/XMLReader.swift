@@ -2,7 +2,7 @@ import CExpat
 
 /// Reads the elements of an XML document with expat, within limits.
 ///
-/// It reads what data files consist of: elements with attributes. Text, comments and processing instructions are
+/// It reads the parts that data files contain: elements with attributes. Text, comments and processing instructions are
 /// skipped. A document type declaration is an error, so no entity expands and no other file is read.
 final class XMLReader {
     /// An element without its content.
@@ -37,7 +37,7 @@ final class XMLReader {
     private var tokens: [Token] = []
     private var depth = 0
     private var state = State.before
-    /// The problem behind the tokens.
+    /// The problem that follows the stored tokens; nil for none.
     private var problem: XMLSyntaxError?
 
     private enum State { case before, suspended, ended }

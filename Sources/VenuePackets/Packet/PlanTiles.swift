@@ -25,7 +25,7 @@ public struct PlanTiles: Sendable {
     /// The file that the archive is read from.
     private let file: OpenFile
 
-    /// Opens a zip with tiles. Only this file is read, whatever happens to its name.
+    /// Opens a zip with tiles. Only this file is read, even if it is renamed or replaced.
     init(_ file: OpenFile, width: Int, height: Int) throws(PacketFileError) {
         archive = try PacketArchive(path: file.openPath, marker: "0/0/0.png", named: file.path)
         self.file = file
@@ -42,7 +42,7 @@ public struct PlanTiles: Sendable {
             throw PacketFileError(message: message)
         }
         format = name.split(separator: ".").last.map(String.init) ?? ""
-        // The tiles of a plan that one tile covers aren't larger than the plan.
+        // If a single tile covers the plan, the tile isn't larger than the plan.
         let isWide = names[Place(level: levels, column: 1, row: 0)] != nil
         let isHigh = names[Place(level: levels, column: 0, row: 1)] != nil
         guard isWide || isHigh else {

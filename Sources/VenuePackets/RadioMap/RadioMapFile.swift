@@ -82,7 +82,7 @@ public enum RadioMapFile: Sendable {
         let plain = isCompressed ? try GzipData.decompressed(bytes, limit: InputLimits.standard.radioMap) : bytes
         let document: RadioMapDocument
         do throws(PacketFileError) { document = try RadioMapReader.document(plain) } catch {
-            // That a file is of another kind is more useful to report than a missing field of a radio map.
+            // For a file of another kind, naming that kind helps more than naming a missing field of a radio map.
             let kind = RadioMapReader.kind(of: plain)
             if kind.format != nil || kind.version != nil { try check(kind) }
             throw error

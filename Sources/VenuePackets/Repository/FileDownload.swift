@@ -24,7 +24,7 @@ struct FileDownload: Sendable {
                 try await attempt(file, url, into: partial, unless: unless, progress)
             }
         } catch {
-            // Not left to the end of its lifetime: the transfer's thread may still hold the file for a moment.
+            // Removed explicitly, because the transfer's thread may still hold the file for a moment.
             partial.removeUnlessResumable()
             throw error
         }
@@ -125,8 +125,8 @@ private final class BodyWriter: Sendable {
             if !state.hasBegun {
                 state.hasBegun = true
                 if head.status != 206 || head.offset != offset {
-                    // A whole file: the file has changed, or the server doesn't support ranges. Another range isn't
-                    // usable.
+                    // Status 200 sends the whole file: the file has changed, or the server doesn't support ranges. Any
+                    // other range isn't usable.
                     guard head.status == 200 else {
                         throw .unreachable(url: url, reason: "the server sent a range that was not requested")
                     }

@@ -3,7 +3,8 @@ import Glibc
 import IndoorVocabulary
 import VenueModel
 
-/// Packets on disk: each version has its own folder, which appears complete and disappears at once.
+/// A cache of packets on disk. Each version has its own folder, which other processes see either complete or not at
+/// all.
 ///
 ///     catalogue.json            the server's latest catalogue
 ///     venues/7/3/stored.json    the cache's record of version 3 of venue 7
@@ -11,8 +12,8 @@ import VenueModel
 ///     staging/                  files that are created, downloaded or removed
 ///
 /// Any number of processes may share the cache. The users of a version share its lock, and removing a version requires
-/// the exclusive lock. The modification time of a version's folder is not a time but a number that grows with each use,
-/// because clocks may be set back.
+/// the exclusive lock. The modification time of a version's folder stores a counter that grows with each use instead of
+/// a time, because clocks may be set back.
 struct VenueCache: Sendable {
     /// The folder with the packet's files in a version's folder.
     static let packetFolder = "packet"
@@ -116,8 +117,8 @@ struct VenueCache: Sendable {
             try? remove(id, version)
             try DiskFolder.place(made.path, at: folder(of: id, version))
         }
-        // Not earlier: without a lock for a moment, the folder would be removed as a leftover. In its place, all users
-        // share it.
+        // The exclusive lock is kept until here: without a lock in `staging`, even for a moment, the folder would be
+        // removed as a leftover. After the folder is placed, all users share its lock.
         made.awaitSharedLock()
         guard var stored = newest(of: id), stored.version >= version else {
             throw FileSystemError(path: folder(of: id, version), reason: "no longer exists; is the disk failing?")
@@ -166,7 +167,7 @@ struct VenueCache: Sendable {
         let sizes = versions.map { DiskFolder.size(folder(of: $0.id, $0.version)) }
         var total = sizes.reduce(0, +)
         for (usage, size) in zip(versions, sizes) where total > limit && usage.id != kept.id {
-            // A version in use stays; the next one may be removable.
+            // A version in use can't be removed, but the next one may be removable.
             if (try? remove(usage.id, usage.version)) != nil { total -= size }
         }
     }

@@ -69,7 +69,8 @@ public struct VenuePublisher: Sendable {
                     try writeCatalogue(Array(entries.values))
                 }
             } catch {
-                // A catalogue that is in its place, although perhaps not on disk yet, names the files.
+                // If the new catalogue is already in place, although perhaps not on disk yet, it names the files, so
+                // they must stay.
                 if (try? FileDigest.sha256(of: cataloguePath)) == earlier { placed.remove() }
                 throw VenueRepositoryError(error)
             }
@@ -126,8 +127,8 @@ public struct VenuePublisher: Sendable {
         return result
     }
 
-    /// Removes packets that were never in a catalogue: a published version has one content, and no published version is
-    /// newer.
+    /// Removes packets that were never in a catalogue: those that are newer than the published version, and those with
+    /// the same version but other content.
     private func sweep(_ entries: [VenueID: CatalogueEntry]) {
         for entry in entries.values {
             let subfolder = Self.folder(of: entry.summary.id)
@@ -203,7 +204,7 @@ private struct SourcePlace {
 private struct PreparedPacket {
     /// Its entry in the catalogue.
     var entry: CatalogueEntry
-    /// The present places of its files.
+    /// The current locations of its files.
     var sources: [(file: PublishedFile, place: SourcePlace)]
 }
 
@@ -242,7 +243,7 @@ extension VenuePublisher {
         return PreparedPacket(entry: entry, sources: sources)
     }
 
-    /// Returns the catalogue's description of a packet's zip and its separate files, and the present paths of all of
+    /// Returns the catalogue's description of a packet's zip and its separate files, and the current paths of all of
     /// them.
     private func describe(
         _ venue: Venue, zip: SourcePlace, apart: Set<String>, in source: String

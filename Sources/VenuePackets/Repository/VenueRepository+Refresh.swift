@@ -4,8 +4,8 @@ import VenueModel
 // Requests that continue in the background: stored content is returned immediately, or after a short wait for the
 // server.
 extension VenueRepository {
-    /// Success: nil if the server's catalogue is in use, or the reason why the stored one is. Failure: there is no
-    /// catalogue.
+    /// Success: nil if the server's catalogue is in use, or the reason why the stored catalogue is used instead.
+    /// Failure: there is no catalogue.
     typealias RefreshOutcome = Result<VenueRepositoryError?, VenueRepositoryError>
     /// Success: the version that was downloaded and stored, or nil. Failure: the reason why the stored version isn't
     /// usable.

@@ -55,7 +55,7 @@ struct WorkFolder: Sendable {
         try DiskFolder.place(file.path, at: target)
     }
 
-    /// Moves a folder out of its place at once, and then removes it.
+    /// Moves a folder out of its place in one step, and then removes it.
     func discard(_ folder: String) throws(FileSystemError) {
         let discarded = try makeFolder()
         // A folder can be renamed onto an empty folder.

@@ -16,7 +16,7 @@ final class CurlTransfer {
     private var isStopped = false
     /// Size of all response heads so far, including those of redirects, in bytes.
     private var headSize = 0
-    /// Whether the head alone is the response: the body of an error isn't needed.
+    /// Whether the head is the complete response, because the body of an error isn't needed.
     private var isAnswered = false
     /// Whether the caller wants the body of the response.
     private var wantsBody = true
@@ -96,7 +96,7 @@ final class CurlTransfer {
 }
 
 extension CurlTransfer {
-    /// Returns what to do about a server that isn't trusted.
+    /// Returns advice for a server whose certificate isn't trusted.
     private func advice(_ code: CURLcode) -> String {
         if code == CURLE_SSL_CACERT_BADFILE { return "correct the file of the authority's certificate" }
         // X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED; X509_V_OK or X509_V_ERR_UNSPECIFIED, libcurl's

@@ -12,8 +12,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// The longest time for one transfer, including redirects; above 0 s, at most an hour. A file whose size is in the
     /// catalogue may take one more second per 16 KiB.
     public var transferTimeout = Duration.seconds(60)
-    /// The time that a stored venue or catalogue waits for the server's newer one; from 0 s to an hour. After that, the
-    /// repository uses the stored one and the transfer continues in the background.
+    /// The longest time to wait for a newer venue or catalogue from the server if one is stored; from 0 s to an hour.
+    /// After that, the repository uses the stored one and the transfer continues in the background.
     public var grace = Duration.seconds(1)
     /// The number of attempts, in [1, 100], if nothing usable is stored; otherwise one attempt is made.
     public var attempts = 3
@@ -26,7 +26,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Returns the longest time for a transfer of `size` bytes; nil if the size is unknown.
     func deadline(for size: Int?) -> Duration { transferTimeout + .seconds((size ?? 0) / Self.leastPace) }
 
-    /// The slowest average rate for a large file in bytes per second, enough for a slow mobile network.
+    /// The slowest average rate in bytes per second that is accepted for a large file, slow enough for a slow mobile
+    /// network.
     private static let leastPace = 16 << 10
 
     /// The first value that is out of range; nil if there is none.

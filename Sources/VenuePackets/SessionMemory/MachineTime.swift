@@ -32,7 +32,8 @@ struct MachineTime: Hashable, Sendable {
     func age(at now: MachineTime) -> Duration? {
         let isSameRun = !boot.isEmpty && boot == now.boot && uptime.isFinite
         let age = isSameRun ? now.uptime - uptime : now.seconds - seconds
-        // A `Duration` holds 292 thousand million years; an age of a thousand years means a wrong clock.
+        // A `Duration` can hold 292 thousand million years, but an age of about a thousand years already means a wrong
+        // clock.
         guard age >= 0, age < 3e10 else { return nil }
         return .seconds(age)
     }

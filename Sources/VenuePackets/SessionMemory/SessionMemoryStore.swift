@@ -101,7 +101,8 @@ public struct SessionMemoryStore: Sendable {
             "memory": JSONTree(memory.document),
         ])
         try Self.storing { () throws(FileSystemError) in
-            // A leftover of a killed process, or a foreign file or link, is removed, not followed or overwritten.
+            // A leftover of a killed process, or a file or link of another user, is removed, not followed or
+            // overwritten.
             let temporary = path + ".new"
             unlink(temporary)
             do throws(FileSystemError) {
@@ -110,7 +111,7 @@ public struct SessionMemoryStore: Sendable {
                 try file.synchronize()
                 try DiskFolder.place(temporary, at: path)
             } catch {
-                // On a full disk, the beginning of the new memory would only take space.
+                // On a full disk, the incomplete new memory would only take space.
                 unlink(temporary)
                 throw error
             }
@@ -167,7 +168,7 @@ public struct SessionMemoryStore: Sendable {
     }
 }
 
-/// An unusable file. It requires no action: a session begins without it.
+/// An unusable file. The caller needn't handle it: a session begins without it.
 struct StoredMemoryError: Error {
     let message: String
 }

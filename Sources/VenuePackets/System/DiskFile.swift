@@ -2,7 +2,8 @@ import Glibc
 
 /// Operations on files that other processes see either completed or not at all.
 package enum DiskFile {
-    /// The access permissions of a file that describes a building, and not where somebody was: as the umask says.
+    /// The access permissions, before the umask, of a file that describes a building but doesn't contain anyone's
+    /// location.
     package static let openMode: mode_t = 0o666
 
     /// Creates a file, or replaces one, which keeps its access permissions. The content is on disk when this function
@@ -16,14 +17,15 @@ package enum DiskFile {
         try draft.finish()
     }
 
-    /// Copies a file, from its present place to its end.
+    /// Copies a file from its current position to its end.
     static func copy(_ source: OpenFile, to path: String, mode: mode_t) throws(FileSystemError) {
         let draft = try FileDraft(of: path, mode: mode)
         while let bytes = try source.read() { try draft.write(bytes) }
         try draft.finish()
     }
 
-    /// Writes into a pipe or a device, which a new file would replace for all its users; replaces any other file.
+    /// Writes bytes to a path: into a pipe or a device directly, because replacing it would affect all its users;
+    /// replaces any other file.
     static func write(_ bytes: [UInt8], to path: String) throws(FileSystemError) {
         var status = stat()
         guard stat(path, &status) == 0, [S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
@@ -35,8 +37,8 @@ package enum DiskFile {
 
 /// A file that is being written; it gets its name when it is complete.
 ///
-/// A class because it owns the open file and removes an incomplete one. The file has a name that nobody can know
-/// before, and is never one that was there: in a folder of others, that could be a link to a file of this user.
+/// A class because it owns the open file and removes an incomplete one. The file has an unpredictable name and never
+/// existed before: in a folder that others can write, an existing file could be a link to a file of this user.
 final class FileDraft {
     private let path: String
     private let file: OpenFile

@@ -3,15 +3,16 @@ import Glibc
 
 /// Operations on folders that other processes see either completed or not at all.
 package enum DiskFolder {
-    /// The access permissions of a folder that describes a building, and not where somebody was: as the umask says.
+    /// The access permissions, before the umask, of a folder that describes a building but doesn't contain anyone's
+    /// location.
     package static let openMode: mode_t = 0o777
 
     /// Creates a folder, and its parent folders if they are missing.
     ///
     /// - Parameter mode: the access permissions of new folders, of which the umask removes some. By default, only their
-    ///   owner has access: what a device stores shows where it is.
+    ///   owner has access, because the data of a device shows its location.
     package static func create(_ path: String, mode: mode_t = 0o700) throws(FileSystemError) {
-        // Foundation sets the mode after it created a folder, whatever the umask.
+        // `mkdir` is called because Foundation sets the mode after it has created a folder, regardless of the umask.
         if mkdir(path, mode) == 0 { return }
         let parent = parent(of: path)
         if errno == ENOENT, !parent.isEmpty, parent != path {
@@ -37,7 +38,7 @@ package enum DiskFolder {
         return missing
     }
 
-    /// Removes empty folders, such as those that a failed operation had created; others stay.
+    /// Removes empty folders, such as those that a failed operation created; keeps all other folders.
     package static func removeEmpty(_ folders: [String]) {
         for folder in folders { rmdir(folder) }
     }

@@ -20,8 +20,8 @@ package final class OpenFile: Sendable {
 
     /// Opens a regular file below a folder for reading; child processes don't inherit it.
     ///
-    /// Whoever can write into the folder can put a link, a pipe or a device there: a link that leaves the folder isn't
-    /// followed, and the call doesn't wait for the other end of a pipe.
+    /// Anyone who can write into the folder can put a link, a pipe or a device there. Therefore a link that leaves the
+    /// folder isn't followed, and the call doesn't wait for the other end of a pipe.
     /// - Parameter file: the file's path within the folder. The path of the folder itself may contain links.
     /// - Throws: `FileSystemError` if the system can't open it, or if it is no regular file of the folder.
     package init(_ file: String, below folder: String) throws(FileSystemError) {
@@ -44,7 +44,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Why a file below a folder can't be used; nil if it can. It need not be readable.
+    /// Returns the reason why a file below a folder can't be used; nil if it can. The file needn't be readable.
     ///
     /// - Throws: `FileSystemError` if the system finds no such file.
     static func irregularity(of file: String, below folder: String) throws(FileSystemError) -> FileSystemError? {
@@ -72,7 +72,7 @@ package final class OpenFile: Sendable {
         return descriptor
     }
 
-    /// A path at which this process can open the file again, whatever happens to its name.
+    /// A path at which this process can open the file again, even after the file was renamed or removed.
     var openPath: String { "/proc/self/fd/\(descriptor)" }
 
     /// Acquires the exclusive lock; returns false if another user holds or shares it.
@@ -91,7 +91,7 @@ package final class OpenFile: Sendable {
         return own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
-    /// Returns whether both are open on the same file, whatever its path.
+    /// Returns whether both values are open on the same file, whatever its path.
     func isSameFile(as other: OpenFile) -> Bool {
         var (own, others) = (stat(), stat())
         guard fstat(descriptor, &own) == 0, fstat(other.descriptor, &others) == 0 else { return false }

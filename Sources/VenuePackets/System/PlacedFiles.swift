@@ -15,7 +15,7 @@ package struct PlacedFiles {
         folders = DiskFolder.missing(DiskFolder.parent(of: file)) + folders
     }
 
-    /// Removes the files, and those of the new folders that are empty then.
+    /// Removes the files, and the new folders that become empty.
     package func remove() {
         files.forEach(DiskFolder.remove)
         DiskFolder.removeEmpty(folders)

@@ -1,7 +1,7 @@
 /// Escapes text for display: names come from packets and radio advertisements, which anyone can write.
 package enum PrintableText {
-    /// Returns the text with escapes for control characters, and for characters that nobody sees: they change the
-    /// writing direction, or make two names look the same.
+    /// Returns the text with escapes for control characters, and for invisible characters, which change the writing
+    /// direction or make two names look the same.
     ///
     /// - Parameter kept: characters that stay unescaped.
     package static func escaping(_ text: String, kept: Set<Unicode.Scalar> = []) -> String {

@@ -27,7 +27,7 @@ struct AreaBench {
             }, dwell: .seconds(2))
         rooms = RoomIndex(
             rooms: areas.enumerated().map { Room(id: $0, name: "room", mapID: BenchVenue.mapID, area: $1) })
-        // Around a square, 0.7 m at a time.
+        // The walk follows a square in steps of 0.7 m.
         let edge = Double(positions / 4) * 0.7
         let corner = (Self.side - edge) / 2
         walk = (0..<positions).map { index in

@@ -25,14 +25,14 @@ struct BenchResult: Sendable {
 
 /// A timer that alternates work and its C version, so that both run under the same load, and counts allocations.
 struct BenchTimer {
-    /// Whether each benchmark does its work twice only: once to fill caches and grow buffers, and once between
+    /// Whether each benchmark does its work only twice: once to fill caches and grow buffers, and once between
     /// `cbench_begin` and `cbench_end`, where an emulated processor counts instructions.
     @TaskLocal static var isCounted = false
 
     /// The number of timed rounds.
     var rounds = 31
 
-    /// Measures `work`, which does `count` units.
+    /// Measures `work`, which processes `count` units.
     func measure(
         _ name: String, unit: String, count: Int, _ work: () async throws -> Void, reference: (() -> Void)? = nil
     ) async throws -> BenchResult {

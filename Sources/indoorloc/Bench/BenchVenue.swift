@@ -1,7 +1,7 @@
 import Foundation
 import IndoorLocalization
 
-/// A building generated from a seed, in the size that a benchmark needs.
+/// A building of any size, generated from a seed.
 struct BenchVenue {
     /// The edge of a room in metres.
     private static let room = 5.0
@@ -104,7 +104,7 @@ struct BenchVenue {
         }
     }
 
-    /// The place of a moment on the walk.
+    /// The place at a moment of the walk.
     func place(at moment: Int, of moments: Int) -> MapPoint {
         let turn = 2 * Double.pi * Double(moment) / Double(moments)
         return MapPoint(

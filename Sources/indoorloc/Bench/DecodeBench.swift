@@ -61,7 +61,8 @@ struct DecodeBench {
         return sum
     }
 
-    /// Decodes with the package's decoder, through a stream as of every source.
+    /// Decodes with the package's decoder, and passes the sightings through an asynchronous stream, as every source
+    /// does.
     func decodeThroughStream() async throws -> Sum {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SensorReading.self, throwing: (any Error).self)
         var decoder = AdvertisingEventDecoder(content: .sightings)

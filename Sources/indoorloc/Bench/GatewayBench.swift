@@ -1,9 +1,9 @@
 import IndoorLocalization
 import TagTracking
 
-/// The benchmark of decoding a gateway's messages about an iBeacon or a sensor, of which each has another RSSI.
+/// The benchmark that decodes a gateway's messages about an iBeacon or a sensor. Each message has a different RSSI.
 struct GatewayBench {
-    /// The gateways.
+    /// The formats of gateways.
     enum Gateway: String, CaseIterable {
         case espresense, openMQTTGateway, ruuvi
     }

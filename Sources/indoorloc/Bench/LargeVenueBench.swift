@@ -1,7 +1,8 @@
 import CBench
 import IndoorLocalization
 
-/// The benchmark of the first position in a building with many floors and beacons, including the creation of all tables.
+/// The benchmark of the first position in a building with many floors and beacons, including the creation of all
+/// tables.
 struct LargeVenueBench {
     /// The result of a start.
     struct Start {
@@ -30,7 +31,7 @@ struct LargeVenueBench {
     /// The distance between two places of the survey, and the range of beacons, in metres.
     private static let surveySpacing = 8.0
     private static let surveyRange = 40.0
-    /// The position of the device, and the number of beacons it receives.
+    /// The floor and the place of the device, and the number of beacons that it receives.
     private static let floor = 3
     private static let place = MapPoint(x: 181, y: 148)
     private static let heard = 25

@@ -4,7 +4,8 @@ import TagTracking
 
 /// The benchmark of the sessions of many tags in an office, each received by four receivers once a second.
 ///
-/// The sessions run in turn, as in a fleet, so that each one finds its particles outside the processor's nearest caches.
+/// The sessions take turns, as in a fleet. When a session's turn comes, its particles are no longer in the processor's
+/// nearest caches.
 struct TagBench {
     /// The number of receivers that receive a tag.
     private static let receivers = 4
@@ -54,7 +55,7 @@ struct TagBench {
         }
     }
 
-    /// Returns the readings of the nearest receivers on a way to and fro at walking speed.
+    /// Returns the readings of the nearest receivers while a tag goes back and forth at walking speed.
     private static func readings(in venue: Venue, seconds: Int, start: Double, seed: UInt64) -> [[Reading]] {
         var generator = SeededGenerator(seed: seed)
         return (0..<seconds).map { second in

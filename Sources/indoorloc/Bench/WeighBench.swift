@@ -1,8 +1,8 @@
 import CBench
 import IndoorLocalization
 
-/// The benchmark of the filter's innermost loop: the likelihood of received beacons for each particle, and each particle's
-/// estimate of the receiver offset.
+/// The benchmark of the filter's innermost loop: the likelihood of received beacons for each particle, and each
+/// particle's estimate of the receiver offset.
 struct WeighBench {
     private let likelihood: Likelihood
     private let map: SignalField.MapField

@@ -40,7 +40,7 @@ struct ConvertCommand: Command {
     private let strictness: RecordingReader.Strictness
     private let foreign: ForeignFormat?
     private let settings: ForeignRecordingSettings
-    /// Whether each entry is written at once.
+    /// Whether each entry is written immediately.
     private let isStream: Bool
 
     init(_ arguments: ParsedArguments) throws {

@@ -100,7 +100,8 @@ struct RoomsTrainCommand: Command {
         try StandardOutput.write(Self.report(on: training))
     }
 
-    /// The output, which may be the training given by `--add`, as it can't be recreated from the given recordings alone.
+    /// The output, which may be the training given by `--add`, as it can't be recreated from the given recordings
+    /// alone.
     private static func output(_ arguments: ParsedArguments) throws(UsageError) -> OutputFile {
         var output = try arguments.requiredOutputFile("output", except: "add")
         let base = arguments.value("add").flatMap { FileIdentity(path: $0) }

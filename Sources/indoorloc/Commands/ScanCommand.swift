@@ -106,7 +106,7 @@ struct ScanCommand: Command {
     ///
     /// - Parameters:
     ///   - terminal: the terminal of the keys for `--marks`.
-    ///   - prompt: writes what the user has to do; nil uses the table or standard error.
+    ///   - prompt: shows the user's next step; nil uses the table or standard error.
     func listen(
         to source: some ScanSource, terminal: Int32 = STDIN_FILENO, prompt: (@Sendable (String) -> Void)? = nil
     ) async throws {

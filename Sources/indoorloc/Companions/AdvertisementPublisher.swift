@@ -3,12 +3,13 @@ import IndoorLocalization
 import MQTTSharing
 import TagTracking
 
-/// A gateway: it publishes what a source receives, over a broker, in batches of at most a tenth of a second.
+/// A gateway that publishes a source's readings over a broker, in batches of at most a tenth of a second.
 ///
-/// A message is sent at most once, as a late reading is of no use. The first message of a connection, and then one a minute,
-/// asks the broker for a confirmation, so that a broker that refuses the messages can say so. Without a connection, the
-/// publisher stores the readings of the latest seconds, discards earlier ones, and connects again with growing pauses. The
-/// broker retains the gateway's presence, and changes it to `offline` if the connection breaks.
+/// Each message is sent at most once (QoS 0), because a late reading is useless. The first message of a connection, and
+/// then one message per minute, asks the broker for a confirmation, so that a broker that refuses the messages can
+/// report it. Without a connection, the publisher stores the readings of the latest seconds, discards earlier ones, and
+/// connects again with growing pauses. The broker retains the gateway's presence, and changes it to `offline` if the
+/// connection breaks.
 ///
 /// A class, as the task of the source and that of the connection share it.
 final class AdvertisementPublisher: Sendable {
@@ -18,13 +19,13 @@ final class AdvertisementPublisher: Sendable {
     static let longestWait = Duration.seconds(5)
     /// The time between two messages whose confirmation is requested.
     private static let checkInterval = Duration.seconds(60)
-    /// The most readings that wait.
+    /// The maximum number of readings that wait.
     static let capacity = 16_384
-    /// The most readings of a message: about 25 KB.
+    /// The maximum number of readings in a message: about 25 KB.
     private static let batchSize = 500
     /// The largest packet that the broker may send, in bytes: it sends only statuses.
     private static let largestPacket = 1 << 14
-    /// The time for the connection at the end.
+    /// The maximum time to finish a pending connection after `end()`.
     private static let closingTime = Duration.seconds(5)
 
     private struct State: Sendable {
@@ -39,7 +40,7 @@ final class AdvertisementPublisher: Sendable {
         var isAccepted = false
         /// The presence of this process under the name of its gateway.
         var presence: ProcessPresence
-        /// Whether another process has the name.
+        /// Whether another process has the name of this gateway.
         var isRefused = false
         /// Ends the pause between two connections.
         var pause: (@Sendable () -> Void)?
@@ -76,7 +77,7 @@ final class AdvertisementPublisher: Sendable {
     /// - Parameter clock: the source's wall clock.
     func receive(_ reading: SensorReading, by clock: WallClock?) {
         state.withLock { state in
-            // A sighting behind its advertisement contains nothing new.
+            // A sighting that follows its own advertisement contains nothing new.
             if state.decoder.decode(reading).content == .rejected(.repetition) { return }
             switch reading {
             case .advertisement, .sighting: break
@@ -122,7 +123,7 @@ final class AdvertisementPublisher: Sendable {
     /// - Precondition: the task isn't cancelled, as that would end the stream of the connection at once.
     func run() async {
         var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
-        // At least once: a short source may have ended already.
+        // Connects at least once: a short source may have ended already.
         await connect(&backoff)
         while !isEnding {
             await pause(backoff.next())
@@ -145,8 +146,8 @@ final class AdvertisementPublisher: Sendable {
 
     private var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Ends `run()`: at once without a connection, once the pending readings are sent, or after some seconds if the
-    /// connection is pending.
+    /// Ends `run()`: immediately without a connection, after the pending readings are sent if the broker has accepted
+    /// the connection, or after some seconds if the connection is pending.
     func end() {
         let (link, isAccepted, endPause) = state.withLock { state in
             state.isEnding = true
@@ -234,7 +235,7 @@ final class AdvertisementPublisher: Sendable {
     }
 
     private func receive(_ message: MQTTMessage, over link: MQTTLink) {
-        // After the end, the own status is that of the end.
+        // After the end, the broker returns this process's own status `offline`, which must be ignored.
         guard !isEnding || !state.withLock({ $0.isAccepted }) else { return }
         perform(over: link) { $0.receive(message) }
         let isRefused = state.withLock { state in
@@ -244,11 +245,11 @@ final class AdvertisementPublisher: Sendable {
             state.isAccepted = false
             return true
         }
-        // Without a change of the status, which is that of the other process.
+        // Closes without sending a status: the retained status belongs to the other process.
         if isRefused { link.ask(.close) }
     }
 
-    /// Reports why there is no connection, each reason once until the next connection.
+    /// Reports the reason why there is no connection. Each reason is reported once until the next connection.
     private func report(_ error: MQTTSharingError) {
         let text = "\(error)"
         let isNew = state.withLock { state in

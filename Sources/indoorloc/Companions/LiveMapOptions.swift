@@ -43,7 +43,7 @@ struct LiveMapOptions: Sendable {
     /// Listens at the address.
     ///
     /// - Throws: `CommandError` or `SecretFileError` if the token file can't be used, or `LiveMapError` if the address
-    ///   can't be.
+    ///   can't be used.
     func listener() throws -> LiveMapListener {
         do {
             return try LiveMapListener(address, token: try tokenFile.map(Self.token))

@@ -70,15 +70,16 @@ final class SentCoordinates: Sendable {
 
     func send(_ coordinate: Coordinate) { watch.withLock { $0.send(coordinate) } }
 
-    /// Judges a satellite position.
+    /// Reports whether a satellite position repeats a position that the session sent.
     func receive(_ coordinate: Coordinate) -> EchoWatch.Outcome { watch.withLock { $0.receive(coordinate) } }
 }
 
-/// A satellite receiver without the positions that this session sends.
+/// A satellite receiver that discards the positions that this session sends.
 ///
-/// gpsd may receive them indirectly, such as from another program. The stream throws `NMEAError.echo` when that is certain.
+/// gpsd may receive these positions indirectly, such as from another program. The stream throws `NMEAError.echo` when
+/// it is certain that gpsd repeats them.
 struct EchoFreeSource: GNSSSource {
-    /// The most positions that wait for the session: minutes of a receiver.
+    /// The maximum number of positions that wait for the session: several minutes of a receiver's output.
     private static let limit = 256
 
     let source: any GNSSSource

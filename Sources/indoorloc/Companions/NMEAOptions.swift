@@ -11,7 +11,7 @@ struct NMEAOptions: Sendable {
                 "send positions as NMEA 0183: udp://HOST:PORT, tcp[-listen]://HOST:PORT, unix-listen://PATH, or a file")
     ]
 
-    /// At most this number of destinations.
+    /// The maximum number of destinations.
     private static let largestCount = 16
 
     private let destinations: [NMEADestination]
@@ -38,8 +38,8 @@ struct NMEAOptions: Sendable {
         }
     }
 
-    /// Checks before the session starts that positions in the venues have coordinates, that the files can be written, and
-    /// that gpsd doesn't read what is sent.
+    /// Checks before the session starts that positions in the venues have coordinates, that the files can be written,
+    /// and that gpsd doesn't read what is sent.
     ///
     /// - Parameters:
     ///   - venues: the venues of the session; empty if they are unknown.
@@ -62,7 +62,7 @@ struct NMEAOptions: Sendable {
 }
 
 extension NMEACompanion {
-    /// Returns the receiver without the positions that this session sends.
+    /// Returns a receiver that discards the positions that this session sends.
     func separated(from gpsd: GPSDSource) -> EchoFreeSource {
         var gpsd = gpsd
         gpsd.ownDevices = destinations.compactMap(\.gpsdDevice)

@@ -8,7 +8,7 @@ package enum ResidentMemory {
         defer { fclose(file) }
         var text = [UInt8](repeating: 0, count: 128)
         let count = fread(&text, 1, text.count, file)
-        // The second number is in pages.
+        // The second field is the resident size in pages.
         let fields = String(decoding: text.prefix(count), as: UTF8.self).split(separator: " ")
         guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
         return pages * sysconf(Int32(_SC_PAGESIZE))

@@ -99,7 +99,7 @@ struct UploadOptions: Sendable {
     /// Opens the queue. A damaged one is renamed, as the session's memory is, and an empty one replaces it.
     private func openQueue(limit: Int) throws(UploadQueueError) -> UploadQueue {
         do throws(UploadQueueError) { return try UploadQueue(path: queue, limit: limit) } catch {
-            // A file that the user names may be another kind of file.
+            // A file that the user names may belong to another program.
             guard error.reason == .damaged || isDefaultQueue && error.reason == .notAQueue else { throw error }
             let aside = queue + ".unusable"
             do throws(FileSystemError) { try setQueueAside(at: aside) } catch let failure {

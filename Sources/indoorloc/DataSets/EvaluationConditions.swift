@@ -75,7 +75,8 @@ struct EvaluationConditions: Sendable {
         return surveys.indices.shuffled(using: &generator).prefix(count).sorted().map { surveys[$0] }
     }
 
-    /// Returns the lowest RSSI in dBm that a receiver keeps if it is deaf to a share of some readings, the weakest ones.
+    /// Returns the lowest RSSI in dBm that a receiver still receives if it misses a share of the readings, the weakest
+    /// ones.
     static func weakestKept(of levels: [Double], deafness share: Double) -> Double {
         let sorted = levels.sorted()
         let place = Int(share * Double(sorted.count))

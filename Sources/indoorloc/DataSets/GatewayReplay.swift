@@ -2,10 +2,11 @@ import IndoorLocalization
 import ScanRecording
 import TagTracking
 
-/// A track with the roles exchanged: the beacons of the data set stand for gateways, and its device for a tag.
+/// A track with exchanged roles: the beacons of the data set act as gateways, and its device acts as a tag.
 ///
 /// The path loss between two places doesn't depend on the direction, so that a tag that gateways receive is located as
-/// well as a device that receives beacons. The messages pass the whole way of a fleet: decoder, intake and machine.
+/// well as a device that receives beacons. The messages pass through all stages of a fleet: decoder, intake and
+/// machine.
 struct GatewayReplay: Sendable {
     /// The content of the gateways' messages.
     enum Messages: String, CaseIterable, Sendable {

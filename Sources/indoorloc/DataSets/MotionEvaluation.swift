@@ -63,7 +63,8 @@ struct MotionEvaluation: Sendable {
         _ readings: [SensorReading], _ places: [Place], from start: Place, into score: inout MotionScore
     ) {
         var reckoner = DeadReckoner(settings: settings.resolved(in: venue).localization.motion)
-        // The frame of the dead reckoning is the plan's, with y upwards. A point within the plan causes no error.
+        // Dead reckoning uses the plan's frame with the y axis pointing upwards. A point within the plan is always
+        // valid.
         try? reckoner.setPosition(x: start.point.x, y: -start.point.y, radius: Self.startRadius)
         var next = 1
         var lastLook = start.instant

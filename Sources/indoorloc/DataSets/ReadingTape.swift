@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// Prepared readings that replace those of a recording, in step with it.
+/// A sequence of prepared readings that replaces the readings of a recording at the same instants.
 struct ReadingTape {
     /// The readings in the order of their instants; nil to keep the recorded ones.
     private let readings: [SensorReading]?
@@ -8,7 +8,7 @@ struct ReadingTape {
 
     init(_ readings: [SensorReading]?) { self.readings = readings }
 
-    /// Returns the prepared readings until the instant of a recorded one; the recorded one itself without a tape.
+    /// Returns the prepared readings up to the instant of a recorded one; without prepared readings, the recorded one.
     mutating func readings(at recorded: SensorReading) -> [SensorReading] {
         guard let readings else { return [recorded] }
         let first = next

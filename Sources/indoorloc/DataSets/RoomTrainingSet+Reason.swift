@@ -3,7 +3,7 @@ import IndoorLocalization
 extension RoomTrainingSet {
     /// Returns the reason why no room was found.
     ///
-    /// - Parameter training: what the training is called, such as its file.
+    /// - Parameter training: the name of the training data, such as its file.
     func reasonForNoRoom(in scans: [RoomScan], training: String) -> String {
         let trained = beacons
         let heard = scans.reduce(into: Set<BeaconIdentity>()) { $0.formUnion($1.rssi.keys) }

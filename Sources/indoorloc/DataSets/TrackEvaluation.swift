@@ -107,7 +107,8 @@ struct TrackEvaluation: Sendable {
             }
         }
         if let warning = findings.warning(for: track) { StandardError.write(warning) }
-        // Outputs due before a ground truth come with the next reading. The sort keeps the order of equal instants.
+        // The session emits outputs due before a ground truth only with the next reading. The sort keeps the order of
+        // equal instants.
         outputs.sort { $0.instant < $1.instant }
         try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))
         let positions = outputs.compactMap { output -> Position? in

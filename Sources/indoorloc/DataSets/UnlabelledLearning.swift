@@ -4,10 +4,11 @@ import ScanRecording
 
 /// The learning of a radio map from recordings with and without ground truth.
 ///
-/// Expectation maximization: each walk without ground truth is smoothed with the radio map, then the map is learned again from
-/// the recordings with ground truth and from the smoothed positions, weighted by their certainty. Parts of the recordings
-/// with ground truth are left out in turn and located after each round. The rounds end when these no longer improve. Walks
-/// that bring no improvement are not used. Sources: A. P. Dempster, N. M. Laird, D. B. Rubin, *Maximum Likelihood from Incomplete Data via the EM
+/// Expectation maximization: in each round, each walk without ground truth is smoothed with the radio map. Then the map
+/// is learned again from the recordings with ground truth and from the smoothed positions, weighted by their certainty.
+/// For cross-validation, parts of the recordings with ground truth are left out in turn, and located after each round.
+/// The rounds end when the errors of these recordings no longer decrease. If the walks don't improve the map, they are
+/// not used. Sources: A. P. Dempster, N. M. Laird, D. B. Rubin, *Maximum Likelihood from Incomplete Data via the EM
 /// Algorithm*, Journal of the Royal Statistical Society B 39(1), 1977; with a part left out: K. Nigam et al., *Text
 /// Classification from Labeled and Unlabeled Documents using EM*, Machine Learning 39, 2000.
 struct UnlabelledLearning: Sendable {
@@ -20,8 +21,8 @@ struct UnlabelledLearning: Sendable {
     /// The learned radio map with statistics.
     struct Outcome: Sendable {
         var map: RadioMap?
-        /// The mean errors of the recordings left out in metres, plus 15 m for each level of difference: without the walks,
-        /// then by round.
+        /// The mean errors in metres of the recordings left out, plus 15 m for each level of difference: first without
+        /// the walks, then after each round.
         var errors: [Double] = []
         /// The number of rounds that improved the map.
         var rounds = 0
@@ -36,7 +37,8 @@ struct UnlabelledLearning: Sendable {
 
     /// The number of parts of the recordings with ground truth; each part is left out in turn.
     private static let parts = 4
-    /// The number of recordings left out that are sufficient; for large surveys, not all parts are used.
+    /// The number of left-out recordings that suffices for the comparison; for large surveys, some parts are never left
+    /// out.
     private static let judges = 16
     /// The maximum number of rounds.
     private static let mostRounds = 6
@@ -73,7 +75,7 @@ struct UnlabelledLearning: Sendable {
         }
         guard score.isSurelyBetter(than: first) else { return outcome }
         outcome.rounds = rounds
-        // The same number of rounds with all recordings.
+        // Repeats the same number of rounds with all recordings.
         for (round, doubt) in doubts.prefix(outcome.rounds).enumerated() {
             guard let current = outcome.map else { break }
             let name = "all recordings, round \(round + 1) of \(outcome.rounds)"
@@ -94,7 +96,7 @@ struct UnlabelledLearning: Sendable {
         var generator = SeededGenerator(seed: 0)
         let order = labelled.shuffled(using: &generator)
         let parts = min(Self.parts, labelled.count)
-        // Parts of large surveys have enough recordings for the comparison.
+        // In large surveys, a few parts contain enough recordings for the comparison.
         let used = min(parts, (Self.judges * parts + labelled.count - 1) / labelled.count)
         return (0..<max(1, used)).map { part in
             let kept = order.indices.filter { $0 % parts != part }.map { order[$0] }
@@ -147,8 +149,8 @@ extension UnlabelledLearning {
 
         /// Whether the errors are smaller by two standard errors of the mean improvement.
         ///
-        /// The sample is the recordings, not the way points, as errors within a recording are correlated. Logarithms are
-        /// compared, as a few errors of a whole floor would otherwise dominate.
+        /// Each recording counts as one sample, because errors within a recording are correlated. Logarithms are
+        /// compared, because otherwise a few errors of a whole floor would dominate.
         func isSurelyBetter(than other: Score) -> Bool {
             let gains = zip(other.errors, errors).map { Self.logarithm($0) - Self.logarithm($1) }
             guard mean < other.mean, gains.count > 1 else { return false }

@@ -92,7 +92,7 @@ actor EditedVenueFile {
     ///
     /// The document is read only after a change of the file, because a plan has thousands of tiles.
     func shownVenue() throws(BoundedFileError) -> Venue? {
-        // Before the file is read: a change in between is found by the next request.
+        // The stamp is read before the file, so that the next request detects a change in between.
         let stamp = FileStamp(path)
         if let shown, shown.stamp == stamp { return shown.venue }
         let venue = check(try edition()).venue
@@ -104,7 +104,7 @@ actor EditedVenueFile {
     func check(_ edition: Edition) -> Checked {
         if let checked, checked.revision == edition.revision { return checked.result }
         let (venue, problems) = VenuePacketReader().checked(edition.bytes, inFolder: folder)
-        // Without a use as a packet, the maps can still be shown.
+        // Even if the document isn't a valid packet, its maps can still be shown.
         let result = Checked(venue: venue ?? VenuePacketReader.parse(edition.bytes).venue, problems: problems)
         checked = (edition.revision, result)
         return result
@@ -114,7 +114,7 @@ actor EditedVenueFile {
     ///
     /// - Throws: `FileSystemError` if the file can't be written; then it is unchanged.
     func save(_ bytes: [UInt8], _ condition: SaveCondition) throws(FileSystemError) -> Outcome {
-        // Another process of this command can't save between the comparison and the replacement.
+        // The lock prevents another process of this command from saving between the comparison and the replacement.
         let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         guard lock.lock() else {
             throw FileSystemError(path: folder, reason: "another 'venue edit' is saving; try again")
@@ -134,7 +134,8 @@ actor EditedVenueFile {
     }
 }
 
-/// What changes with the content of a file: the file itself, its size, and the times of its latest changes.
+/// The metadata that changes with the content of a file: the file's identity, its size, and the times of its latest
+/// changes.
 private struct FileStamp: Equatable {
     private let numbers: [Int]
 

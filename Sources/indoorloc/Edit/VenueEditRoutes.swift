@@ -84,7 +84,7 @@ struct VenueEditRoutes: HTTPRoutes {
     }
 
     private func replace(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        // A form of another site can't have this type.
+        // An HTML form of another site can't send this type.
         guard request.headers["content-type"]?.split(separator: ";").first?.lowercased() == "application/json" else {
             throw HTTPProblem(415, "The header Content-Type must be application/json.")
         }

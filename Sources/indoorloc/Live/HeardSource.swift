@@ -26,9 +26,9 @@ protocol ScannerListener {
 
 /// The source of a command that watches regions or rooms: the radio, or a recording.
 ///
-/// Both drive the state machine of a ``BeaconScanner``. The radio's readings are handled as they arrive, with a tick every half
-/// second. A recording's readings are handled as fast as they are read, with the recording's time. The radio scans all the
-/// time, whatever duty cycle the settings give.
+/// Both drive the state machine of a ``BeaconScanner``. The radio's readings are handled as they arrive, with a tick
+/// every half second. A recording's readings are handled as fast as they are read, with the recording's time. The radio
+/// scans continuously, even if the settings have a duty cycle.
 struct HeardSource: Sendable {
     /// The options that select the source.
     static let options: [CommandOption] = [.adapter, .route, .heard, .seconds, .lenient]
@@ -50,7 +50,7 @@ struct HeardSource: Sendable {
         }
     }
 
-    /// The settings with a radio that scans all the time.
+    /// Returns the settings with a radio that scans continuously.
     static func settings(_ settings: ScannerSettings) -> ScannerSettings {
         var continuous = settings
         continuous.dutyCycle = .continuous
@@ -91,7 +91,7 @@ struct HeardSource: Sendable {
                 listener.begin(unixTime: readings.wallClock?.unixTime(at: reading.instant).seconds)
             }
             try run.receive(reading).forEach { try listener.receive($0) }
-            // A reader of a pipe receives each line at once.
+            // Writes immediately, so that a reader of a pipe receives each line without delay.
             try write(&listener)
         }
         try run.end().forEach { try listener.receive($0) }
@@ -154,7 +154,7 @@ struct ScannerRun {
         return begun + machine.handle(.reading(decoder.decode(rebased)), at: rebased.instant)
     }
 
-    /// Handles what is due by now.
+    /// Handles the work that is due now.
     mutating func tick() -> [ScanMachine.Directive] {
         machine.isStarted ? machine.handle(.tick, at: timeline.now) : []
     }

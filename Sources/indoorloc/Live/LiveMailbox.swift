@@ -26,7 +26,7 @@ package final class LiveMailbox<Element: Sendable>: Sendable {
         var lost = 0
     }
 
-    /// The capacity in elements: seconds of a hall full of beacons.
+    /// The capacity in elements: enough for several seconds in a hall full of beacons.
     static var room: Int { 16_384 }
 
     private let state = Guarded(State())

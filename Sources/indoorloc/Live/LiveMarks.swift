@@ -12,7 +12,7 @@ final class LiveMarks: Sendable {
     /// - Parameter venue: the venue of the places.
     init(venue: Venue) { self.venue = venue }
 
-    /// Begins to pass on marks, as the recording has begun.
+    /// Begins to pass on marks when the recording has begun.
     func begin(_ receive: @escaping @Sendable (MarkedPlace, ContinuousClock.Instant) -> Void) {
         receiver.withLock { $0 = receive }
     }

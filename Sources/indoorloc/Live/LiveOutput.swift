@@ -3,8 +3,8 @@ import VenuePackets
 
 /// Standard output of a live command, which never waits for a slow reader.
 ///
-/// A reader that has stopped must block neither the radio nor a signal. Lines that exceed the buffer are lost, and standard
-/// error reports their number.
+/// A reader that has stopped must block neither the radio nor a signal. Lines that exceed the buffer are lost, and
+/// standard error reports their number.
 struct LiveOutput {
     private var queue = LineQueue()
     /// The number of buffered bytes that are written before the next tick.

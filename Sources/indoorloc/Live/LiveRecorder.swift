@@ -13,15 +13,15 @@ struct LiveRecorder: ~Copyable {
     private var file: ConvertedOutput?
     /// The radio events before the first sensor reading.
     private var prologue: [SensorReading] = []
-    /// The most radio events kept; the latest ones matter.
+    /// The maximum number of radio events kept; older ones are discarded.
     private static let longestPrologue = 100
     /// The time of the file's last checkpoint.
     private var checkpoint = ContinuousClock.now
-    /// The time between checkpoints: what is lost at most if the program is killed.
+    /// The time between checkpoints, which is also the longest loss if the program is killed.
     private static let checkpointInterval = Duration.seconds(1)
-    /// Whether a sensor reading was received, for which the file may not have been created.
+    /// Whether a sensor reading was received. If the file couldn't be created, this is true without a file.
     private var hasReceived = false
-    /// The ground truth from the first reading on; nil without one.
+    /// The ground truth of the whole recording, from its first reading; nil without one.
     private let stay: Stay?
     /// The entries of the last seconds, for marks; nil without marks.
     private var marks: MarkBuffer?
@@ -77,7 +77,7 @@ struct LiveRecorder: ~Copyable {
         return nil
     }
 
-    /// Removes the latest mark; returns whether one was young enough.
+    /// Removes the latest mark; returns false if no mark is recent enough.
     mutating func undoMark() -> Bool { marks?.removeLastMark() != nil }
 
     private mutating func begin(with reading: SensorReading) throws {
@@ -124,10 +124,10 @@ struct LiveRecorder: ~Copyable {
         return earlier.end.advanced(by: pause + Instant.zero.duration(to: instant))
     }
 
-    /// Completes the file, and reports what it could not store.
+    /// Completes the file, and reports the data that it could not store.
     mutating func close() throws {
         guard file != nil else {
-            // If the file couldn't be created, the error says so.
+            // If the file couldn't be created, another error reports this.
             if !hasReceived { StandardError.line("\(target.path): not written, as nothing was received") }
             return
         }
@@ -191,7 +191,8 @@ private struct EarlierRecording {
         start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
     }
 
-    /// The time from the recording's end until `present`, in microseconds since 1970 (UTC); zero if its start is unknown.
+    /// The time from the recording's end until `present`, in microseconds since 1970 (UTC); zero if its start is
+    /// unknown.
     func pause(until present: Int64) -> Duration {
         let sinceStart = start.map { Duration.microseconds(present - $0) } ?? .zero
         return max(.zero, sinceStart - Instant.zero.duration(to: end))

@@ -23,7 +23,7 @@ struct LiveSession: Sendable {
     var traceID = TraceID()
     /// The companions that run beside the session.
     var companions: [any SessionCompanion] = []
-    /// Counts the readings that the session was too slow for.
+    /// Counts the readings that were discarded because the session was too slow.
     var lost = LostReadings()
 
     /// Runs until the session ends, or the task is cancelled.
@@ -55,7 +55,7 @@ struct LiveSession: Sendable {
             let elapsed = start.duration(to: .now).nanoseconds
             emit(SessionOutput(instant: Instant(nanoseconds: elapsed), content: content))
         }
-        // Created before the start, so that it misses nothing.
+        // The stream is created before the start, so that it misses no output.
         let outputs = localizer.outputs
         await withTaskGroup { beside in
             for companion in companions { beside.addImmediateTask { await companion.run(beside: localizer) } }
@@ -66,7 +66,7 @@ struct LiveSession: Sendable {
                 case .motion: break
                 case .state(let state) where state.isOver:
                     final = final ?? state
-                    // The stream ends after the elements emitted so far, which come before the last state.
+                    // The stream ends after the elements emitted so far. The final state must come after them.
                     await end(localizer)
                 case .state, .position, .outdoorPosition, .event, .interaction, .downloadedVenue, .error,
                     .diagnosis:

@@ -5,7 +5,7 @@ import IndoorLocalization
 package final class LiveWork<Element: Sendable> {
     /// The occurrences until the work is stopped.
     package let occurrences = LiveMailbox<Element>()
-    /// The actions before a second signal ends the process at once.
+    /// The actions that run before a second signal ends the process immediately.
     let exitActions = ExitActions()
     private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
@@ -21,14 +21,14 @@ package final class LiveWork<Element: Sendable> {
         tick: Duration, limit: Duration?,
         _ body: @escaping @Sendable (_ give: @escaping @Sendable (Element) -> Void) async throws -> Void
     ) {
-        // If the reader of the lines ends first, the recording must still be completed.
+        // If the reader of standard output closes the pipe first, the recording must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         let (occurrences, exitActions, interruptions) = (occurrences, exitActions, Interruptions())
         signals = SignalSources([SIGINT, SIGTERM]) { signal in
             switch interruptions.register(at: .now) {
             case .first: occurrences.put(.interrupted)
             case .echo: break
-            // A second request ends the process at once.
+            // A second request ends the process immediately.
             case .again:
                 exitActions.run()
                 _exit(128 + signal)
@@ -105,13 +105,13 @@ final class ExitActions: Sendable {
 private final class Interruptions: Sendable {
     enum Request {
         case first
-        /// A repetition of the first request: `timeout` signals the program and its group, and `sudo` forwards a signal that
-        /// the terminal has also sent.
+        /// A repetition of the first request: `timeout` signals both the program and its group, and `sudo` forwards a
+        /// signal that the terminal has also sent.
         case echo
         case again
     }
 
-    /// A signal within this time is an echo, as no person repeats a request so fast.
+    /// A signal within this time is a repetition, because no person repeats a request so fast.
     private static let echoTime = Duration.milliseconds(500)
     private let first = Guarded<ContinuousClock.Instant?>(nil)
 

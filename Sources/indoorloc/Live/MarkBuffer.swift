@@ -7,18 +7,18 @@ import ScanRecording
 struct MarkBuffer {
     /// The time for which a mark can be undone.
     static let span = Duration.seconds(30)
-    /// The greatest number of entries, which a busy hall exceeds in less than `span`.
+    /// The maximum number of entries. A busy hall exceeds it in less than `span`.
     static let limit = 65_536
 
     private var entries: [RecordingEntry] = []
-    /// The number of entries at which the old ones leave.
+    /// The number of entries at which the buffer next removes the old ones.
     private var checkedCount = 64
 
     /// Adds a reading, which is later than all earlier ones, and returns the entries that leave the buffer.
     mutating func add(_ reading: SensorReading) -> [RecordingEntry] {
         insert(.measurement(reading), at: reading.instant)
         let oldest = reading.instant.advanced(by: .zero - Self.span)
-        // Not after each reading, as the removal moves all remaining entries.
+        // The buffer doesn't remove entries after each reading, because a removal moves all remaining entries.
         let isLate = (entries.first?.instant ?? .zero).duration(to: reading.instant) >= Self.span * 2
         guard isLate || entries.count >= Self.limit || entries.count >= checkedCount else { return [] }
         let count =

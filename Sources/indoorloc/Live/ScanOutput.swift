@@ -14,7 +14,7 @@ struct ScanOutput: ~Copyable {
     private var hasHeader = false
     /// The places to mark; nil without marks.
     private var marks: MarkList?
-    /// Writes what the user has to do; nil shows it below the table.
+    /// Shows the user's next step; nil shows it below the table.
     private let prompt: (@Sendable (String) -> Void)?
     /// The line below the table.
     private var footer: String?
@@ -22,7 +22,7 @@ struct ScanOutput: ~Copyable {
     /// - Parameters:
     ///   - truth: the ground truth that the user supplies; nil for none.
     ///   - marks: the places to mark.
-    ///   - prompt: writes what the user has to do; nil shows it below the table on a terminal.
+    ///   - prompt: shows the user's next step; nil shows it below the table on a terminal.
     ///   - wallClock: the source's wall clock.
     init(
         isTerminal: Bool, record: RecordTarget?, truth: TruthOptions? = nil, marks: MarkList? = nil,

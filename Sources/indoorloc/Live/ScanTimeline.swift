@@ -31,7 +31,8 @@ struct ScanTimeline {
     }
 }
 
-/// The start time of a live recording: that of its first reading, on the source's wall clock, or else on the machine's clock.
+/// The start time of a live recording: that of its first reading, on the source's wall clock, or else on the machine's
+/// clock.
 struct RecordingBeginning {
     let wallClock: @Sendable () -> WallClock?
     private var begun: Int64?

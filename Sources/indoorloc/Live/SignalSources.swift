@@ -2,9 +2,9 @@ import Foundation
 
 /// The sources of signals that a command handles itself.
 ///
-/// Dispatch installs a signal's handler on another thread, some time after the activation of its source. A signal that is
-/// ignored until then is lost, and the command never ends. So the initializer returns once the handlers are installed, and
-/// until then a signal has its default action.
+/// Dispatch installs a signal's handler on another thread, some time after the activation of its source. If the program
+/// ignored the signal before that, a signal could be lost, and the command would never end. Therefore the initializer
+/// returns after the handlers are installed; until then, a signal has its default action.
 package struct SignalSources {
     private let sources: [any DispatchSourceSignal]
 

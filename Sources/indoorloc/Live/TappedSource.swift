@@ -30,14 +30,14 @@ final class LostReadings: Sendable {
 
 /// A source that also passes each reading to a closure.
 ///
-/// On a live source, the closure receives every reading at once. Readings for the session wait in a buffer; if it is full,
-/// the oldest one is discarded and counted.
+/// On a live source, the closure receives every reading immediately. Readings for the session wait in a buffer; if it
+/// is full, the oldest one is discarded and counted.
 struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSource {
-    /// The most readings that wait for the session: as many as the radio sources buffer.
+    /// The maximum number of readings that wait for the session: the size of the radio sources' buffers.
     static var standardLimit: Int { 65_536 }
 
     let source: Source
-    /// Counts the readings that the session was too slow for.
+    /// Counts the readings that were discarded because the session was too slow.
     let lost: LostReadings
     var limit = Self.standardLimit
     let tap: @Sendable (SensorReading) -> Void
@@ -67,13 +67,14 @@ struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSourc
     }
 }
 
-/// A satellite receiver that also passes each position to a closure; bounded as ``TappedSource`` is.
+/// A satellite receiver that also passes each position to a closure; its buffer is bounded like that of
+/// ``TappedSource``.
 struct TappedGNSSSource: GNSSSource {
-    /// The most positions that wait for the session: minutes of a receiver.
+    /// The maximum number of positions that wait for the session: several minutes of a receiver's output.
     private static let limit = 256
 
     let source: any GNSSSource
-    /// Counts the positions that the session was too slow for.
+    /// Counts the positions that were discarded because the session was too slow.
     let lost: LostReadings
     let tap: @Sendable (SensorReading) -> Void
 

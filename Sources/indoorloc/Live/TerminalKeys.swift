@@ -1,14 +1,14 @@
 import Foundation
 import IndoorLocalization
 
-/// A key of the terminal that has a meaning while recording.
+/// A key of the terminal that has a function while recording.
 enum MarkKey: Hashable, Sendable {
     /// Enter or space: the user is at the next place.
     case mark
     /// `u`: the last mark was wrong.
     case undo
 
-    /// Returns nil for a key without a meaning.
+    /// Returns nil for a key without a function.
     init?(byte: UInt8) {
         switch byte {
         case 0x0A, 0x0D, 0x20: self = .mark
@@ -18,7 +18,7 @@ enum MarkKey: Hashable, Sendable {
     }
 }
 
-/// A terminal in a mode that delivers each key at once and echoes none, until it is closed.
+/// A terminal that delivers each key immediately and without echo until it is closed.
 ///
 /// Ctrl-C and Ctrl-Z have their usual effect; Ctrl-\ has none. A class, as its end restores the mode.
 final class TerminalKeys {
@@ -42,7 +42,7 @@ final class TerminalKeys {
             let time = ContinuousClock.now
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = bytes.withUnsafeMutableBytes { read(terminal, $0.baseAddress, $0.count) }
-            // After the end of the terminal, the handler would be called for ever.
+            // At the end of the terminal's input, the system would call the handler forever.
             guard count > 0 else {
                 source.cancel()
                 return

@@ -42,11 +42,12 @@ package struct CommandSyntax: Sendable {
     var operands = ""
     /// The allowed number of operands.
     var operandCount = 0...0
-    /// The operand of which a dash is standard output; nil for none.
+    /// The index of the operand that is standard output if it is a dash; nil for none.
     var standardOutputOperand: Int?
     /// The command's effect, in one line.
     let summary: String
-    /// The text below the options. Paragraphs are filled, except those that begin with "example:" or have indented lines.
+    /// The text below the options. Paragraphs are filled, except those that begin with "example:" or have indented
+    /// lines.
     var details = ""
     /// The options, without `--help`.
     var options: [CommandOption] = []

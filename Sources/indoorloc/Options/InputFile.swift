@@ -41,8 +41,8 @@ extension ParsedArguments {
 enum InputFile {
     /// Returns the path of a file with the content of the one at `word`: the same file, or a copy of a pipe.
     ///
-    /// The content of a pipe is copied to an unnamed file, which the system deletes when the process ends. If the process
-    /// received the pipe as an open descriptor, such as standard input, the copy replaces it at the same path.
+    /// The content of a pipe is copied to an unnamed file, which the system deletes when the process ends. If the
+    /// process received the pipe as an open descriptor, such as standard input, the copy replaces it at the same path.
     static func keeping(_ word: String) throws(InputFailure) -> String {
         let path = ParsedArguments.path(word)
         guard let file = FileIdentity(path: path), file.isPipe || path == "/dev/stdin" && !file.isRegular else {

@@ -56,7 +56,7 @@ package struct ParsedArguments {
             let isMissing = item.code == CArguments.missingArgument
             return isMissing ? "option '\(name)' requires an argument" : "option '\(name)' does not take an argument"
         }
-        // In a group such as -xl, getopt has not passed the word yet: only the letter is certain.
+        // In a group such as -xl, getopt has not advanced to the next word yet, so only the letter is known.
         if let short, short.value > 0 { return "unknown option '-\(short)'" }
         let meant = options.map { "--" + $0.name }.filter { $0.hasPrefix(word) }
         if meant.count > 1 { return "option '\(word)' is ambiguous: \(meant.joined(separator: " or "))" }

@@ -68,7 +68,8 @@ struct VenueServerOptions: Sendable {
 
     /// Returns the server with its credentials; nil if none was given.
     ///
-    /// - Parameter isLive: whether a stored packet is used if the server is slow; otherwise the command waits for the server.
+    /// - Parameter isLive: whether a stored packet is used if the server is slow; otherwise the command waits for the
+    ///   server.
     private func server(isLive: Bool) throws -> VenueServer? {
         guard let url else { return nil }
         let credentials = try Self.credentials(tokenFile: tokenFile, userFile: userFile)
@@ -157,8 +158,8 @@ struct VenueServerOptions: Sendable {
 
     /// The packet given by `--venue`: a path, or with `--server` a venue's number.
     ///
-    /// - Parameter isLive: whether a session on a live source begins with the packet. A stored packet is then used at once if
-    ///   the server is slow; a newer version is stored in the background for the next start.
+    /// - Parameter isLive: whether a session on a live source begins with the packet. A stored packet is then used
+    ///   immediately if the server is slow; a newer version is stored in the background for the next start.
     func packet(_ venue: String, radioMap: String?, isLive: Bool = false) async throws -> VenuePacket {
         guard url != nil else {
             return try VenuePacketReader().read(venue, radioMap: radioMap).reportingWarnings(venue)
@@ -173,7 +174,7 @@ struct VenueServerOptions: Sendable {
             let path = try await fetch(id, from: repository)
             return try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path)
         }
-        // A live session doesn't wait for these errors: they are reported while it runs.
+        // A live session doesn't wait for these errors; they are reported while it runs.
         if case .success(let packet) = packet, isLive { return packet }
         await reporter.value
         return try packet.get()

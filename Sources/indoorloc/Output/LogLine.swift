@@ -64,7 +64,7 @@ struct LogLine: Sendable {
 
     /// Returns the line with its line feed. Line feeds and control characters within it are escaped.
     ///
-    /// - Parameter time: the time of the line, of which only `logfmt` makes use.
+    /// - Parameter time: the time of the line, which only `logfmt` contains.
     func rendered(as format: LogFormat, at time: Date) -> String {
         let sentence = PrintableText.line(text)
         let fields = fields + (traceID.map { [LogField("trace", $0)] } ?? [])
@@ -87,7 +87,7 @@ struct LogLine: Sendable {
 
     private static func pair(_ field: LogField) -> String { field.name + "=" + quoted(field.value) }
 
-    /// Returns the value as it is, or in quotes if a reader could take a part of it for something else.
+    /// Returns the value unchanged, or in quotes if a reader could misinterpret a part of it.
     private static func quoted(_ value: String) -> String {
         let isPlain = value.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0.value != 0x7F && !"\"=\\".unicodeScalars.contains($0)

@@ -57,10 +57,12 @@ final class OutputDraft {
 
     /// Renames the file to its final path. More content may be written afterwards.
     ///
-    /// - Throws: `OutputFile.Failure` if the system can't rename it, or if a file was created at that path in the meantime.
+    /// - Throws: `OutputFile.Failure` if the system can't rename it, or if a file was created at that path in the
+    ///   meantime.
     func commit() throws(OutputFile.Failure) {
         guard !isCommitted, let names else { return }
-        // Some disks report an error of an earlier write only here. The earlier file must not be replaced then.
+        // Some disks report an error of an earlier write only here. After an error, the earlier file must not be
+        // replaced.
         while fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP {
             guard errno == EINTR else { throw OutputFile.Failure(path: output.path) }
         }

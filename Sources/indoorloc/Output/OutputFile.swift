@@ -4,8 +4,8 @@ import VenuePackets
 
 /// An output file of a command. It is never an input of the command, and replaces an existing file only on request.
 ///
-/// All commands write their files in this way. The content goes to a temporary file, which is renamed when it is complete, so
-/// that a command that fails leaves the earlier file. Pipes and devices are written directly.
+/// All commands write their files in this way. The content goes to a temporary file, which is renamed when it is
+/// complete, so that a command that fails leaves the earlier file. Pipes and devices are written directly.
 struct OutputFile: Sendable {
     /// The treatment of an existing file.
     enum Existing: Sendable {
@@ -34,7 +34,7 @@ struct OutputFile: Sendable {
             self.init(path: path, reason: "cannot be written: \(String(cString: strerror(error)))\(advice)")
         }
 
-        /// What the user can do about an error of the disk; nil for errors that say it themselves.
+        /// The advice for an error of the disk; nil for errors that include it.
         private static func advice(on error: Int32) -> String? {
             switch error {
             case ENOSPC, EDQUOT: "free some space"
@@ -56,7 +56,7 @@ struct OutputFile: Sendable {
 
     /// Checks that the file can and may be written, before the work that produces its content.
     ///
-    /// Creates nothing, as the work may fail.
+    /// Doesn't create the file, because the work may fail.
     func check() throws(Failure) {
         switch try OutputPlace(path) {
         case .descriptor(_, let file), .special(let file): try refuseInput(file)

@@ -7,7 +7,8 @@ struct SessionLog: Sendable {
 
     /// Writes an output as a log line if a log option was given; otherwise only the output file has it.
     ///
-    /// A state with the name, the venue and the map of the latest one, such as the progress of a download, isn't written.
+    /// A state with the name, the venue and the map of the latest one, such as the progress of a download, isn't
+    /// written.
     mutating func write(_ content: SessionOutput.Content) {
         switch content {
         case .state(let state):

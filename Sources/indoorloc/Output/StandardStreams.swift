@@ -56,13 +56,13 @@ package enum StandardError {
         writeBytes(line.rendered(as: log.format, at: Date()))
     }
 
-    /// Writes a detail that standard output or the service's status also has: only if a log option was given.
+    /// Writes a detail that standard output or the service's status also contains, but only if a log option was given.
     static func detail(_ text: String, _ level: LogLevel, _ fields: [LogField] = []) {
         if log.isDetailed { line(text, level, fields) }
     }
 
-    /// Writes a text of several lines, such as a list of problems. In other forms than text, each line becomes a log
-    /// line without the tool's name.
+    /// Writes a text of several lines, such as a list of problems. In log formats other than text, each line becomes a
+    /// log line without the tool's name.
     static func write(_ text: String, _ level: LogLevel) {
         guard level <= log.level else { return }
         guard log.format != .text else { return writeBytes(Self.named(text, log.tool)) }
@@ -127,12 +127,13 @@ enum FileDescriptor {
 /// A buffer of lines for standard output, which reduces the number of system calls.
 struct LineOutput {
     private var pending = ""
-    /// The number of bytes up to which lines wait for later ones.
+    /// The number of bytes below which lines are buffered.
     private let limit: Int
 
     init() { limit = 1 << 16 }
 
-    /// Creates an output of lines about a file. Lines about a pipe are written at once, as the next ones may come later.
+    /// Creates an output of lines about a file. Lines about a pipe are written immediately, because the next ones may
+    /// come later.
     init(about path: String) { limit = FileIdentity(path: path)?.isPipe == true ? 0 : 1 << 16 }
 
     /// Writes a line, now or with later ones.

@@ -2,7 +2,7 @@ import LocalizationFigures
 
 /// The parts of an HTML page without scripts and external resources.
 enum HTMLPage {
-    /// A page; browsers load nothing for it, whatever its content.
+    /// A page for which browsers load no other resource, regardless of its content.
     ///
     /// - Parameters:
     ///   - meta: names and values in the head.

@@ -12,9 +12,11 @@ struct PathLossFit: Sendable {
     /// The standard deviation of the readings from the law in dB.
     private(set) var deviation: Double
 
-    /// The shortest distance in metres that counts; within it, the height of the beacon outweighs the distance.
+    /// The shortest distance in metres that is used; at shorter distances, the height of the beacon matters more than
+    /// the distance.
     private static let nearest = 0.5
-    /// The exponents of buildings. Readings at similar distances can't determine the exponent.
+    /// The range of path-loss exponents in buildings, because readings at similar distances can't determine the
+    /// exponent.
     private static let exponents = 0.5...6.0
 
     /// Fits the law by least squares; nil without readings.
@@ -45,7 +47,7 @@ struct PathLossFit: Sendable {
     func curve(to farthest: Double) -> [ChartPoint] {
         (0...60).map { number in
             let share = Double(number) / 60
-            // Closer points where the law is steep.
+            // The points are closer together where the law is steep.
             let distance = Self.nearest + (max(farthest, 1) - Self.nearest) * share * share
             return ChartPoint(x: distance, y: power - 10 * exponent * log10(distance))
         }

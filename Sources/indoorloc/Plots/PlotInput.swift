@@ -13,7 +13,8 @@ struct PlotInput: Sendable {
     let recordings: [String]
 }
 
-/// The operands and options that give the venue and the recordings of a figure: a data set, or `--venue` and recordings.
+/// The operands and options that specify the venue and the recordings of a figure: a data set, or `--venue` and
+/// recordings.
 struct PlotSource: Sendable {
     static let options: [CommandOption] = [.venue, .radioMap, .lenient]
     /// The explanation in the help.

@@ -11,14 +11,14 @@ struct PlotOutput: Sendable {
     private let file: OutputFile?
 
     /// - Parameter isPrivate: whether the figure shows locations of a person.
-    /// - Throws: if the name of the file says another format than SVG.
+    /// - Throws: if the file name's extension is that of a format other than SVG.
     init(_ arguments: ParsedArguments, isPrivate: Bool) throws(UsageError) {
         file = try Self.file(arguments, isPrivate: isPrivate)
     }
 
     /// The file of `--output`; nil if the option was not given.
     ///
-    /// - Throws: if the name of the file says another format than SVG.
+    /// - Throws: if the file name's extension is that of a format other than SVG.
     static func file(_ arguments: ParsedArguments, isPrivate: Bool) throws(UsageError) -> OutputFile? {
         guard let file = arguments.outputFile("output", isPrivate: isPrivate) else { return nil }
         let words = file.path.split(separator: "/").last?.split(separator: ".", omittingEmptySubsequences: false)

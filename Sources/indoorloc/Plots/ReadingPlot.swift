@@ -2,7 +2,7 @@ import IndoorLocalization
 
 /// The operands and options of a figure of readings at known places.
 struct ReadingPlot: Sendable {
-    /// What a figure of readings shows.
+    /// The content of a figure of readings.
     struct Content: Sendable {
         let input: PlotInput
         let readings: PlacedReadings

@@ -43,7 +43,8 @@ extension ParsedArguments {
 
     /// The settings of the reader.
     ///
-    /// - Parameter input: the path of the file; a gateway message without a time from a pipe gets the time of its arrival.
+    /// - Parameter input: the path of the file; a gateway message without a time from a pipe gets the time of its
+    ///   arrival.
     /// - Throws: `UsageError`, or the error of the venue packet.
     func foreignSettings(input: String) throws -> ForeignRecordingSettings {
         var settings = ForeignRecordingSettings()
@@ -101,7 +102,8 @@ extension ParsedArguments {
 }
 
 extension ForeignRecordingSettings {
-    /// Places coordinates on the maps of a venue: on the map of the level that the plan contains, or else the first one.
+    /// Places coordinates on the maps of a venue: on the map of the level that the plan contains, or else the first
+    /// one.
     fileprivate mutating func placeTruth(in venue: Venue) throws {
         let maps = try venue.maps.compactMap { map in try map.geoTransform().map { (map, $0) } }
         place = { coordinate, floor in

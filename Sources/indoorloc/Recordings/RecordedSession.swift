@@ -25,12 +25,12 @@ struct RecordedSession: Sendable {
     ///
     /// The file is opened once and read in order, so that it may be a pipe.
     /// - Parameters:
-    ///   - truth: receives each ground truth, with the session before the next reading.
+    ///   - truth: receives each ground truth, and the session before it handles the next reading.
     ///   - concluding: receives the diagnosis of the whole recording at its end.
-    ///   - passing: receives each reading before the session; returns the readings for the session in its place.
-    ///   - before: receives the instant of each reading and the session before it, and may advance the session until
-    ///     then; `body` doesn't receive the outputs of that.
-    /// - Returns: what the user should know about the recording.
+    ///   - passing: receives each reading before the session; returns the readings that replace it in the session.
+    ///   - before: receives the instant of each reading and the session before it. It may advance the session up to
+    ///     that instant; `body` doesn't receive the outputs of this advance.
+    /// - Returns: the findings that the user should know about the recording.
     /// - Throws: the error of the recording, or the error of `body`.
     func play(
         _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
@@ -50,7 +50,7 @@ struct RecordedSession: Sendable {
         try replay.startMonitoring(geofences)
         var cut = dutyCycleCut
         var hasStarted = false
-        // A recording that ends during a pause of the duty cycle plays to its end.
+        // If a recording ends during a pause of the duty cycle, the session still plays to the recording's end.
         var end: Instant?
         while let recorded = next {
             if cut != nil { end = recorded.instant }
@@ -64,7 +64,7 @@ struct RecordedSession: Sendable {
             hasStarted = true
             try before(recorded.instant, &replay)
             for reading in passing(recorded) {
-                // The recording was made with a duty cycle.
+                // If the recording was made with a duty cycle, no further readings are removed.
                 if case .radio(let event) = reading, event.status == .resting { cut = nil }
                 for heard in cut?.handle(reading) ?? [reading] {
                     try replay.handle(heard).forEach(body)
@@ -81,7 +81,7 @@ struct RecordedSession: Sendable {
         return Findings(tally: readings.tally, uncalibratedBeacons: replay.uncalibratedBeacons.map(name(of:)))
     }
 
-    /// What the user should know about a recording.
+    /// The findings that the user should know about a recording.
     struct Findings {
         /// The counts of skipped and dropped data.
         var tally: RecordedReadings.Tally

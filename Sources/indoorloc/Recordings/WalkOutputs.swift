@@ -112,7 +112,7 @@ struct WalkOutputs: Sendable {
 
     private func geoJSON(_ collected: WalkCollector) throws -> [UInt8] {
         let venue = collected.venue
-        // A map without a georeference must not cost the rest of the walk.
+        // A map without a georeference must not prevent the output of the rest of the walk.
         let omitted = isLocal ? [] : Set(venue.maps.filter { (try? $0.geoTransform()) == nil }.map(\.id))
         let positions = collected.positions.filter { !omitted.contains($0.mapID) }
         let truth = collected.truth.filter { !omitted.contains($0.mapID) }

@@ -1,6 +1,6 @@
 /// The completion of a tool for bash.
 ///
-/// The script needs no other one: it reads `COMP_WORDS`, and finds the case of the command.
+/// The script requires no other script: it reads `COMP_WORDS`, and finds the case of the command.
 struct BashCompletion {
     let tool: ToolDescription
 
@@ -67,7 +67,7 @@ struct BashCompletion {
         return lines.map { "    " + $0 }.joined(separator: "\n")
     }
 
-    /// The cases of all commands: the options, what an operand is, and what the argument of an option is.
+    /// The cases of all commands: the options, the kind of an operand, and the kind of each option's argument.
     private var cases: String {
         let help = "    help) operand=words words=\(quoted(tool.firstWords)) ;;"
         return (tool.commands.map(lines) + [help]).joined(separator: "\n")

@@ -19,15 +19,15 @@ enum ManualText {
         }
     }
 
-    /// A line of text, which is never a macro, whatever it begins with.
+    /// A line of text, which is never interpreted as a macro.
     static func line(_ text: some StringProtocol) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") ? "\\&" + escaped : escaped
     }
 
-    /// The words of a paragraph as lines that the formatter fills, one a sentence.
+    /// The words of a paragraph as lines that the formatter fills, one sentence per line.
     ///
-    /// A formatter sets the space between sentences by itself where a line ends with one.
+    /// A formatter sets the space between sentences itself if a line ends with the end of a sentence.
     static func filled(_ text: some StringProtocol) -> String {
         let words = text.split(whereSeparator: \.isWhitespace)
         var lines: [String] = [""]

@@ -50,7 +50,7 @@ struct ZshCompletion {
         items.map { "            " + quoted("\($0.word):\($0.text)") }.joined(separator: "\n")
     }
 
-    /// The lines that complete the second word of a group, or pass over it.
+    /// The lines that complete the second word of a group, or skip it.
     private func group(_ name: String) -> String {
         """
             \(name))

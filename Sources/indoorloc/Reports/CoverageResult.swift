@@ -9,7 +9,7 @@ struct CoverageResult {
     /// The target of the 68 % error in metres; nil for none.
     let target: Double?
 
-    /// The largest expected error in metres that the heat map distinguishes.
+    /// The largest expected error in metres on the heat map's scale.
     private static let most = 12.0
 
     /// The heat map of each map with the existing and the proposed beacons.

@@ -99,7 +99,7 @@ struct EvaluationReport: Sendable {
         return parts.isEmpty ? HTMLPage.paragraph("No reading at a known place.") : parts
     }
 
-    /// The error that the beacons allow at each point.
+    /// The expected error at each point with the venue's beacons.
     private var beacons: String {
         guard !field.beacons.isEmpty else { return HTMLPage.paragraph("The venue has no beacon.") }
         var settings = CoverageSettings()

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A recording or capture that plays in real time. It may be a pipe.
 ///
-/// Its time continues while nothing reads it, so that a resting radio misses the same readings as in reality.
+/// Its time continues while nothing reads it, so that a resting radio misses the same readings as in real use.
 final class PacedRecording: ScanSource {
     private let path: String
     /// The offset into the recording at which it starts.
@@ -66,7 +66,7 @@ final class PacedRecording: ScanSource {
 private final class RecordingCursor: Sendable {
     private struct State {
         var readings: RecordedReadings?
-        /// Read, but not played yet.
+        /// The reading that was read but not played yet.
         var pending: SensorReading?
         var end = Instant.zero
     }

@@ -32,7 +32,8 @@ struct ServiceInputs: Sendable {
     /// Reads the files again and keeps the server's settings.
     ///
     /// - Returns: the geofences to monitor, in addition to the venues' fences.
-    /// - Throws: the error of a file, or `SettingsFailure` if the files contradict the server's settings. Then nothing changes.
+    /// - Throws: the error of a file, or `SettingsFailure` if the files contradict the server's settings. Then nothing
+    ///   changes.
     mutating func reload() throws -> [Geofence] {
         let content = try read()
         var next = content.settings

@@ -3,8 +3,8 @@ import IndoorLocalization
 
 /// The output of a service: standard output, or a file to which lines are appended.
 ///
-/// Neither a full disk nor a stopped reader ends the service. Lines that don't fit in the buffer are lost. Standard error
-/// reports when this begins, and the number of lost lines when it ends.
+/// Neither a full disk nor a stopped reader ends the service. Lines that don't fit in the buffer are lost. Standard
+/// error reports when this begins, and the number of lost lines when it ends.
 struct ServiceOutput {
     /// The file; nil for standard output.
     private let file: OutputFile?

@@ -2,11 +2,13 @@ import CPrivileges
 
 /// The privileges that a command needs while it runs.
 ///
-/// A service that runs for months and reads data from the network keeps only the capabilities of its radio. The kernel
-/// checks them for each command that goes to the radio, not only when the socket is opened, so that they last.
+/// A service that runs for months and reads data from the network keeps only the capabilities of its radio. It must
+/// keep them permanently, because the kernel checks them for each command to the radio, not only when the socket is
+/// opened.
 package enum ServicePrivileges {
-    /// Removes the privileges that a service doesn't need. Other commands keep theirs: they end soon, and may have to write
-    /// files for the user who called them with `sudo`. In commands with a radio, makes its permitted capabilities effective.
+    /// Removes the privileges that a service doesn't need. Other commands keep theirs: they end soon, and may have to
+    /// write files for the user who called them with `sudo`. In commands with a radio, makes its permitted capabilities
+    /// effective.
     ///
     /// Call this before the first thread starts, because capabilities belong to threads.
     ///
@@ -33,7 +35,8 @@ package enum ServicePrivileges {
         return !gives("--replay") && !gives("--route", "dbus")
     }
 
-    /// Without the capabilities, the command scans through bluetoothd, and says so: an error needs no message here.
+    /// Without the capabilities, the command scans through bluetoothd and reports this, so an error here needs no
+    /// message.
     private static func raise() { _ = cprivileges_raise(CPRIVILEGES_RADIO) }
 
     private static func keep(_ capabilities: UInt64) {

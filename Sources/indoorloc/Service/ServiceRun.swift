@@ -4,8 +4,8 @@ import VenuePackets
 
 /// A session that runs as a service, until a signal, a time limit or its source ends it.
 ///
-/// One loop handles all events. It also sends the watchdog messages, so that a session that doesn't respond isn't reported as
-/// alive. A slow reader of the output never blocks the loop: lines that don't fit are lost and counted.
+/// One loop handles all events. It also sends the watchdog messages, so that a session that doesn't respond isn't
+/// reported as alive. A slow reader of the output never blocks the loop: lines that don't fit are lost and counted.
 struct ServiceRun {
     let localizer: Localizer
     let companions: [any SessionCompanion]
@@ -18,7 +18,7 @@ struct ServiceRun {
     let endsWithPosition: Bool
     /// The settings and geofences, which can be reloaded.
     private var inputs: ServiceInputs
-    /// Counts the readings that the session was too slow for.
+    /// Counts the readings that were discarded because the session was too slow.
     private let lost: LostReadings
     var memory: ServiceMemory?
     var output: ServiceOutput
@@ -94,7 +94,7 @@ struct ServiceRun {
             switch output.content {
             case .state(.error(let error)): failure = error
             case .position where endsWithPosition && !isEnding: await end()
-            // The next run must not repeat an event of this one.
+            // After a restart, the service must not repeat an event of this run.
             case .event where !isEnding: await saveMemory()
             default: break
             }

@@ -2,11 +2,12 @@ import IndoorLocalization
 import TagTracking
 import VenuePackets
 
-/// The options of the commands that locate tags, and their values: the venue, the known tags, and the rule for others.
+/// The options of the commands that locate tags, and their values: the venue, the known tags, and the rule for other
+/// tags.
 package struct FleetOptions: Sendable {
     /// The options of the venue and its server.
     package static let venueOptions = [CommandOption.venue, .radioMap] + VenueServerOptions.packetOptions
-    /// The options of the known tags, and of the rule for others.
+    /// The options of the known tags, and of the rule for other tags.
     package static let registerOptions = [
         CommandOption(name: "tags", argument: "FILE", help: "register of the known tags: .csv or .json"),
         CommandOption(

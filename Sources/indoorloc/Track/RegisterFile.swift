@@ -2,11 +2,11 @@ import Glibc
 import IndoorLocalization
 import TagTracking
 
-/// The register of a running fleet: it is read again on request, and when its file changes.
+/// The register of a running fleet. It is read again on request, and when its file changes.
 ///
 /// A file that can't be used changes nothing, and the log has the reason.
 final class RegisterFile: Sendable {
-    /// What changes when a file is replaced or written.
+    /// The metadata that changes when a file is replaced or written.
     private struct Mark: Hashable, Sendable {
         var device: UInt
         var inode: UInt
@@ -23,7 +23,7 @@ final class RegisterFile: Sendable {
         }
     }
 
-    /// The time between two looks at the file.
+    /// The interval between two checks of the file.
     private static let interval = Duration.seconds(2)
 
     private let options: FleetOptions
@@ -60,13 +60,13 @@ final class RegisterFile: Sendable {
         }
     }
 
-    /// Looks at the file until the task is cancelled, and reads it when it has changed and is complete.
+    /// Checks the file until the task is cancelled, and reads it after it has changed and is complete.
     func watch() async {
         guard let path = options.tags else { return }
         var seen = mark.withLock { $0 }
         while (try? await Task.sleep(for: Self.interval)) != nil {
             let current = Mark(path)
-            // A file that changes at this moment may be incomplete, and is read at the next look.
+            // A file that changed since the last check may be incomplete, and is read after the next check.
             if let current, current == seen, current != mark.withLock({ $0 }) {
                 mark.withLock { $0 = current }
                 reload()

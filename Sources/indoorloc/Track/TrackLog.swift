@@ -22,7 +22,7 @@ struct TrackLog {
 
     /// The time between two lines with the counters.
     private static let heartbeatInterval = Duration.seconds(60)
-    /// The number of names or topics that are reported, so that a foreign device can't fill the log.
+    /// The maximum number of names or topics that are reported, so that a foreign device can't fill the log.
     private static let mostNames = 20
 
     private let broker: MQTTBroker
@@ -49,7 +49,7 @@ struct TrackLog {
                 StandardError.line("\(MQTTSharingError.forbidden(topic: filter))", .warning)
             }
         case .disconnected(let error, let pause):
-            // The pauses grow, and the same error once in a while is enough.
+            // The same error is reported once until the next connection, because the attempts repeat.
             guard error != lastError else { return }
             lastError = error
             let seconds = JSONText.number(pause.seconds, decimals: 0)

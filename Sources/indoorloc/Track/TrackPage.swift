@@ -47,7 +47,7 @@ struct TrackPage: Sendable {
             },
             gateways: { format, path, body in
                 let topic = "http/\(format.rawValue)" + (path.isEmpty ? "" : "/" + path)
-                // The gateway gets the reason for an invalid message at once. The fleet decodes valid ones again.
+                // The gateway immediately gets the reason for an invalid message. The fleet decodes valid ones again.
                 do throws(GatewayError) {
                     _ = try GatewayDecoder().readings(topic: topic, payload: body, format: format)
                 } catch { return .invalid("\(error)") }

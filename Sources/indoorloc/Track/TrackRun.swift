@@ -5,7 +5,7 @@ import TagTrackingService
 
 /// A fleet on one machine whose outputs are printed, until a signal or a time limit ends it.
 struct TrackRun: Sendable {
-    /// An element for the loop that prints.
+    /// An update for the loop that prints.
     enum Update: Sendable {
         case outputs([FleetOutput])
         case report(FleetService.Report)
@@ -101,7 +101,7 @@ struct TrackRun: Sendable {
             }
         } catch { failure = error }
         await work.stop()
-        // The state has the outputs of the last step, so that they are printed as well.
+        // The final state contains the outputs of the last step, which are printed as well.
         if failure == nil, !hasEnded {
             for await occurrence in work.occurrences {
                 do { try handle(occurrence) } catch { failure = failure ?? error }
