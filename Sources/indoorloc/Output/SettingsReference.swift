@@ -163,8 +163,8 @@ extension SettingsReference {
 
         ## Overview
 
-        Settings are properties of Swift structs, ``LocalizationSettings`` and ``ScannerSettings``. To set them in code, assign
-        these properties. ``SettingsStack`` combines several sources of settings, and reports the source of each value:
+        In code, settings are properties of ``LocalizationSettings`` and ``ScannerSettings``. ``SettingsStack`` combines
+        several sources of settings, and reports the source of each value:
 
         ```swift
         import IndoorLocalization
@@ -193,16 +193,15 @@ extension SettingsReference {
         | venue | the packet's `settings` | automatic, from entering a venue until it is lost |
         | default | the package | the tables |
 
-        A source further up in the table takes precedence, whatever the order in which values are given. Changes take effect
-        with ``SettingsStack/apply()``; the venue's settings take effect at once. `override(key, nil)` removes the program's
-        override and requests for a key; ``SettingsStack/clear()`` removes the values of all sources except server and venue.
-        Requests are compared with each other, not with other sources. If the column *better* is empty, the last request
-        applies.
+        A source further up in the table takes precedence, in whatever order the values are given. Changes take effect
+        with ``SettingsStack/apply()``; the venue's settings take effect at once. `override(key, nil)` removes the
+        program's override and requests for a key; ``SettingsStack/clear()`` removes the values of all sources except
+        server and venue. If the column *better* is empty, the last request applies.
 
-        An invalid key or value is never used. A ``SettingsProblem`` names it with its file and line or its JSON path, and with
-        the allowed values or the nearest known key. The other settings of the source are used. A venue with an invalid setting
-        still gives positions: the problem is a warning of the packet, which `indoorloc venue check` prints, and it is reported
-        on ``Localizer/errors``. The command line ends with an error if a key or value in `--settings` or `--set` is invalid.
+        An invalid key or value is ignored. A ``SettingsProblem`` names it with its file and line or its JSON path, and
+        with the allowed values or the nearest known key. A venue with an invalid setting still gives positions:
+        `indoorloc venue check` prints a warning, and ``Localizer/errors`` reports the problem. The command line ends
+        with an error if a key or value in `--settings` or `--set` is invalid.
 
         ``Localizer/setSettings(_:)`` changes settings while a session runs. Threshold, intervals, timeouts and duty cycle change
         at once. Settings of positioning, floors and areas change with the next venue. Settings of the venue search change with
@@ -275,10 +274,10 @@ extension SettingsReference {
         ### Keys of the Nodle SDK
 
         These keys are accepted wherever a key is, in the unit of that SDK, so that its configuration files can be used
-        unchanged. The number of `cron.ios-bg-mode` is a ``PowerMode``. Without it the value is 2, as in that SDK, and the duty
-        cycle is that of the `ble.scan` keys. If the program or a file gives `ble.scan` keys, they take precedence over a mode:
-        in that SDK, file and program form one tree, and a mode removes no key from it. The keys with `-ios-cl`, for that SDK's
-        other scanner, apply if the same source doesn't give the keys without that suffix.
+        unchanged. The number of `cron.ios-bg-mode` is a ``PowerMode``. Without it the value is 2, as in that SDK, and
+        the duty cycle is that of the `ble.scan` keys. If the program or a file gives `ble.scan` keys, they take
+        precedence over a mode. The keys with `-ios-cl`, for that SDK's other scanner, apply if the same source doesn't
+        give the keys without that suffix.
 
         | key | stands for | range | unit |
         | --- | --- | --- | --- |
