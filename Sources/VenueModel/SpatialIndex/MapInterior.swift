@@ -51,9 +51,11 @@ package struct MapInterior: Sendable {
         if Double(outside) > Self.outsideShare * Double(beacons.count) { isKnown = false }
     }
 
-    /// Returns the maps of a venue of which nothing says where the inside is.
+    /// Returns the maps of a venue with an image, which may have a margin, of which nothing says where the inside is.
     package static func unknown(in venue: Venue) -> [VenueMap] {
-        venue.maps.filter { $0.width > 0 && $0.height > 0 && !MapInterior(of: $0, in: venue).isKnown }
+        venue.maps.filter {
+            ($0.imagePath != nil || $0.tilesPath != nil) && !MapInterior(of: $0, in: venue).isKnown
+        }
     }
 
     /// Returns the edges of a plan that any of the points is close to.

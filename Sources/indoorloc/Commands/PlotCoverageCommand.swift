@@ -14,7 +14,7 @@ struct PlotCoverageCommand: Command {
             exceeds the target. A session on a walk can be more accurate, because it combines successive readings.
 
             With --output, prints one line per map and per proposed beacon. With --json, prints one object with the errors of all cells
-            in metres, cell by cell from the top left corner; null is outside the walkable area.
+            in metres, cell by cell from the top left corner; null is outside the building.
 
             example: indoorloc plot coverage --venue Fixtures/office --beacons 3 --target 3 \\
                          --output coverage.svg

@@ -95,13 +95,17 @@ final class MapInteriorTests: XCTestCase {
         venue.rooms = [
             Room(id: 1, name: "Store", mapID: CoverageHall.map, area: .polygon(Self.rectangle(1...4, 1...4)))
         ]
-        XCTAssertEqual(MapInterior.unknown(in: venue).map(\.id), [CoverageHall.map])
+        XCTAssertFalse(MapInterior(of: venue.maps[0], in: venue).isKnown)
         XCTAssertTrue(MapInterior(of: venue.maps[0], in: venue).contains(MapPoint(x: 20, y: 10)))
     }
 
-    func testNothingIsKnownOfAnEmptyPlan() {
-        XCTAssertEqual(MapInterior.unknown(in: CoverageHall.venue(beacons: [])).map(\.id), [CoverageHall.map])
-        XCTAssertEqual(MapInterior.unknown(in: CoverageHall.venue(beacons: [], walls: Self.house)).map(\.id), [])
+    func testNothingIsKnownOfAPlanWithoutRoomsAndWalls() {
+        var venue = CoverageHall.venue(beacons: [])
+        XCTAssertEqual(MapInterior.unknown(in: venue), [], "a map without an image has no margin")
+        venue.maps[0].imagePath = "plan.png"
+        XCTAssertEqual(MapInterior.unknown(in: venue).map(\.id), [CoverageHall.map])
+        venue.maps[0].walls = Self.house
+        XCTAssertEqual(MapInterior.unknown(in: venue), [])
     }
 
     func testBeaconsAreProposedInTheHouseOnly() {
