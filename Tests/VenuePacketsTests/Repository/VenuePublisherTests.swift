@@ -197,7 +197,7 @@ final class VenuePublisherTests: XCTestCase {
         var venue = try VenuePacketReader().read(packet).venue
         for index in venue.beacons.indices { venue.beacons[index].address = DeviceAddress("C4:7C:8D:00:01:01") }
         try VenuePacketWriter().write(venue, toFolder: packet)
-        let problems = VenuePacketReader().check(packet)
+        let problems = VenuePacketReader().check(packet).filter { $0.path.hasPrefix("$.beacons") }
         XCTAssertEqual(problems.map(\.severity), [.warning])
         XCTAssertEqual(problems.first?.path, "$.beacons[1].address")
         XCTAssertTrue(problems.first?.message.hasPrefix("is also the address of $.beacons[0]") ?? false, "\(problems)")
