@@ -96,12 +96,15 @@ CMATH_KINDS(
     (heard, grid_columns, cells, x, y, first, count, receivers, sums))
 
 INLINE void hear_grid(
-    const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size,
+    const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size, int32_t row_step,
     struct cmath_receivers all, float *sums) {
     float x[block], y[block];
     int32_t is_inside[block];
     for (size_t index = 0; index < block; index++) is_inside[index] = 1;
-    for (int32_t row = 0; row < heard->rows; row++) {
+    // The first row of the table that is the middle one of its group in the grid.
+    int32_t middle_row = row_step / 2, from = heard->first_row % row_step;
+    int32_t first_row = from <= middle_row ? middle_row - from : middle_row + row_step - from;
+    for (int32_t row = first_row; row < heard->rows; row += row_step) {
         size_t entry = (size_t)row * (size_t)heard->columns;
         size_t cell = (size_t)(heard->first_row + row) * (size_t)grid_columns + (size_t)heard->first_column;
         float middle = top + ((float)(heard->first_row + row) + 0.5f) * size;
@@ -120,9 +123,9 @@ INLINE void hear_grid(
 }
 CMATH_KINDS(
     hear_grid,
-    (const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size,
+    (const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size, int32_t row_step,
      struct cmath_receivers receivers, float *sums),
-    (heard, grid_columns, left, top, size, receivers, sums))
+    (heard, grid_columns, left, top, size, row_step, receivers, sums))
 
 INLINE void age_block(
     float wander, float keep, float fresh, size_t count, float *restrict body_x, float *restrict body_y,

@@ -61,9 +61,10 @@ void cmath_hear(
 /// Does the same at the centre of each cell of a whole grid, for the cells within the reading's table.
 ///
 /// - left, top, size: the grid's corner and the edge of its cells in metres.
+/// - row_step: only the middle one of so many rows of the grid is computed; 1 for all rows.
 void cmath_hear_grid(
     const struct cmath_heard *_Nonnull heard, int32_t grid_columns, float left, float top, float size,
-    struct cmath_receivers receivers, float *_Nonnull sums);
+    int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);
 
 /// Advances the receivers in time: the offset drifts, and the body turns.
 ///
@@ -77,7 +78,7 @@ void cmath_hear_at(
     float *_Nonnull sums);
 void cmath_hear_grid_at(
     int level, const struct cmath_heard *_Nonnull heard, int32_t grid_columns, float left, float top, float size,
-    struct cmath_receivers receivers, float *_Nonnull sums);
+    int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);
 void cmath_age_receivers_at(
     int level, float wander, float keep, float fresh, size_t first, size_t count, struct cmath_receivers receivers);
 

@@ -307,7 +307,8 @@ public struct PositioningEngine: Sendable {
         let likelihood = Likelihood(
             field: field, evidence: snapshot, receivers: filter.receivers,
             ranges: measured.map { self.likelihood(of: $0) })
-        var posterior = GridPosterior(likelihood)
+        let isCoarse = !filter.isEmpty && !isOther && !isAstray
+        var posterior = GridPosterior(likelihood, isCoarse: isCoarse)
         // The test assumes the full weight of the evidence, but the belief uses distances with less weight.
         if measured == nil { compare(posterior, now) }
         let interval = lastLook?.duration(to: now).seconds

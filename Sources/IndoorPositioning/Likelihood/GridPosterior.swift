@@ -19,10 +19,14 @@ package struct GridPosterior: Sendable {
     package init() {}
 
     /// Creates the posterior of the evidence.
-    package init(_ likelihood: Likelihood) { weigh(likelihood) }
+    ///
+    /// - Parameter isCoarse: whether neighbouring rows share the likelihood of the readings.
+    package init(_ likelihood: Likelihood, isCoarse: Bool = false) { weigh(likelihood, isCoarse: isCoarse) }
 
     /// Recomputes the posterior for other evidence, in the memory that is already allocated.
-    package mutating func weigh(_ likelihood: Likelihood) {
+    ///
+    /// - Parameter isCoarse: whether rows within ``coarseHeight`` share the likelihood of the readings.
+    package mutating func weigh(_ likelihood: Likelihood, isCoarse: Bool = false) {
         let field = likelihood.field
         ranges.removeAll(keepingCapacity: true)
         totals.removeAll(keepingCapacity: true)
@@ -41,7 +45,7 @@ package struct GridPosterior: Sendable {
                 continue
             }
             let first = ranges[index].lowerBound
-            hear(likelihood, mapIndex: index)
+            hear(likelihood, mapIndex: index, rowStep: isCoarse ? Self.rowStep(map.grid) : 1)
             likelihood.addRates(toGrid: &weights, first: first, mapIndex: index)
             likelihood.ranges?.add(toGrid: &weights, first: first, grid: map.grid, mapIndex: index)
             var result = (best: 0.0, sum: 0.0)
@@ -55,11 +59,30 @@ package struct GridPosterior: Sendable {
     }
 
     /// Adds the likelihood of the readings in each cell of a map, given the receiver state of the cell.
-    private mutating func hear(_ likelihood: Likelihood, mapIndex index: Int) {
-        let range = ranges[index]
+    private mutating func hear(_ likelihood: Likelihood, mapIndex index: Int, rowStep: Int) {
+        let (range, grid) = (ranges[index], likelihood.field.maps[index].grid)
         states.resize(to: range.count)
         states.begin(0..<range.count, with: likelihood.receivers[index])
-        likelihood.hear(grid: &states, first: range.lowerBound, sums: &weights, mapIndex: index)
+        likelihood.hear(
+            grid: &states, first: range.lowerBound, sums: &weights, mapIndex: index, rowStep: rowStep)
+        guard rowStep > 1 else { return }
+        let middle = rowStep / 2
+        let last = (grid.rows - 1 - middle) / rowStep * rowStep + middle
+        for row in 0..<grid.rows where row % rowStep != middle {
+            let source = range.lowerBound + min(row / rowStep * rowStep + middle, last) * grid.columns
+            let target = range.lowerBound + row * grid.columns
+            for column in 0..<grid.columns { weights[target + column] = weights[source + column] }
+        }
+    }
+
+    /// The height in metres of the rows that share a likelihood in a coarse posterior. The particles that are drawn from it
+    /// are few, and later readings select among them.
+    private static let coarseHeight = 3.0
+
+    /// Returns the number of rows that share a likelihood.
+    private static func rowStep(_ grid: MapGrid) -> Int {
+        let step = min(Int(coarseHeight / grid.cellSize), 3)
+        return step > 1 && grid.rows >= 4 * step ? step : 1
     }
 
     /// Returns the mean position on a map and the sum of the variances along both axes in m²; nil if the map has no

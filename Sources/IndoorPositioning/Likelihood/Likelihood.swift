@@ -92,8 +92,12 @@ package struct Likelihood {
 
     /// Adds the log-likelihood of the readings at the center of every cell of a map.
     ///
-    /// - Parameter states: the receiver state of each cell.
-    package func hear(grid states: inout ReceiverStates, first: Int, sums: inout [Float], mapIndex index: Int) {
+    /// - Parameters:
+    ///   - states: the receiver state of each cell.
+    ///   - rowStep: only the middle one of so many rows is computed; 1 for all rows.
+    package func hear(
+        grid states: inout ReceiverStates, first: Int, sums: inout [Float], mapIndex index: Int, rowStep: Int = 1
+    ) {
         let grid = field.maps[index].grid
         states.withPointers { receivers in
             sums.withUnsafeMutableBufferPointer { sums in
@@ -101,7 +105,7 @@ package struct Likelihood {
                 forEachReading(mapIndex: index) { reading in
                     cmath_hear_grid(
                         &reading, Int32(grid.columns), Float(grid.origin.x), Float(grid.origin.y),
-                        Float(grid.cellSize), receivers, sums + first)
+                        Float(grid.cellSize), Int32(rowStep), receivers, sums + first)
                 }
             }
         }

@@ -34,6 +34,24 @@ final class GridPosteriorTests: XCTestCase {
         }
     }
 
+    /// The rows that share a likelihood have it from their middle, so that the posterior isn't shifted.
+    func testACoarsePosteriorHasTheMomentsOfTheFineOne() throws {
+        var venue = Stage.venue
+        venue.maps = [Stage.map()]
+        let field = SignalField(venue: venue)
+        XCTAssertGreaterThanOrEqual(field.maps[0].grid.rows, 12)
+        for place in [MapPoint(x: 5, y: 5), MapPoint(x: 13, y: 7), MapPoint(x: 9, y: 15)] {
+            let likelihood = Stage.likelihood(
+                field, Stage.evidence(at: place), receiver: Stage.offset(deviation: 3, bodyDeviation: 2))
+            let (fine, coarse) = (GridPosterior(likelihood), GridPosterior(likelihood, isCoarse: true))
+            let expected = try XCTUnwrap(fine.moments(mapIndex: 0, field: field))
+            let moments = try XCTUnwrap(coarse.moments(mapIndex: 0, field: field))
+            XCTAssertNotEqual(expected.mean, moments.mean, "rows share a likelihood")
+            XCTAssertLessThan(expected.mean.distance(to: moments.mean), 0.3, "\(place)")
+            XCTAssertEqual(moments.variance, expected.variance, accuracy: 0.2 * expected.variance + 0.5, "\(place)")
+        }
+    }
+
     func testZeroDrawsReturnNoCells() {
         var generator = SeededGenerator(seed: 1)
         let posterior = GridPosterior(

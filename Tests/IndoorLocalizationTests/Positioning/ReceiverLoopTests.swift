@@ -75,8 +75,8 @@ final class ReceiverLoopTests: XCTestCase {
             table.with { heard in
                 with { receivers, sums in
                     cmath_hear_grid_at(
-                        level, &heard, ReceiverReference.Table.columns, table.left, table.top, table.size, receivers,
-                        &sums)
+                        level, &heard, ReceiverReference.Table.columns, table.left, table.top, table.size, 1,
+                        receivers, &sums)
                 }
             }
         }
