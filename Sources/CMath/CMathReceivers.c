@@ -10,6 +10,9 @@ static const float most_difference = 1e3f;
 /// The softening of the distance in m²: closer to a beacon, its direction is hardly defined.
 static const float near = 0.25f;
 
+/// A coordinate from which no error lasts to any place, in metres.
+static const float nowhere = 1e9f;
+
 /// Weighs a reading for hypotheses whose table entries are known, and updates their receivers.
 INLINE void hear_block(
     const struct cmath_heard heard, size_t count, const float *restrict mean, const float *restrict variance,
@@ -94,6 +97,78 @@ CMATH_KINDS(
     (const struct cmath_heard *heard, int32_t grid_columns, const int32_t *cells, const float *x, const float *y,
      size_t first, size_t count, struct cmath_receivers receivers, float *sums),
     (heard, grid_columns, cells, x, y, first, count, receivers, sums))
+
+/// Does the same with the errors that last: each hypothesis expects the error of the beacon's reading before to the extent
+/// that time and distance leave of it.
+INLINE void hear_lasting_block(
+    const struct cmath_heard heard, const struct cmath_lasting last, size_t count, const float *restrict mean,
+    const float *restrict variance, const int32_t *restrict is_inside, const float *restrict x, const float *restrict y,
+    float *restrict offset, float *restrict body_x, float *restrict body_y, float *restrict c00, float *restrict c01,
+    float *restrict c02, float *restrict c11, float *restrict c12, float *restrict c22, float *restrict error,
+    float *restrict doubtful, float *restrict last_x, float *restrict last_y, float *restrict sums) {
+    float half = 0.5f * heard.share * heard.freedom, other = 0.5f * heard.share * (heard.freedom + 1);
+    float inverse = 1 / heard.freedom, most = heard.freedom + 1, stretch = heard.caution / heard.share;
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) {
+        float dx = heard.x - x[index], dy = heard.y - y[index];
+        float scale = heard.directed / __builtin_elementwise_sqrt(dx * dx + dy * dy + near);
+        float ux = dx * scale, uy = dy * scale;
+        float h0 = c00[index] + c01[index] * ux + c02[index] * uy;
+        float h1 = c01[index] + c11[index] * ux + c12[index] * uy;
+        float h2 = c02[index] + c12[index] * ux + c22[index] * uy;
+        float known = h0 + ux * h1 + uy * h2;
+        known = known > 0 ? known : 0;
+        float mx = x[index] - last_x[index], my = y[index] - last_y[index];
+        float rest = last.keep * exp_negative(-last.per_metre * __builtin_elementwise_sqrt(mx * mx + my * my));
+        float lasting = heard.noise - last.fading + variance[index];
+        float part = rest * rest * (doubtful[index] - lasting) + lasting, expected = rest * error[index];
+        float difference = heard.rssi - mean[index] - expected - offset[index] - ux * body_x[index] - uy * body_y[index];
+        difference = difference < most_difference ? difference : most_difference;
+        difference = difference > -most_difference ? difference : -most_difference;
+        float noise = part + last.fading;
+        float all = noise + known, square = difference * difference;
+        float likelihood = half * log_positive(all) - other * log_positive(all + square * inverse) - heard.outside;
+        sums[index] += is_inside[index] ? likelihood : 0;
+        float whole = most * all, doubt = noise * stretch * (heard.freedom * all + square);
+        float gain = is_inside[index] ? whole / (known * whole + doubt) : 0;
+        float step = gain * difference;
+        offset[index] += h0 * step;
+        body_x[index] += h1 * step;
+        body_y[index] += h2 * step;
+        c00[index] -= h0 * h0 * gain;
+        c01[index] -= h0 * h1 * gain;
+        c02[index] -= h0 * h2 * gain;
+        c11[index] -= h1 * h1 * gain;
+        c12[index] -= h1 * h2 * gain;
+        c22[index] -= h2 * h2 * gain;
+        // An outlier changes the error less, too.
+        float learned = part / all, robust = whole / (heard.freedom * all + square);
+        error[index] = expected + learned * (robust < 1 ? robust : 1) * difference;
+        doubtful[index] = part - part * learned;
+        last_x[index] = is_inside[index] ? x[index] : nowhere;
+        last_y[index] = is_inside[index] ? y[index] : nowhere;
+    }
+}
+
+INLINE void hear_lasting(
+    const struct cmath_heard *heard, const struct cmath_lasting *last, int32_t grid_columns, const int32_t *cells,
+    const float *x, const float *y, size_t first, size_t count, struct cmath_receivers all, float *sums) {
+    float mean[block], variance[block];
+    int32_t is_inside[block];
+    for (size_t start = 0; start < count; start += block) {
+        size_t length = count - start < block ? count - start : block, here = first + start;
+        look_up(*heard, grid_columns, cells + start, length, mean, variance, is_inside);
+        hear_lasting_block(
+            *heard, *last, length, mean, variance, is_inside, x + here, y + here, all.offset + here, all.body_x + here,
+            all.body_y + here, all.c00 + here, all.c01 + here, all.c02 + here, all.c11 + here, all.c12 + here,
+            all.c22 + here, last->error + here, last->variance + here, last->x + here, last->y + here, sums + start);
+    }
+}
+CMATH_KINDS(
+    hear_lasting,
+    (const struct cmath_heard *heard, const struct cmath_lasting *last, int32_t grid_columns, const int32_t *cells,
+     const float *x, const float *y, size_t first, size_t count, struct cmath_receivers receivers, float *sums),
+    (heard, last, grid_columns, cells, x, y, first, count, receivers, sums))
 
 INLINE void hear_grid(
     const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size, int32_t row_step,

@@ -46,6 +46,21 @@ struct cmath_heard {
     float freedom;
 };
 
+/// The error of a beacon's latest reading that lasts, for each hypothesis: its mean in dB, its variance in dB², and the
+/// place of the hypothesis then.
+struct cmath_lasting {
+    float *_Nonnull error;
+    float *_Nonnull variance;
+    float *_Nonnull x;
+    float *_Nonnull y;
+    /// The share of the error that remains by now where the hypothesis hasn't moved, in [0, 1]; what each metre leaves of
+    /// it is exp(-per_metre).
+    float keep;
+    float per_metre;
+    /// The part of the reading's variance in dB² that doesn't last.
+    float fading;
+};
+
 /// Adds the logarithm of a reading's likelihood to the sums of hypotheses, and updates their receivers.
 ///
 /// The likelihood is Student's t distribution of the difference from the expected RSSI. Its variance includes the
@@ -58,7 +73,16 @@ void cmath_hear(
     const float *_Nonnull x, const float *_Nonnull y, size_t first, size_t count, struct cmath_receivers receivers,
     float *_Nonnull sums);
 
-/// Does the same at the centre of each cell of a whole grid, for the cells within the reading's table.
+/// Does the same for a beacon whose errors last, and updates them.
+///
+/// The lasting part of the error is a first-order Gauss–Markov process over time and distance, which a Kalman filter
+/// estimates for each hypothesis, apart from the receiver.
+void cmath_hear_lasting(
+    const struct cmath_heard *_Nonnull heard, const struct cmath_lasting *_Nonnull last, int32_t grid_columns,
+    const int32_t *_Nonnull cells, const float *_Nonnull x, const float *_Nonnull y, size_t first, size_t count,
+    struct cmath_receivers receivers, float *_Nonnull sums);
+
+/// Does the same without lasting errors at the centre of each cell of a whole grid, for the cells within the reading's table.
 ///
 /// - left, top, size: the grid's corner and the edge of its cells in metres.
 /// - row_step: only the middle one of so many rows of the grid is computed; 1 for all rows.
@@ -76,6 +100,10 @@ void cmath_hear_at(
     int level, const struct cmath_heard *_Nonnull heard, int32_t grid_columns, const int32_t *_Nonnull cells,
     const float *_Nonnull x, const float *_Nonnull y, size_t first, size_t count, struct cmath_receivers receivers,
     float *_Nonnull sums);
+void cmath_hear_lasting_at(
+    int level, const struct cmath_heard *_Nonnull heard, const struct cmath_lasting *_Nonnull last,
+    int32_t grid_columns, const int32_t *_Nonnull cells, const float *_Nonnull x, const float *_Nonnull y, size_t first,
+    size_t count, struct cmath_receivers receivers, float *_Nonnull sums);
 void cmath_hear_grid_at(
     int level, const struct cmath_heard *_Nonnull heard, int32_t grid_columns, float left, float top, float size,
     int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);

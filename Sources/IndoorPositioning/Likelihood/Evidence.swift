@@ -11,8 +11,12 @@ package struct Evidence: Sendable {
         package var rssi: Float
         /// Variance in dB² of the mean due to fast fading.
         var variance: Float
-        /// Weight of the RSSI as evidence, in [0, 1]: below 1 for repeated and 0 for irrelevant readings.
+        /// Weight of the RSSI as evidence, in [0, 1]: below 1 for the readings of a window that was partly used before, and 0
+        /// for irrelevant readings.
         package var share: Float
+        /// The factor on this weight, in [0, 1], for a beacon whose lasting errors are unknown: below 1 soon after another
+        /// reading of the beacon.
+        var fresh: Float = 1
         /// The equivalent number of independent detections.
         var draws: Float
         /// The number of readings in the mean.
@@ -25,6 +29,8 @@ package struct Evidence: Sendable {
     var duration: Float
     /// Mean age of the readings in seconds.
     var age = 0.0
+    /// The end of the interval, in seconds since the first reading of any beacon.
+    var time = 0.0
     /// The detected beacons, the strongest first.
     package var heard: [Heard]
 

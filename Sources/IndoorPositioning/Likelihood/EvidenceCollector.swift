@@ -173,20 +173,20 @@ package struct EvidenceCollector: Sendable {
         forget(before: now)
         let means = recentMeans()
         let threshold = weakestRelevant(means)
-        var evidence = Evidence(duration: Float(duration), heard: [])
+        var evidence = Evidence(duration: Float(duration), time: start.duration(to: now).seconds, heard: [])
         var (count, times) = (0, 0.0)
         for place in accumulators.indices {
             let ear = accumulators[place]
             guard ear.count > 0 else { continue }
             count += ear.count
             times += ear.times
-            let fresh = freshness(of: ear, at: now, after: model.correlationTime)
             let isRelevant = means[ear.beacon].map { $0.mean >= threshold } ?? true
             evidence.heard.append(
                 Evidence.Heard(
                     beacon: ear.beacon, rssi: Float(ear.sum / Double(ear.count)),
-                    variance: fading(ear.count, window: ear.window), share: Float(isRelevant ? fresh : 0),
-                    draws: Float(freshness(of: ear, at: now, after: detectionTime))))
+                    variance: fading(ear.count, window: ear.window), share: Float(isRelevant ? news(of: ear, at: now) : 0),
+                    fresh: Float(freshness(of: ear, at: now, after: model.correlationTime)),
+                    draws: Float(freshness(of: ear, at: now, after: detectionTime) * news(of: ear, at: now))))
             accumulators[place].use(at: now)
         }
         evidence.age = count > 0 ? elapsed - times / Double(count) : 0
@@ -201,8 +201,13 @@ package struct EvidenceCollector: Sendable {
     /// - Parameter time: the time in seconds within which readings are dependent.
     private func freshness(of ear: Accumulator, at now: Instant, after time: Double) -> Double {
         guard let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
-        let fresh = 1 - cmath_exp(-age / time)
-        return ear.window > 0 ? fresh * min(1, max(0, age / ear.window)).squareRoot() : fresh
+        return 1 - cmath_exp(-age / time)
+    }
+
+    /// Returns the part of a filtered reading that no earlier one contains, as a weight in [0, 1].
+    private func news(of ear: Accumulator, at now: Instant) -> Double {
+        guard ear.window > 0, let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
+        return min(1, max(0, age / ear.window)).squareRoot()
     }
 
     /// Returns the variance in dB² of the mean of some readings, or of a median over a window in seconds, due to fading.
@@ -242,7 +247,7 @@ package struct EvidenceCollector: Sendable {
         let means = recentMeans()
         let threshold = weakestRelevant(means)
         let duration = min(max((windowStart ?? start).duration(to: now).seconds, 0.5), Self.window)
-        var evidence = Evidence(duration: Float(duration), heard: [])
+        var evidence = Evidence(duration: Float(duration), time: start.duration(to: now).seconds, heard: [])
         for (beacon, recent) in means {
             evidence.heard.append(
                 Evidence.Heard(

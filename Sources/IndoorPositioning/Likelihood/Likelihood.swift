@@ -102,7 +102,7 @@ package struct Likelihood {
         states.withPointers { receivers in
             sums.withUnsafeMutableBufferPointer { sums in
                 guard let sums = sums.baseAddress else { return }
-                forEachReading(mapIndex: index) { reading in
+                forEachReading(mapIndex: index) { reading, _, _ in
                     cmath_hear_grid(
                         &reading, Int32(grid.columns), Float(grid.origin.x), Float(grid.origin.y),
                         Float(grid.cellSize), Int32(rowStep), receivers, sums + first)
@@ -111,12 +111,22 @@ package struct Likelihood {
         }
     }
 
+    /// Calls a closure with each reading on a map.
+    ///
+    /// - Parameter remembered: the beacons whose lasting errors are known; the closure gets their slots, and the times of
+    ///   their latest readings.
     @inline(__always)
-    func forEachReading(mapIndex index: Int, _ body: (inout cmath_heard) -> Void) {
+    func forEachReading(
+        mapIndex index: Int, _ remembered: RememberedBeacons = RememberedBeacons(),
+        _ body: (inout cmath_heard, Evidence.Heard, (index: Int, latest: Double)?) -> Void
+    ) {
         let map = field.maps[index]
         for heard in evidence.heard where heard.share > 0 {
             guard let table = map.tables[heard.beacon] else { continue }
-            let terms = terms(heard, mapIndex: index)
+            let slot = remembered.slot(of: heard.beacon)
+            let share = slot == nil ? heard.share * heard.fresh : heard.share
+            guard share > 0 else { continue }
+            let terms = terms(heard, share: share, mapIndex: index)
             let beacon = field.transmitters[heard.beacon]
             table.mean.withUnsafeBufferPointer { mean in
                 table.variance.withUnsafeBufferPointer { variance in
@@ -124,11 +134,11 @@ package struct Likelihood {
                     var reading = cmath_heard(
                         mean: mean, variance: variance, first_column: Int32(table.columns.lowerBound),
                         columns: Int32(table.columns.count), first_row: Int32(table.rows.lowerBound),
-                        rows: Int32(table.rows.count), rssi: heard.rssi, noise: terms.variance, share: heard.share,
+                        rows: Int32(table.rows.count), rssi: heard.rssi, noise: terms.variance, share: share,
                         caution: Float(field.model.receiverCaution), x: Float(beacon.point.x),
                         y: Float(beacon.point.y), directed: beacon.mapID == map.mapID ? 1 : 0,
                         outside: terms.outside, freedom: freedom)
-                    body(&reading)
+                    body(&reading, heard, slot)
                 }
             }
         }
@@ -147,13 +157,15 @@ package struct Likelihood {
     package var model: SignalModel { field.model }
 
     /// Returns the likelihood terms of a detected beacon on a map.
-    package func terms(_ heard: Evidence.Heard, mapIndex: Int) -> Terms {
+    ///
+    /// - Parameter share: the weight of the reading; nil for that of the evidence.
+    package func terms(_ heard: Evidence.Heard, share: Float? = nil, mapIndex: Int) -> Terms {
         let reference = reference ?? receivers[mapIndex]
         let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance
         let outside = density(
             difference: heard.rssi - Float(reference.value) - SignalField.inaudible,
             variance: variance + Float(reference.variance + model.shadowing * model.shadowing))
-        return Terms(variance: variance, outside: heard.share * outside)
+        return Terms(variance: variance, outside: (share ?? heard.share * heard.fresh) * outside)
     }
 
     /// The largest number of degrees of freedom. Beyond it, the log density differs from the normal one by less than

@@ -16,7 +16,7 @@ public struct MotionModel: Hashable, Sendable {
     /// The rate per second at which a walking user changes velocity.
     public var turnRate = 0.1
     /// The random displacement in metres of a standing device per second.
-    public var standingWander = 0.15
+    public var standingWander = 0.3
     /// The random displacement in metres of a walking device per second, in addition to its velocity.
     public var walkingWander = 0.3
 

@@ -87,5 +87,6 @@ extension ParticleFilter {
         }
         // A map without particles stays without particles.
         particles.resize(to: next)
+        rearrangeErrors(count: next)
     }
 }

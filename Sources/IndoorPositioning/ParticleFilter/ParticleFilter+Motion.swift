@@ -120,6 +120,7 @@ extension ParticleFilter {
             if members[mapIndex].isEmpty { move(first..<next, from: source, to: mapIndex, by: links) }
         }
         particles.resize(to: next)
+        rearrangeErrors(count: next)
         setMapShares(probabilities)
     }
 
@@ -131,6 +132,7 @@ extension ParticleFilter {
             let point = links.place(of: old, from: from, to: to)
             particles.x[index] = Float(point.x)
             particles.y[index] = Float(point.y)
+            workspace.origins[index] = -1
             guard let nearest = ends.map({ $0.distance(to: point) }).min() else { continue }
             let share = nearest / Self.linkDeviation
             particles.weight[index] *= Float(

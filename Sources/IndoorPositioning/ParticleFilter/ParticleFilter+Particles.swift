@@ -18,6 +18,8 @@ extension ParticleFilter {
         var weight: [Float] = []
         /// The receiver state of each particle.
         var receivers = ReceiverStates()
+        /// The lasting errors of each particle's readings.
+        var errors = LastingErrors()
 
         var count: Int { x.count }
 
@@ -35,10 +37,12 @@ extension ParticleFilter {
         /// Resets the receiver state of all particles to the prior.
         package mutating func forget(_ receiver: ReceiverOffset) { receivers.begin(0..<count, with: receiver) }
 
-        /// Passes positions and receiver states to a C loop.
+        /// Passes positions, receiver states and lasting errors to a C loop.
         @inline(__always)
-        mutating func hear(_ body: (_ x: [Float], _ y: [Float], _ receivers: cmath_receivers) -> Void) {
-            receivers.withPointers { body(x, y, $0) }
+        mutating func hear(
+            _ body: (_ x: [Float], _ y: [Float], _ receivers: cmath_receivers, _ errors: inout LastingErrors) -> Void
+        ) {
+            receivers.withPointers { body(x, y, $0, &errors) }
         }
 
         /// Returns the range of the particles on a map.
@@ -103,7 +107,7 @@ extension ParticleFilter {
             let floats =
                 x.capacity + y.capacity + velocityX.capacity + velocityY.capacity + bias.capacity + scale.capacity
                 + weight.capacity + mapIndex.capacity
-            return 4 * floats + isWalking.capacity + receivers.byteCount
+            return 4 * floats + isWalking.capacity + receivers.byteCount + errors.byteCount
         }
 
         /// Overwrites the particles from `start` on with copies of others, all with the same map and weight.
@@ -171,14 +175,14 @@ extension ParticleFilter {
         case .stratified: workspace.spare.pick(count, of: members, using: &generator, into: &workspace.picks)
         }
         particles.replace(from: next, with: workspace.spare, workspace.picks, mapIndex: mapIndex, weight: weight)
+        for (offset, pick) in workspace.picks.enumerated() { workspace.origins[next + offset] = pick }
         next += count
     }
 
     /// Resamples the particles of each map whose effective sample size is too small.
     package mutating func resampleIfNeeded(mapCount: Int) {
         guard (0..<mapCount).contains(where: { isUneven(particles.evenness(particles.range(of: $0))) }) else { return }
-        swap(&particles, &workspace.spare)
-        particles.resize(to: workspace.spare.count)
+        setAside(makingRoomFor: particles.count)
         for mapIndex in 0..<mapCount {
             let members = workspace.spare.range(of: mapIndex)
             let sums = workspace.spare.evenness(members)
@@ -188,8 +192,10 @@ extension ParticleFilter {
                 resample(members, count: members.count, at: &next, mapIndex: mapIndex, weight: even)
             } else {
                 particles.replace(members, with: workspace.spare)
+                for index in members { workspace.origins[index] = Int32(index) }
             }
         }
+        rearrangeErrors(count: particles.count)
     }
 
     /// Returns whether the effective sample size is below the threshold.

@@ -11,6 +11,8 @@ extension ParticleFilter {
         _ likelihood: Likelihood, fill: (_ mapIndex: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
     ) -> [Double] {
         workspace.evidence.removeAll(keepingCapacity: true)
+        remember(likelihood)
+        defer { use(likelihood.evidence) }
         while workspace.occupied.count < likelihood.field.maps.count { workspace.occupied.append(OccupiedCells()) }
         for mapIndex in likelihood.field.maps.indices {
             let members = particles.range(of: mapIndex)
@@ -29,7 +31,9 @@ extension ParticleFilter {
             for (index, slot) in workspace.occupied[mapIndex].slots.enumerated() {
                 workspace.sums[index] = workspace.cellSums[Int(slot)]
             }
-            likelihood.hear(&particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums)
+            likelihood.hear(
+                &particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums,
+                remembered: remembered)
             likelihood.ranges?.add(
                 to: &workspace.sums, x: particles.x, y: particles.y, members, mapIndex: mapIndex)
             workspace.evidence.append(weigh(members))
@@ -81,7 +85,9 @@ extension ParticleFilter {
         workspace.heardCells.resize(to: members.count, with: 0)
         cmath_cells(&place, members.lowerBound, members.count, particles.x, particles.y, &workspace.heardCells)
         workspace.sums.resize(to: members.count, with: 0)
-        likelihood.hear(&particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums)
+        likelihood.hear(
+            &particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums,
+            remembered: remembered)
     }
 
     /// Returns the mean of the receiver offset on a map in dB and its variance in dB²; nil without particles.
@@ -119,18 +125,28 @@ extension ParticleFilter {
 }
 
 extension Likelihood {
-    /// Adds the log-likelihood of the readings at each particle of a range and updates the particles' receiver states.
+    /// Adds the log-likelihood of the readings at each particle of a range and updates the particles' receiver states and
+    /// lasting errors.
     ///
-    /// - Parameter cells: the cell of each particle in the range, numbered from 1 in the map's grid; 0 is outside it.
+    /// - Parameters:
+    ///   - cells: the cell of each particle in the range, numbered from 1 in the map's grid; 0 is outside it.
+    ///   - remembered: the beacons of the lasting errors.
     package func hear(
         _ particles: inout ParticleFilter.Particles, _ range: Range<Int>, mapIndex index: Int, cells: [Int32],
-        sums: inout [Float]
+        sums: inout [Float], remembered: RememberedBeacons = RememberedBeacons()
     ) {
         let columns = Int32(field.maps[index].grid.columns)
         precondition(sums.count >= range.count && cells.count >= range.count, "too few sums or cells")
-        particles.hear { x, y, receivers in
-            forEachReading(mapIndex: index) { reading in
-                cmath_hear(&reading, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+        particles.hear { x, y, receivers, errors in
+            precondition(errors.slots == 0 || errors.count >= range.upperBound, "too few lasting errors")
+            forEachReading(mapIndex: index, remembered) { reading, heard, slot in
+                guard let slot else {
+                    return cmath_hear(&reading, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+                }
+                errors.withPointers(slot.index, after: evidence.time - slot.latest, fading: heard.variance) { last in
+                    cmath_hear_lasting(
+                        &reading, &last, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+                }
             }
         }
     }

@@ -10,6 +10,10 @@ extension ParticleFilter {
         /// The particles before resampling.
         var spare = Particles()
         var picks: [Int32] = []
+        /// For each new particle, the particle that it is a copy of; -1 for one that was drawn anew.
+        var origins: [Int32] = []
+        /// The cells that the particles of each map from `first` on were drawn from.
+        var drawn: [(first: Int, cells: [Int], mapIndex: Int)] = []
         /// The strides of an update, in the form of the C loop.
         var strides: [cmath_stride] = []
         /// The occupied cells of the maps.
@@ -28,7 +32,7 @@ extension ParticleFilter {
         /// The bytes of the arrays.
         package var byteCount: Int {
             spare.byteCount + consensus.byteCount
-                + 4 * (picks.capacity + lookup.capacity + sums.capacity + heardCells.capacity + cellSums.capacity)
+                + 4 * (picks.capacity + origins.capacity + lookup.capacity + sums.capacity + heardCells.capacity + cellSums.capacity)
                 + 8 * evidence.capacity + MemoryLayout<cmath_stride>.stride * strides.capacity
                 + occupied.reduce(0) { $0 + 4 * ($1.cells.capacity + $1.slots.capacity) }
         }

@@ -25,7 +25,7 @@ public struct SignalModel: Hashable, Sendable {
     /// Standard deviation of a survey reading in addition to fast fading, in dB.
     public var surveyNoise = 1.5
     /// Standard deviation of one reading due to fast fading and the advertising channel, in dB.
-    public var fastFading = 2.5
+    public var fastFading = 3.5
     /// The maximum number of readings at one place that improve their mean.
     public var readingCap = 10
     /// The remaining shadowing without a survey, in dB.

@@ -60,7 +60,7 @@ enum ReceiverReference {
         var variance: [Float] = []
         var directed: Float = 1
         var rssi: Float
-        private let noise: Float
+        var noise: Float
         private let share: Float
         private let caution: Float
         private let freedom: Float
