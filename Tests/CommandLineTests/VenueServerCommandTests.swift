@@ -58,7 +58,9 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertTrue(again.errors.hasSuffix("; going on with the stored catalogue\n"), again.errors)
         let list = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache])
         XCTAssertEqual(list.output, "1\t1\tOffice\n7\t12\tMuseum\n")
-        XCTAssertEqual(list.errors, again.errors)
+        // The line differs by the milliseconds after which the connection failed.
+        XCTAssertTrue(list.errors.hasPrefix("indoorloc: \(server.url())/catalogue.json cannot be"), list.errors)
+        XCTAssertTrue(list.errors.hasSuffix("; going on with the stored catalogue\n"), list.errors)
     }
 
     func testAnInvalidCatalogueEntryIsReportedInOneLineEachTime() throws {

@@ -116,8 +116,10 @@ public struct PositioningEngine: Sendable {
         anchors = AnchorField(venue: venue)
         ranging = RangeCollector(model: settings.ranges)
         deviceHeight = DeviceHeight(model: settings.ranges)
+        var motion = settings.motion
+        if field.isSurveyed { motion.standingWander *= LastingErrors.wanderFactor }
         filter = ParticleFilter(
-            walls: field.walls, motion: settings.motion, resampling: settings.resampling,
+            walls: field.walls, motion: motion, resampling: settings.resampling,
             count: max(100, settings.particleCount), fewest: effort.fewestParticles, seed: seed)
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)

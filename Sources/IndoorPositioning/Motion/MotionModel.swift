@@ -16,7 +16,9 @@ public struct MotionModel: Hashable, Sendable {
     /// The rate per second at which a walking user changes velocity.
     public var turnRate = 0.1
     /// The random displacement in metres of a standing device per second.
-    public var standingWander = 0.3
+    ///
+    /// With a survey, the engine uses twice this value, so that particles with a wrong lasting error don't stay together.
+    public var standingWander = 0.15
     /// The random displacement in metres of a walking device per second, in addition to its velocity.
     public var walkingWander = 0.3
 

@@ -16,6 +16,8 @@ import CMath
 package struct LastingErrors: Sendable {
     /// The time in seconds and the distance in metres within which an error lasts.
     static let (time, length) = (10.0, 1.3)
+    /// The factors on the deviation of fast fading and on the wander of a standing device where errors are remembered.
+    static let (fadingFactor, wanderFactor) = (1.4, 2.0)
 
     /// The values of a slot: the error in dB, its variance in dB², and the particle's place at the latest reading.
     private static let fields = 4

@@ -25,7 +25,9 @@ public struct SignalModel: Hashable, Sendable {
     /// Standard deviation of a survey reading in addition to fast fading, in dB.
     public var surveyNoise = 1.5
     /// Standard deviation of one reading due to fast fading and the advertising channel, in dB.
-    public var fastFading = 3.5
+    ///
+    /// With a survey, the engine uses 1.4 times this value: the errors that last are estimated apart from it.
+    public var fastFading = 2.5
     /// The maximum number of readings at one place that improve their mean.
     public var readingCap = 10
     /// The remaining shadowing without a survey, in dB.
@@ -112,6 +114,7 @@ public struct SignalModel: Hashable, Sendable {
             model.detectionWeight = unsurveyedDetectionWeight
             return model
         }
+        model.fastFading = LastingErrors.fadingFactor * fastFading
         model.floorLoss = fit.floorLoss ?? floorLoss
         model.rateLength = fit.rateLength ?? rateLength
         model.ratePriorDetections = fit.ratePriorDetections ?? ratePriorDetections
