@@ -117,7 +117,7 @@ public struct PositioningEngine: Sendable {
         ranging = RangeCollector(model: settings.ranges)
         deviceHeight = DeviceHeight(model: settings.ranges)
         var motion = settings.motion
-        if field.isSurveyed { motion.standingWander *= LastingErrors.wanderFactor }
+        if field.areLevelsKnown { motion.standingWander *= LastingErrors.wanderFactor }
         filter = ParticleFilter(
             walls: field.walls, motion: motion, resampling: settings.resampling,
             count: max(100, settings.particleCount), fewest: effort.fewestParticles, seed: seed)

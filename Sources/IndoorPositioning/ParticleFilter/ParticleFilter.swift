@@ -103,7 +103,7 @@ package struct ParticleFilter: Sendable {
     /// Without a survey, nearly all of an error is shadowing that changes over many metres: an error that is remembered
     /// then keeps wrong particles alive, which makes the mean error of data set tetam half as large again.
     mutating func remember(_ likelihood: Likelihood) {
-        guard likelihood.field.isSurveyed else { return }
+        guard likelihood.field.areLevelsKnown else { return }
         let changed = remembered.remember(likelihood.evidence)
         particles.errors.open(remembered.count)
         for slot in changed { particles.errors.forget(slot) }

@@ -163,6 +163,7 @@ final class LastingErrorTests: XCTestCase {
         var particles = ParticleFilter.Particles()
         let (here, there) = (MapPoint(x: 8, y: 8), MapPoint(x: 8, y: 12))
         particles.place([here, there], receiver)
+        particles.errors.resize(to: 2)
         var sums: [Float] = [0, 0]
         var ratios: [Float] = []
         for turn in 0..<count {
@@ -277,6 +278,23 @@ final class LastingErrorTests: XCTestCase {
         errors.resize(to: 4)
         XCTAssertEqual(places(1), [2, 0, 1e9, 1e9])
         XCTAssertEqual(places(2), [1e9, 1e9, 1e9, 1e9])
+    }
+
+    /// Without a survey, an error is shadowing of many metres, which the walk itself averages.
+    func testNothingIsRememberedWithoutASurvey() {
+        var engine = PositioningEngine(
+            venue: Stage.venue, field: SignalField(venue: Stage.venue), settings: PositioningSettings(), seed: 3)
+        for half in 0..<20 {
+            let now = Instant(seconds: Double(half) / 2)
+            for (index, beacon) in Stage.beaconPoints.enumerated() {
+                let rssi = Stage.rssi(from: beacon, to: MapPoint(x: 9, y: 9))
+                engine.observe(.sighting(Sighting(instant: now, beacon: Stage.identity(index), rssi: rssi)))
+            }
+            engine.advance(to: now)
+        }
+        XCTAssertNotNil(engine.estimate(on: Stage.hall))
+        XCTAssertEqual(engine.filter.remembered.count, 0)
+        XCTAssertEqual(engine.filter.motion.standingWander, MotionModel().standingWander)
     }
 
     /// The particles of a filter have errors for each beacon in a slot, also after beacons come and go and particles are drawn
