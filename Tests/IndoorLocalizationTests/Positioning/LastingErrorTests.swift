@@ -199,13 +199,13 @@ final class LastingErrorTests: XCTestCase {
         XCTAssertGreaterThan(walking[5] - walking[0], 2 * (standing[5] - standing[0]))
     }
 
-    /// The readings of a session that stands for a minute have errors of 4 dB that last.
+    /// The readings of a session that stands for a minute have errors that last, as large as the field expects.
     func testTheRadiusOfAStandingDeviceContainsItsError() {
         var inside = 0
         for seed in UInt64(0)..<20 {
             var generator = SeededGenerator(seed: 100 + seed)
             let place = MapPoint(x: 4 + 12 * generator.uniform(), y: 4 + 12 * generator.uniform())
-            let errors = Stage.beaconPoints.map { _ in 4 * generator.normal() }
+            let errors = Stage.beaconPoints.map { _ in Stage.surveyedField.readingDeviation * generator.normal() }
             var engine = PositioningEngine(
                 venue: Stage.surveyedVenue, field: Stage.surveyedField, settings: PositioningSettings(), seed: seed)
             for half in 0..<120 {
