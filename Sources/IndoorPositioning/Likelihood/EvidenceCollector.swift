@@ -184,7 +184,8 @@ package struct EvidenceCollector: Sendable {
             evidence.heard.append(
                 Evidence.Heard(
                     beacon: ear.beacon, rssi: Float(ear.sum / Double(ear.count)),
-                    variance: fading(ear.count, window: ear.window), share: Float(isRelevant ? news(of: ear, at: now) : 0),
+                    variance: fading(ear.count, window: ear.window),
+                    share: Float(isRelevant ? news(of: ear, at: now) : 0),
                     fresh: Float(freshness(of: ear, at: now, after: model.correlationTime)),
                     draws: Float(freshness(of: ear, at: now, after: detectionTime) * news(of: ear, at: now))))
             accumulators[place].use(at: now)

@@ -109,7 +109,8 @@ package struct LastingErrors: Sendable {
     ///   - seconds: the time since the latest reading.
     ///   - fading: the part of the reading's variance in dB² that doesn't last.
     @inline(__always)
-    mutating func withPointers(_ slot: Int, after seconds: Double, fading: Float, _ body: (inout cmath_lasting) -> Void) {
+    mutating func withPointers(_ slot: Int, after seconds: Double, fading: Float, _ body: (inout cmath_lasting) -> Void)
+    {
         let (room, keep) = (room, Float(cmath_exp(-max(0, seconds) / Self.time)))
         values.withUnsafeMutableBufferPointer { values in
             precondition((slot + 1) * Self.fields * room <= values.count, "slot \(slot) isn't open")

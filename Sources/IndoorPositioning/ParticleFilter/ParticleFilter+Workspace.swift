@@ -32,7 +32,9 @@ extension ParticleFilter {
         /// The bytes of the arrays.
         package var byteCount: Int {
             spare.byteCount + consensus.byteCount
-                + 4 * (picks.capacity + origins.capacity + lookup.capacity + sums.capacity + heardCells.capacity + cellSums.capacity)
+                + 4
+                * (picks.capacity + origins.capacity + lookup.capacity + sums.capacity + heardCells.capacity
+                    + cellSums.capacity)
                 + 8 * evidence.capacity + MemoryLayout<cmath_stride>.stride * strides.capacity
                 + occupied.reduce(0) { $0 + 4 * ($1.cells.capacity + $1.slots.capacity) }
         }

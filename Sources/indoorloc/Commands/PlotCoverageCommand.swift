@@ -1,6 +1,5 @@
 import IndoorLocalization
 import LocalizationFigures
-import VenueModel
 import VenuePackets
 
 /// The command `plot coverage`: draws the expected error of a venue's beacons, and proposes places for more beacons.

@@ -231,7 +231,9 @@ final class LastingErrorTests: XCTestCase {
         func evidence(_ beacons: Range<Int>, at time: Double) -> Evidence {
             Evidence(
                 duration: 0.5, time: time,
-                heard: beacons.map { Evidence.Heard(beacon: $0, rssi: -60 - Float($0), variance: 1, share: 1, draws: 1) })
+                heard: beacons.map {
+                    Evidence.Heard(beacon: $0, rssi: -60 - Float($0), variance: 1, share: 1, draws: 1)
+                })
         }
         XCTAssertEqual(remembered.remember(evidence(0..<20, at: 0)), Array(0..<limit))
         remembered.use(evidence(0..<20, at: 0))
@@ -312,7 +314,10 @@ final class LastingErrorTests: XCTestCase {
             }
             if half % 50 == 49 {
                 engine.observe(
-                    .fix(Fix(instant: now, mapID: Stage.hall, point: MapPoint(x: 10, y: 10), radius: 2, isSoft: half % 100 == 49)))
+                    .fix(
+                        Fix(
+                            instant: now, mapID: Stage.hall, point: MapPoint(x: 10, y: 10), radius: 2,
+                            isSoft: half % 100 == 49)))
             }
             engine.advance(to: now)
             XCTAssertEqual(engine.filter.particles.errors.count, engine.filter.particles.count)
