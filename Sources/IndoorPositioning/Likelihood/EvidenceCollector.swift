@@ -185,9 +185,9 @@ package struct EvidenceCollector: Sendable {
                 Evidence.Heard(
                     beacon: ear.beacon, rssi: Float(ear.sum / Double(ear.count)),
                     variance: fading(ear.count, window: ear.window),
-                    share: Float(isRelevant ? news(of: ear, at: now) : 0),
+                    share: Float(isRelevant ? newPart(of: ear, at: now) : 0),
                     fresh: Float(freshness(of: ear, at: now, after: model.correlationTime)),
-                    draws: Float(freshness(of: ear, at: now, after: detectionTime) * news(of: ear, at: now))))
+                    draws: Float(freshness(of: ear, at: now, after: detectionTime) * newPart(of: ear, at: now))))
             accumulators[place].use(at: now)
         }
         evidence.age = count > 0 ? elapsed - times / Double(count) : 0
@@ -206,7 +206,7 @@ package struct EvidenceCollector: Sendable {
     }
 
     /// Returns the part of a filtered reading that no earlier one contains, as a weight in [0, 1].
-    private func news(of ear: Accumulator, at now: Instant) -> Double {
+    private func newPart(of ear: Accumulator, at now: Instant) -> Double {
         guard ear.window > 0, let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
         return min(1, max(0, age / ear.window)).squareRoot()
     }

@@ -114,7 +114,7 @@ package struct ParticleFilter: Sendable {
 
     /// Moves the particles to the workspace as the source of resampling, and resizes `particles` for the new ones.
     ///
-    /// The lasting errors stay in `particles`, as before, until ``rearrangeErrors(count:)``.
+    /// The lasting errors stay in `particles`, in their former order, until ``rearrangeErrors(count:)``.
     mutating func setAside(makingRoomFor probabilities: [Double]) {
         setAside(makingRoomFor: probabilities.reduce(0) { $0 + wanted($1) })
     }
