@@ -78,11 +78,13 @@ package struct GridPosterior: Sendable {
     /// The height in metres of the rows that share a likelihood in a coarse posterior. The particles that are drawn from it
     /// are few, and later readings select among them.
     private static let coarseHeight = 3.0
+    /// The minimum number of cells of a coarse grid: a smaller one costs little.
+    private static let coarseCount = 1000
 
     /// Returns the number of rows that share a likelihood.
     private static func rowStep(_ grid: MapGrid) -> Int {
         let step = min(Int(coarseHeight / grid.cellSize), 3)
-        return step > 1 && grid.rows >= 4 * step ? step : 1
+        return step > 1 && grid.rows >= 4 * step && grid.count >= coarseCount ? step : 1
     }
 
     /// Returns the mean position on a map and the sum of the variances along both axes in m²; nil if the map has no

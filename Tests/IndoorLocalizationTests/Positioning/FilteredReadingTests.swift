@@ -42,8 +42,9 @@ final class FilteredReadingTests: XCTestCase {
         hear(0, -60, at: 4, window: 16)
         let heard = try XCTUnwrap(try drained(at: 4).heard.first)
         // √(4 / 16), and 1 - exp(-4 / 1) as for raw readings.
-        XCTAssertEqual(heard.share, 0.5 * 0.98168, accuracy: 1e-4)
-        XCTAssertEqual(heard.draws, heard.share)
+        XCTAssertEqual(heard.share, 0.5, accuracy: 1e-6)
+        XCTAssertEqual(heard.fresh, 0.98168, accuracy: 1e-4)
+        XCTAssertEqual(heard.draws, heard.share * heard.fresh, accuracy: 1e-6)
         hear(0, -60, at: 60, window: 16)
         XCTAssertEqual(try XCTUnwrap(try drained(at: 60).heard.first).share, 1, accuracy: 1e-4)
     }
