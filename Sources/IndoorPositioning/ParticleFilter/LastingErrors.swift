@@ -152,18 +152,18 @@ package struct RememberedBeacons: Sendable {
 
     /// Gives a slot to each detected beacon without one, the strongest first, as long as there are free ones.
     ///
-    /// - Returns: the slots that have another beacon now.
-    mutating func remember(_ evidence: Evidence) -> [Int] {
-        var changed: [Int] = []
+    /// - Returns: the slots that have another beacon now, a bit for each.
+    mutating func remember(_ evidence: Evidence) -> UInt {
+        var changed: UInt = 0
         for heard in evidence.heard where heard.share > 0 && slot(of: heard.beacon) == nil {
             let slot = Slot(beacon: heard.beacon, latest: evidence.time)
             if slots.count < Self.limit {
-                changed.append(slots.count)
+                changed |= 1 << slots.count
                 slots.append(slot)
             } else if let free = slots.indices.min(by: { slots[$0].latest < slots[$1].latest }),
                 slots[free].latest + Self.patience < evidence.time
             {
-                changed.append(free)
+                changed |= 1 << free
                 slots[free] = slot
             } else {
                 break

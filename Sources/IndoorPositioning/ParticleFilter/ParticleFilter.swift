@@ -106,7 +106,7 @@ package struct ParticleFilter: Sendable {
         guard likelihood.field.areLevelsKnown else { return }
         let changed = remembered.remember(likelihood.evidence)
         particles.errors.open(remembered.count)
-        for slot in changed { particles.errors.forget(slot) }
+        for slot in 0..<remembered.count where changed & 1 << slot != 0 { particles.errors.forget(slot) }
     }
 
     /// Notes that the readings of the evidence were used.

@@ -172,10 +172,9 @@ final class LastingErrorTests: XCTestCase {
             let step = moving * Double(turn)
             let places = [here, there].map { $0 + MapPoint(x: step, y: 0) }
             for (index, place) in places.enumerated() { particles.x[index] = Float(place.x) }
-            for slot in remembered.remember(evidence) {
-                particles.errors.open(slot + 1)
-                particles.errors.forget(slot)
-            }
+            let changed = remembered.remember(evidence)
+            particles.errors.open(remembered.count)
+            for slot in 0..<remembered.count where changed & 1 << slot != 0 { particles.errors.forget(slot) }
             Stage.likelihood(field, evidence, receiver: receiver).hear(
                 &particles, 0..<2, mapIndex: 0,
                 cells: places.map { Int32((field.maps[0].grid.cell(at: $0) ?? -1) + 1) }, sums: &sums,
@@ -235,15 +234,15 @@ final class LastingErrorTests: XCTestCase {
                     Evidence.Heard(beacon: $0, rssi: -60 - Float($0), variance: 1, share: 1, draws: 1)
                 })
         }
-        XCTAssertEqual(remembered.remember(evidence(0..<20, at: 0)), Array(0..<limit))
+        XCTAssertEqual(remembered.remember(evidence(0..<20, at: 0)), (1 << UInt(limit)) - 1)
         remembered.use(evidence(0..<20, at: 0))
         XCTAssertEqual(remembered.slot(of: limit - 1)?.index, limit - 1)
         XCTAssertNil(remembered.slot(of: limit))
         // The first beacons are silent; soon after, nothing changes.
-        XCTAssertEqual(remembered.remember(evidence(limit - 2..<20, at: 4)), [])
+        XCTAssertEqual(remembered.remember(evidence(limit - 2..<20, at: 4)), 0)
         remembered.use(evidence(limit - 2..<20, at: 4))
         XCTAssertEqual(remembered.slot(of: limit - 1)?.latest, 4)
-        XCTAssertEqual(Set(remembered.remember(evidence(limit - 2..<limit + 2, at: 6))).count, 2)
+        XCTAssertEqual(remembered.remember(evidence(limit - 2..<limit + 2, at: 6)).nonzeroBitCount, 2)
         XCTAssertNotNil(remembered.slot(of: limit))
         XCTAssertNotNil(remembered.slot(of: limit - 2), "a beacon that is heard keeps its slot")
     }
@@ -253,7 +252,7 @@ final class LastingErrorTests: XCTestCase {
         var evidence = Stage.evidence(at: MapPoint(x: 5, y: 5))
         for index in evidence.heard.indices.dropFirst(3) { evidence.heard[index].share = 0 }
         evidence.heard[0].share = 0
-        XCTAssertEqual(remembered.remember(evidence).count, 2)
+        XCTAssertEqual(remembered.remember(evidence), 0b11)
         XCTAssertNil(remembered.slot(of: evidence.heard[0].beacon))
     }
 
