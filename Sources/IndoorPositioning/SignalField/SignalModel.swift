@@ -101,6 +101,9 @@ public struct SignalModel: Hashable, Sendable {
     /// A limit above the number of readings that any beacon sends within the window.
     static let unlimited = 1_000_000
 
+    /// The factor on `fastFading` with a survey.
+    static let surveyedFading = 1.4
+
     /// Creates the model with its default parameters.
     public init() {}
 
@@ -114,7 +117,7 @@ public struct SignalModel: Hashable, Sendable {
             model.detectionWeight = unsurveyedDetectionWeight
             return model
         }
-        model.fastFading = LastingErrors.fadingFactor * fastFading
+        model.fastFading = Self.surveyedFading * fastFading
         model.floorLoss = fit.floorLoss ?? floorLoss
         model.rateLength = fit.rateLength ?? rateLength
         model.ratePriorDetections = fit.ratePriorDetections ?? ratePriorDetections

@@ -64,7 +64,7 @@ final class SignalModelTests: XCTestCase {
             var expected = model
             expect(&expected)
             XCTAssertNotEqual(expected, model, "case \(index)")
-            expected.fastFading *= LastingErrors.fadingFactor
+            expected.fastFading *= SignalModel.surveyedFading
             XCTAssertEqual(model.fitted(to: radioMap(fit)), expected, "case \(index)")
         }
     }
@@ -75,7 +75,7 @@ final class SignalModelTests: XCTestCase {
         model.ratePriorDetections = 0.2
         (model.unsupportedShare, model.bodyDeviation, model.receiverOffsetDeviation) = (0.03, 4, 2)
         let fitted = model.fitted(to: radioMap(RadioMap.Fit()))
-        model.fastFading *= LastingErrors.fadingFactor
+        model.fastFading *= SignalModel.surveyedFading
         XCTAssertEqual(fitted, model)
     }
 
