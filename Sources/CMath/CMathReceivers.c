@@ -13,6 +13,48 @@ static const float near = 0.25f;
 /// A coordinate from which no error lasts to any place, in metres.
 static const float nowhere = 1e9f;
 
+/// A receiver in the direction of a beacon.
+struct aspect {
+    /// The direction to the beacon, of length 1; zero for a beacon on another map.
+    float x, y;
+    /// The covariance in dB² of the offset and of both components of the body's vector with the expected RSSI, and the
+    /// variance in dB² of the expected RSSI.
+    float h0, h1, h2, known;
+};
+
+INLINE struct aspect aspect_of(
+    const struct cmath_heard heard, float x, float y, float c00, float c01, float c02, float c11, float c12, float c22) {
+    float dx = heard.x - x, dy = heard.y - y;
+    float scale = heard.directed / __builtin_elementwise_sqrt(dx * dx + dy * dy + near);
+    struct aspect seen = {.x = dx * scale, .y = dy * scale};
+    seen.h0 = c00 + c01 * seen.x + c02 * seen.y;
+    seen.h1 = c01 + c11 * seen.x + c12 * seen.y;
+    seen.h2 = c02 + c12 * seen.x + c22 * seen.y;
+    float known = seen.h0 + seen.x * seen.h1 + seen.y * seen.h2;
+    seen.known = known > 0 ? known : 0;
+    return seen;
+}
+
+INLINE float bounded(float difference) {
+    difference = difference < most_difference ? difference : most_difference;
+    return difference > -most_difference ? difference : -most_difference;
+}
+
+/// Corrects a receiver by the Kalman gain, and by the gain times the difference from the expected RSSI.
+INLINE void correct(
+    struct aspect seen, float gain, float step, float *offset, float *body_x, float *body_y, float *c00, float *c01,
+    float *c02, float *c11, float *c12, float *c22) {
+    *offset += seen.h0 * step;
+    *body_x += seen.h1 * step;
+    *body_y += seen.h2 * step;
+    *c00 -= seen.h0 * seen.h0 * gain;
+    *c01 -= seen.h0 * seen.h1 * gain;
+    *c02 -= seen.h0 * seen.h2 * gain;
+    *c11 -= seen.h1 * seen.h1 * gain;
+    *c12 -= seen.h1 * seen.h2 * gain;
+    *c22 -= seen.h2 * seen.h2 * gain;
+}
+
 /// Weighs a reading for hypotheses whose table entries are known, and updates their receivers.
 INLINE void hear_block(
     const struct cmath_heard heard, size_t count, const float *restrict mean, const float *restrict variance,
@@ -23,34 +65,20 @@ INLINE void hear_block(
     float inverse = 1 / heard.freedom, most = heard.freedom + 1, stretch = heard.caution / heard.share;
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
-        float dx = heard.x - x[index], dy = heard.y - y[index];
-        float scale = heard.directed / __builtin_elementwise_sqrt(dx * dx + dy * dy + near);
-        float ux = dx * scale, uy = dy * scale;
-        float h0 = c00[index] + c01[index] * ux + c02[index] * uy;
-        float h1 = c01[index] + c11[index] * ux + c12[index] * uy;
-        float h2 = c02[index] + c12[index] * ux + c22[index] * uy;
-        float known = h0 + ux * h1 + uy * h2;
-        known = known > 0 ? known : 0;
-        float difference = heard.rssi - mean[index] - offset[index] - ux * body_x[index] - uy * body_y[index];
-        difference = difference < most_difference ? difference : most_difference;
-        difference = difference > -most_difference ? difference : -most_difference;
+        struct aspect seen = aspect_of(
+            heard, x[index], y[index], c00[index], c01[index], c02[index], c11[index], c12[index], c22[index]);
+        float difference = bounded(
+            heard.rssi - mean[index] - offset[index] - seen.x * body_x[index] - seen.y * body_y[index]);
         float noise = heard.noise + variance[index];
-        float all = noise + known, square = difference * difference;
+        float all = noise + seen.known, square = difference * difference;
         float likelihood = half * log_positive(all) - other * log_positive(all + square * inverse) - heard.outside;
         sums[index] += is_inside[index] ? likelihood : 0;
         // An outlier changes the receiver less, as if its noise were multiplied by (f + square / all) / (f + 1).
         float whole = most * all, doubt = noise * stretch * (heard.freedom * all + square);
-        float gain = is_inside[index] ? whole / (known * whole + doubt) : 0;
-        float step = gain * difference;
-        offset[index] += h0 * step;
-        body_x[index] += h1 * step;
-        body_y[index] += h2 * step;
-        c00[index] -= h0 * h0 * gain;
-        c01[index] -= h0 * h1 * gain;
-        c02[index] -= h0 * h2 * gain;
-        c11[index] -= h1 * h1 * gain;
-        c12[index] -= h1 * h2 * gain;
-        c22[index] -= h2 * h2 * gain;
+        float gain = is_inside[index] ? whole / (seen.known * whole + doubt) : 0;
+        correct(
+            seen, gain, gain * difference, offset + index, body_x + index, body_y + index, c00 + index, c01 + index,
+            c02 + index, c11 + index, c12 + index, c22 + index);
     }
 }
 
@@ -110,37 +138,23 @@ INLINE void hear_lasting_block(
     float inverse = 1 / heard.freedom, most = heard.freedom + 1, stretch = heard.caution / heard.share;
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
-        float dx = heard.x - x[index], dy = heard.y - y[index];
-        float scale = heard.directed / __builtin_elementwise_sqrt(dx * dx + dy * dy + near);
-        float ux = dx * scale, uy = dy * scale;
-        float h0 = c00[index] + c01[index] * ux + c02[index] * uy;
-        float h1 = c01[index] + c11[index] * ux + c12[index] * uy;
-        float h2 = c02[index] + c12[index] * ux + c22[index] * uy;
-        float known = h0 + ux * h1 + uy * h2;
-        known = known > 0 ? known : 0;
+        struct aspect seen = aspect_of(
+            heard, x[index], y[index], c00[index], c01[index], c02[index], c11[index], c12[index], c22[index]);
         float mx = x[index] - last_x[index], my = y[index] - last_y[index];
         float rest = last.keep * exp_negative(-last.per_metre * __builtin_elementwise_sqrt(mx * mx + my * my));
         float lasting = heard.noise - last.fading + variance[index];
         float part = rest * rest * (doubtful[index] - lasting) + lasting, expected = rest * error[index];
-        float difference = heard.rssi - mean[index] - expected - offset[index] - ux * body_x[index] - uy * body_y[index];
-        difference = difference < most_difference ? difference : most_difference;
-        difference = difference > -most_difference ? difference : -most_difference;
+        float difference = bounded(
+            heard.rssi - mean[index] - expected - offset[index] - seen.x * body_x[index] - seen.y * body_y[index]);
         float noise = part + last.fading;
-        float all = noise + known, square = difference * difference;
+        float all = noise + seen.known, square = difference * difference;
         float likelihood = half * log_positive(all) - other * log_positive(all + square * inverse) - heard.outside;
         sums[index] += is_inside[index] ? likelihood : 0;
         float whole = most * all, doubt = noise * stretch * (heard.freedom * all + square);
-        float gain = is_inside[index] ? whole / (known * whole + doubt) : 0;
-        float step = gain * difference;
-        offset[index] += h0 * step;
-        body_x[index] += h1 * step;
-        body_y[index] += h2 * step;
-        c00[index] -= h0 * h0 * gain;
-        c01[index] -= h0 * h1 * gain;
-        c02[index] -= h0 * h2 * gain;
-        c11[index] -= h1 * h1 * gain;
-        c12[index] -= h1 * h2 * gain;
-        c22[index] -= h2 * h2 * gain;
+        float gain = is_inside[index] ? whole / (seen.known * whole + doubt) : 0;
+        correct(
+            seen, gain, gain * difference, offset + index, body_x + index, body_y + index, c00 + index, c01 + index,
+            c02 + index, c11 + index, c12 + index, c22 + index);
         // An outlier changes the error less, too.
         float learned = part / all, robust = whole / (heard.freedom * all + square);
         error[index] = expected + learned * (robust < 1 ? robust : 1) * difference;
