@@ -22,7 +22,7 @@ package struct MapInterior: Sendable {
     package private(set) var isKnown: Bool
     /// The walkable areas; without them, the rooms.
     private let areas: [Area]
-    private let obstacles: WallCrossings
+    private let obstacles: WallIndex
     private let surveyed: [MapPoint]
     /// A length in metres that is longer than the map.
     private let length: Double
@@ -34,7 +34,7 @@ package struct MapInterior: Sendable {
         length = map.width + map.height + 1
         guard map.walkable.isEmpty else {
             areas = map.walkable.map(Area.polygon)
-            (isKnown, obstacles, surveyed) = (true, WallCrossings(of: []), [])
+            (isKnown, obstacles, surveyed) = (true, WallIndex(walls: []), [])
             return
         }
         areas = venue.rooms.filter { $0.mapID == map.id }.compactMap(\.area)
@@ -42,7 +42,7 @@ package struct MapInterior: Sendable {
             if case .polygon(let corners) = area { corners + corners.prefix(1) } else { nil }
         }
         let lines = map.walls + outlines
-        obstacles = WallCrossings(of: lines + Self.edges(of: map, near: lines.joined()))
+        obstacles = WallIndex(walls: lines + Self.edges(of: map, near: lines.joined()))
         surveyed =
             usesSurvey ? (venue.radioMap?.fingerprints ?? []).filter { $0.mapID == map.id }.map(\.point) : []
         isKnown = !areas.isEmpty || !lines.isEmpty || !surveyed.isEmpty
@@ -93,7 +93,10 @@ package struct MapInterior: Sendable {
             MapPoint(x: -diagonal, y: diagonal),
         ]
         return directions.count { direction in
-            [length, -length].allSatisfy { obstacles.count(from: point, to: point + direction * $0) > 0 }
+            [length, -length].allSatisfy { length in
+                let end = point + direction * length
+                return obstacles.blocks(fromX: Float(point.x), y: Float(point.y), toX: Float(end.x), y: Float(end.y))
+            }
         } >= Self.enclosing
     }
 }

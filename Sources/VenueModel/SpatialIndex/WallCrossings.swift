@@ -10,11 +10,8 @@ package struct WallCrossings: Hashable, Sendable {
     private let segments: [Segment]
 
     /// Creates a counter for the wall segments of a map.
-    package init(of map: VenueMap) { self.init(of: map.walls) }
-
-    /// Creates a counter for the segments of polylines.
-    package init(of lines: [[MapPoint]]) {
-        segments = lines.flatMap { line in zip(line, line.dropFirst()).map { Segment(start: $0, end: $1) } }
+    package init(of map: VenueMap) {
+        segments = map.walls.flatMap { line in zip(line, line.dropFirst()).map { Segment(start: $0, end: $1) } }
     }
 
     /// Returns the number of wall segments between two points, in a time that is linear in the number of segments.
