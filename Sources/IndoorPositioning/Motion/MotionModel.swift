@@ -58,7 +58,7 @@ extension MotionModel {
             "turnRate", \.turnRate, in: 0...1000, unit: "1/s", "The rate at which a walking user changes velocity."),
         .number(
             "standingWander", \.standingWander, in: 0...100, unit: "m",
-            "The random displacement of a standing device per second."),
+            "The random displacement of a standing device per second; twice this value with a survey."),
         .number(
             "walkingWander", \.walkingWander, in: 0...100, unit: "m",
             "The random displacement of a walking device per second, in addition to its velocity."),

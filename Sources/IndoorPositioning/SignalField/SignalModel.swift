@@ -205,7 +205,8 @@ extension SignalModel {
             "The standard deviation of a survey reading beyond fast fading."),
         .number(
             "fastFading", \.fastFading, in: 0...50, unit: "dB",
-            "The standard deviation of one reading by fast fading and advertising channel."),
+            "The standard deviation of one reading by fast fading and advertising channel; 1.4 times this value with a survey."
+        ),
         .wholeNumber(
             "readingCap", \.readingCap, in: 1...1_000_000,
             "The maximum number of readings at one place that improve their mean."),
