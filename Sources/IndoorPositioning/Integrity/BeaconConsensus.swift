@@ -130,7 +130,7 @@ struct BeaconConsensus: Sendable {
         for index in field.maps.indices where likelihood.isInQuestion(mapIndex: index) {
             placeCells(MapCells(field, mapIndex: index))
         }
-        if field.isSurveyed { cmath_exponentials(totals.count, &totals) }
+        if field.areRatesKnown { cmath_exponentials(totals.count, &totals) }
         var all: Float = 0
         for index in beliefCount..<priors.count { all += priors[index] }
         let scale = (beliefCount > 0 ? Self.gridShare : 1) / max(all, 1e-20)
@@ -148,7 +148,7 @@ struct BeaconConsensus: Sendable {
         init(_ field: SignalField, mapIndex: Int) {
             let map = field.maps[mapIndex]
             (self.mapIndex, grid, priors) = (mapIndex, map.grid, map.prior)
-            logRates = field.isSurveyed ? map.logRate : []
+            logRates = field.areRatesKnown ? map.logRate : []
         }
     }
 
@@ -228,7 +228,7 @@ struct BeaconConsensus: Sendable {
         expected.outside_mean = SignalField.inaudible
         expected.outside_variance = Float(field.model.shadowing * field.model.shadowing)
         expected.outside_rate = Float(field.unheardRate)
-        let power = field.isSurveyed ? Float(field.model.detectionWeight) : 0
+        let power = field.areRatesKnown ? Float(field.model.detectionWeight) : 0
         var start = 0
         while start < count {
             let tables = field.maps[Int(maps[start])].tables

@@ -23,7 +23,7 @@ extension IntegrityMonitor {
     ) {
         let map = field.maps[consensus.mapIndex]
         for reading in evidence.heard { silences.removeAll { $0.beacon == reading.beacon } }
-        guard field.isSurveyed, consensus.variance < Self.sharpVariance,
+        guard field.areRatesKnown, consensus.variance < Self.sharpVariance,
             consensus.mapShares[consensus.mapIndex] > Self.certainShare,
             evidence.heard.count >= 2, seconds.isFinite, let cell = map.grid.cell(at: consensus.mean)
         else { return }

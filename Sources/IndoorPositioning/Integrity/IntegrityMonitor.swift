@@ -134,7 +134,7 @@ struct IntegrityMonitor: Sendable {
     /// Returns the faults for which a beacon is tested: none unless the field knows its level at the position. Away
     /// from the surveyed places, the field extrapolates, and its errors are larger than it expects.
     private func extent(of test: BeaconConsensus.Test, _ field: SignalField) -> TestedBeacons.Extent {
-        guard field.isEstablished(test.beacon), !field.isSurveyed || test.support >= Self.leastSupport else {
+        guard field.isEstablished(test.beacon), !field.areRatesKnown || test.support >= Self.leastSupport else {
             return .nothing
         }
         return tested.extent(isSurveyed: field.isPowerSurveyed(test.beacon))

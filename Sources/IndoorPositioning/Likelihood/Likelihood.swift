@@ -56,7 +56,7 @@ package struct Likelihood {
     ///
     /// - Parameter cells: index of each cell in the map's grid, -1 outside it; as many elements as `sums`.
     package func addRates(to sums: inout [Float], mapIndex index: Int, cells: [Int32]) {
-        guard field.isSurveyed else { return }
+        guard field.areRatesKnown else { return }
         let map = field.maps[index]
         precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
         for heard in evidence.heard {
@@ -73,7 +73,7 @@ package struct Likelihood {
 
     /// Adds the same log-likelihood for every cell of a map, whose sums begin at `first`.
     package func addRates(toGrid sums: inout [Float], first: Int = 0, mapIndex index: Int) {
-        guard field.isSurveyed else { return }
+        guard field.areRatesKnown else { return }
         let map = field.maps[index]
         precondition(sums.count >= first + map.grid.count, "\(sums.count) sums for \(map.grid.count) cells")
         for heard in evidence.heard {

@@ -80,7 +80,7 @@ package struct SignalField: Sendable {
     /// shadowing.
     let pathLossDeviation: Double
     /// Whether detection rates are known, either from a survey or, without one, from path loss.
-    package let isSurveyed: Bool
+    package let areRatesKnown: Bool
     /// Whether a survey or the program's measurement model determines the levels of the beacons on each map. Otherwise,
     /// path loss predicts the levels, and the attenuation of the ceilings is unknown.
     let areLevelsKnown: Bool
@@ -119,7 +119,7 @@ package struct SignalField: Sendable {
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         let shadowing = venue.radioMap == nil ? model.unsurveyedDeviation : model.shadowing
         pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()
-        (maps, isSurveyed) =
+        (maps, areRatesKnown) =
             SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts, cellScale: cellScale)
             .maps()
         walls = venue.maps.map { WallIndex(walls: $0.walls) }

@@ -37,20 +37,20 @@ struct SignalFieldBuilder {
     }
 
     /// Returns the tables of the maps in the venue's order, and whether detection rates are known.
-    func maps() -> (maps: [SignalField.MapField], isSurveyed: Bool) {
+    func maps() -> (maps: [SignalField.MapField], areRatesKnown: Bool) {
         let grids = venue.maps.map { MapGrid(of: $0, in: venue, cellScale: cellScale) }
         var tables = zip(venue.maps, grids).map { map, grid in
             measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
         }
-        let isSurveyed = tables.allSatisfy(\.tellRates) && tables.contains(where: \.hasTables)
-        if !isSurveyed { tables = tables.map(\.withoutRates) }
+        let areRatesKnown = tables.allSatisfy(\.tellRates) && tables.contains(where: \.hasTables)
+        if !areRatesKnown { tables = tables.map(\.withoutRates) }
         let none = Float(model.unheardRate)
         let unheard = Float(model.unheardRate(of: beacons.count))
         let maps = venue.maps.indices.map { index in
             let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
             let priors = Once { prior.makeWeights(on: map, grid: grid) }
             let rates = Once {
-                isSurveyed ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
+                areRatesKnown ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
             }
             // Evaluate the program's prior now, so that it uses no time while the engine runs.
             if isOwnPrior { _ = priors.value }
@@ -58,6 +58,6 @@ struct SignalFieldBuilder {
                 mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,
                 outsideRate: cmath_logf(none))
         }
-        return (maps, isSurveyed)
+        return (maps, areRatesKnown)
     }
 }

@@ -94,7 +94,7 @@ final class GridPosteriorTests: XCTestCase {
             XCTAssertLessThan(plain.distance(to: place), 1.5)
             for shift in [-15, 15] as [Float] {
                 XCTAssertLessThan(
-                    try mean(shift: shift).distance(to: plain), 1, "\(shift) dB, surveyed: \(field.isSurveyed)")
+                    try mean(shift: shift).distance(to: plain), 1, "\(shift) dB, rates known: \(field.areRatesKnown)")
             }
         }
     }

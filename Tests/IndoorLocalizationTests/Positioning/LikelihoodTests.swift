@@ -12,7 +12,7 @@ final class LikelihoodTests: XCTestCase {
             for place in [MapPoint(x: 5, y: 5), MapPoint(x: 10, y: 10), MapPoint(x: 15, y: 4)] {
                 let away = MapPoint(x: place.x < 10 ? place.x + 10 : place.x - 10, y: place.y)
                 let sums = Self.sums(field, Stage.evidence(at: place), [place, away])
-                XCTAssertGreaterThan(sums[0], sums[1] + 1, "\(place), surveyed: \(field.isSurveyed)")
+                XCTAssertGreaterThan(sums[0], sums[1] + 1, "\(place), rates known: \(field.areRatesKnown)")
             }
         }
     }

@@ -63,7 +63,7 @@ final class PositioningPartsTests: XCTestCase {
             let standard = SignalField(venue: venue)
             let asked = SignalField(
                 venue: venue, parts: PositioningParts(measurement: Passing(base: SurveyedPathLoss(venue: venue))))
-            XCTAssertEqual(asked.isSurveyed, standard.isSurveyed)
+            XCTAssertEqual(asked.areRatesKnown, standard.areRatesKnown)
             for (one, other) in zip(asked.maps, standard.maps) {
                 // Summed in another way, to all but the last digits.
                 XCTAssertEqual(one.logRate.count, other.logRate.count)
@@ -133,7 +133,7 @@ final class PositioningPartsTests: XCTestCase {
         }
         let map = field.maps[0]
         let table = try XCTUnwrap(map.tables[0])
-        XCTAssertTrue(field.isSurveyed)
+        XCTAssertTrue(field.areRatesKnown)
         XCTAssertEqual(table.columns, 0..<map.grid.columns)
         XCTAssertEqual(Double(table.rows.count) * map.grid.cellSize, 10, accuracy: 0.01)
         let middle = try XCTUnwrap(table.index(column: map.grid.columns / 2, row: 3))
@@ -147,14 +147,14 @@ final class PositioningPartsTests: XCTestCase {
     func testABeaconThatIsDetectedNowhereHasNoTable() {
         let field = Self.field { _, _ in nil }
         XCTAssertTrue(field.maps[0].tables.allSatisfy { $0 == nil })
-        XCTAssertFalse(field.isSurveyed)
+        XCTAssertFalse(field.areRatesKnown)
     }
 
     func testTheEngineIgnoresIncompleteRates() {
         let field = Self.field { beacon, _ in
             SignalExpectation(rssi: -70, variance: 4, rate: beacon.identity == Stage.identity(0) ? nil : 1)
         }
-        XCTAssertFalse(field.isSurveyed)
+        XCTAssertFalse(field.areRatesKnown)
         XCTAssertTrue(field.maps[0].logRate.isEmpty)
         XCTAssertTrue(field.maps[0].tables.allSatisfy { $0?.logRate.isEmpty ?? false })
     }

@@ -19,7 +19,7 @@ final class ReceiverLearningTests: XCTestCase {
             let learned = try Self.offset(&particles, 0)
             XCTAssertEqual(learned.mean, -12, accuracy: 1)
             XCTAssertLessThan(learned.variance, 3)
-            XCTAssertGreaterThan(sums[0], sums[1] + 10, "surveyed: \(field.isSurveyed)")
+            XCTAssertGreaterThan(sums[0], sums[1] + 10, "rates known: \(field.areRatesKnown)")
         }
     }
 

@@ -19,7 +19,7 @@ final class SignalFieldTests: XCTestCase {
     }
 
     func testAPacketWithoutDetectionEvidenceHasNoRates() {
-        XCTAssertFalse(Stage.uncountedField.isSurveyed)
+        XCTAssertFalse(Stage.uncountedField.areRatesKnown)
         XCTAssertTrue(Stage.uncountedField.maps[0].logRate.isEmpty)
         XCTAssertEqual(Set(Stage.uncountedField.maps[0].prior), [1])
     }
@@ -164,7 +164,7 @@ final class SignalFieldTests: XCTestCase {
         (model.unsurveyedDetectionWeight, model.sensitivity, model.sensitivityWidth) = (0.5, -75, 3)
         model.unsurveyedRate = 0.4
         let field = SignalField(venue: Stage.venue, model: model)
-        XCTAssertTrue(field.isSurveyed)
+        XCTAssertTrue(field.areRatesKnown)
         XCTAssertEqual(field.model.detectionWeight, 0.5)
         for point in [MapPoint(x: 2.2, y: 2.2), MapPoint(x: 9.1, y: 10.3), MapPoint(x: 18.6, y: 18.2)] {
             let mean = try XCTUnwrap(value(\.mean, at: point, beacon: 0, in: field))
