@@ -69,7 +69,7 @@ final class FleetEngineTests: XCTestCase {
         // No tag is located, and the gateways send all the same.
         XCTAssertEqual(activity.latest, ["gateway-1": Self.start, "gateway-2": Self.start])
         XCTAssertEqual(
-            activity.strangers.map(\.text),
+            activity.unknownGateways.map(\.text),
             [
                 #"unknown gateway "AA:BB:CC:DD:EE:01""#, #"unknown gateway "gatewy-3": is it "gateway-3"?"#,
                 #"unknown gateway "porch""#,

@@ -165,14 +165,14 @@ function stateOf(one, knowsMessages) {
 /**
  * Lists the gateways without a receiver, and the receivers, those with a problem first.
  * @param {Map<string, any>} receivers
- * @param {any[]|undefined} strangers undefined if the server doesn't know what gateways have sent
+ * @param {any[]|undefined} unknownGateways undefined if the server doesn't know what gateways have sent
  * @param {number} now
  */
-export function showReceivers(receivers, strangers, now) {
-  const knowsMessages = strangers !== undefined;
+export function showReceivers(receivers, unknownGateways, now) {
+  const knowsMessages = unknownGateways !== undefined;
   const sorted = [...receivers.values()].sort(
     (a, b) => rank(a, knowsMessages) - rank(b, knowsMessages) || a.id.localeCompare(b.id));
-  const unknown = strangers ?? [];
+  const unknown = unknownGateways ?? [];
   byId("receivers").hidden = sorted.length + unknown.length === 0;
   const list = byId("receiver-list");
   const text = JSON.stringify([
@@ -182,7 +182,7 @@ export function showReceivers(receivers, strangers, now) {
   if (list.dataset.shown !== text) {
     list.dataset.shown = text;
     list.replaceChildren(
-      ...unknown.map((one) => make("li", { "data-stranger": one.name },
+      ...unknown.map((one) => make("li", { "data-unknown": one.name },
         make("span", { class: "problem" }, one.text), make("span", { class: "last" }))),
       ...sorted.map((one) => make("li", { "data-receiver": one.id },
         make("span", { class: "name" }, one.id),

@@ -25,7 +25,7 @@ export class TagStore {
     /** @type {Map<string, any>} */
     this.receivers = new Map();
     /** The gateways without a receiver; undefined if the server doesn't know. @type {any[]|undefined} */
-    this.strangers = undefined;
+    this.unknownGateways = undefined;
     /** @type {any} */
     this.renewal = undefined;
     /** The run of the server, whose changes are numbered. */
@@ -74,7 +74,7 @@ export class TagStore {
   async loadReceivers() {
     const { receivers, unknown } = await request("receivers");
     this.receivers = new Map(receivers.map((/** @type {any} */ one) => [one.id, one]));
-    this.strangers = unknown;
+    this.unknownGateways = unknown;
     const times = [...receivers, ...(unknown ?? [])].map((one) => Date.parse(one.lastMessage)).filter(Number.isFinite);
     this.ahead = Math.max(this.ahead, ...times.map((time) => time - Date.now()));
   }

@@ -218,7 +218,7 @@ export class TagsApp {
     const mapName = (/** @type {number} */ id) => this.mapName(id);
     this.list.show(this.scene.selected, mapName);
     showSelection(this.selectedTag, this.store.now, mapName);
-    showReceivers(this.store.receivers, this.store.strangers, this.store.now);
+    showReceivers(this.store.receivers, this.store.unknownGateways, this.store.now);
   }
 
   /**

@@ -6,7 +6,7 @@ import IndoorVocabulary
 /// distinguishes the two cases.
 public struct GatewayActivity: Hashable, Sendable {
     /// A gateway whose name the venue doesn't have.
-    public struct Stranger: Hashable, Sendable {
+    public struct UnknownGateway: Hashable, Sendable {
         /// The name in its messages.
         public var name: String
         /// The time of its latest message.
@@ -27,13 +27,13 @@ public struct GatewayActivity: Hashable, Sendable {
         }
     }
 
-    /// The limit on the number of strangers; those that sent most recently are kept.
-    public static let mostStrangers = 100
+    /// The limit on the number of unknown gateways; those that sent most recently are kept.
+    public static let mostUnknownGateways = 100
 
     /// The time of the latest message of each receiver that has sent one, by its name in the venue.
     public var latest: [String: Instant] = [:]
     /// The gateways without a receiver, in the order of their names.
-    public var strangers: [Stranger] = []
+    public var unknownGateways: [UnknownGateway] = []
 
     /// Creates the activity of gateways that haven't sent anything.
     public init() {}
@@ -62,28 +62,28 @@ package struct NearestReceivers: Sendable {
     ) -> GatewayActivity {
         var activity = GatewayActivity()
         activity.latest = monitor.latestMessages
-        var strangers: [GatewayActivity.Stranger] = []
+        var unknownGateways: [GatewayActivity.UnknownGateway] = []
         for sender in senders {
             if let index = monitor.directory.index(of: sender.name) {
                 let id = monitor.receivers[index].id
                 activity.latest[id] = max(activity.latest[id] ?? sender.latest, sender.latest)
             } else {
-                strangers.append(GatewayActivity.Stranger(name: sender.name, latest: sender.latest))
+                unknownGateways.append(GatewayActivity.UnknownGateway(name: sender.name, latest: sender.latest))
             }
         }
-        strangers.sort { ($1.latest, $0.name) < ($0.latest, $1.name) }
-        activity.strangers = Array(strangers.prefix(GatewayActivity.mostStrangers))
+        unknownGateways.sort { ($1.latest, $0.name) < ($0.latest, $1.name) }
+        activity.unknownGateways = Array(unknownGateways.prefix(GatewayActivity.mostUnknownGateways))
         var searches = 0
-        for index in activity.strangers.indices {
-            let name = activity.strangers[index].name
+        for index in activity.unknownGateways.indices {
+            let name = activity.unknownGateways[index].name
             if found[name] == nil, searches < Self.searches {
                 searches += 1
                 if found.count >= Self.limit { found = [:] }
                 found[name] = .some(monitor.directory.nearest(to: name))
             }
-            activity.strangers[index].nearest = found[name] ?? nil
+            activity.unknownGateways[index].nearest = found[name] ?? nil
         }
-        activity.strangers.sort { $0.name < $1.name }
+        activity.unknownGateways.sort { $0.name < $1.name }
         return activity
     }
 }

@@ -32,7 +32,7 @@ package actor TagBoard: FleetOutputSink {
     private var notices = FirstInFirstOut<(number: UInt64, notice: Notice)>()
     private var receiversByID: [String: ReceiverStatus] = [:]
     /// The gateways without a receiver; nil if the server doesn't know the activity of gateways.
-    package private(set) var strangers: [GatewayActivity.Stranger]?
+    package private(set) var unknownGateways: [GatewayActivity.UnknownGateway]?
     /// The tags in order of their keys; nil after a change of the set.
     private var sortedTags: [TagKey]?
     /// The time of the newest output.
@@ -99,7 +99,7 @@ package actor TagBoard: FleetOutputSink {
 
     /// Applies the activity of gateways. Streams report the first message of a receiver.
     package func write(_ activity: GatewayActivity) async {
-        strangers = activity.strangers
+        unknownGateways = activity.unknownGateways
         for (id, latest) in activity.latest {
             guard var status = receiversByID[id], status.lastMessage != latest else { continue }
             let isFirst = status.lastMessage == nil

@@ -47,12 +47,12 @@ enum TagJSON {
     }
 
     /// Writes a gateway without a receiver as an object.
-    static func write(_ stranger: GatewayActivity.Stranger, to json: inout JSONWriter) {
+    static func write(_ gateway: GatewayActivity.UnknownGateway, to json: inout JSONWriter) {
         json.beginObject()
-        json.add("name", stranger.name)
-        json.add("nearest", stranger.nearest)
-        json.add("text", stranger.text)
-        json.add("lastMessage", time: stranger.latest)
+        json.add("name", gateway.name)
+        json.add("nearest", gateway.nearest)
+        json.add("text", gateway.text)
+        json.add("lastMessage", time: gateway.latest)
         json.endObject()
     }
 

@@ -204,17 +204,17 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     private func receivers() async -> HTTPResponse {
-        let (receivers, strangers) = (await board.receivers, await board.strangers)
+        let (receivers, unknownGateways) = (await board.receivers, await board.unknownGateways)
         return Self.json(
             TagJSON.object { json in
                 json.name("receivers")
                 json.beginArray()
                 for receiver in receivers { TagJSON.write(receiver, to: &json) }
                 json.endArray()
-                guard let strangers else { return }
+                guard let unknownGateways else { return }
                 json.name("unknown")
                 json.beginArray()
-                for stranger in strangers { TagJSON.write(stranger, to: &json) }
+                for gateway in unknownGateways { TagJSON.write(gateway, to: &json) }
                 json.endArray()
             })
     }

@@ -10,13 +10,13 @@ struct TrackLog {
         let intake: IntakeStatistics
         let statistics: FleetStatistics
         let problems: [IntakeProblem]
-        let strangers: [GatewayActivity.Stranger]
+        let unknownGateways: [GatewayActivity.UnknownGateway]
 
         init(_ engine: FleetEngine) async {
             intake = await engine.intakeStatistics
             statistics = await engine.statistics
             problems = await engine.problems
-            strangers = await engine.activity.strangers
+            unknownGateways = await engine.activity.unknownGateways
         }
     }
 
@@ -65,13 +65,13 @@ struct TrackLog {
     }
 
     mutating func write(_ state: State) {
-        for stranger in state.strangers
-        where unknownReceivers.count < Self.mostNames && unknownReceivers.insert(stranger.name).inserted {
+        for gateway in state.unknownGateways
+        where unknownReceivers.count < Self.mostNames && unknownReceivers.insert(gateway.name).inserted {
             let remedy =
-                stranger.nearest == nil
+                gateway.nearest == nil
                 ? ": add it to the venue, or to the aliases of a receiver"
                 : " Correct its name on the gateway, or add it to the aliases of the receiver"
-            StandardError.line(stranger.text + remedy, .warning)
+            StandardError.line(gateway.text + remedy, .warning)
         }
         for problem in state.problems
         where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.topic).inserted {

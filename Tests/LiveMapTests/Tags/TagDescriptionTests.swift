@@ -65,7 +65,7 @@ final class TagDescriptionTests: XCTestCase {
         ])
         var activity = GatewayActivity()
         activity.latest = ["east": TagStage.start]
-        activity.strangers = [.init(name: "wets", latest: TagStage.start, nearest: "west")]
+        activity.unknownGateways = [.init(name: "wets", latest: TagStage.start, nearest: "west")]
         board.put(activity)
         board.put([try TagStage.output("gone", 1, .present)])
         board.drop([.name("gone")])

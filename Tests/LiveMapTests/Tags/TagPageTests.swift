@@ -255,16 +255,16 @@ final class TagPageTests: BrowserTestCase {
         let map = try shown(board)
         var activity = GatewayActivity()
         activity.latest = ["east": TagStage.start.advanced(by: .seconds(58))]
-        activity.strangers = [
+        activity.unknownGateways = [
             .init(name: "wets", latest: TagStage.start.advanced(by: .seconds(60)), nearest: "west")
         ]
         board.put(activity)
-        try map.page.wait(until: "document.querySelector('[data-stranger=wets]') !== null")
+        try map.page.wait(until: "document.querySelector('[data-unknown=wets]') !== null")
         func lines(_ selector: String) throws -> [String] {
             try map.text(of: selector).split(separator: "\n").map(String.init)
         }
         XCTAssertEqual(
-            try lines("[data-stranger=wets]").first?.lowercased(), #"unknown gateway "wets": is it "west"?"#)
+            try lines("[data-unknown=wets]").first?.lowercased(), #"unknown gateway "wets": is it "west"?"#)
         XCTAssertEqual(try lines("[data-receiver=west]"), ["west", "No message yet"])
         let east = try lines("[data-receiver=east]")
         XCTAssertEqual(Array(east.prefix(2)), ["east", "Sends"])
@@ -275,9 +275,9 @@ final class TagPageTests: BrowserTestCase {
             ["wets", "west", "east"])
         // The latest message comes without a change of health.
         activity.latest["west"] = TagStage.start.advanced(by: .seconds(61))
-        activity.strangers = []
+        activity.unknownGateways = []
         board.put(activity)
-        try map.page.wait(until: "document.querySelector('[data-stranger]') === null")
+        try map.page.wait(until: "document.querySelector('[data-unknown]') === null")
         XCTAssertEqual(Array(try lines("[data-receiver=west]").prefix(2)), ["west", "Sends"])
         XCTAssertEqual(map.page.problems, [])
     }

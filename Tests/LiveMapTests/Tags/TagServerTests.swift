@@ -140,7 +140,7 @@ final class TagServerTests: XCTestCase {
         XCTAssertNil(before["unknown"], "the server doesn't know what gateways have sent")
         var activity = GatewayActivity()
         activity.latest = ["east": TagStage.start]
-        activity.strangers = [
+        activity.unknownGateways = [
             .init(name: "other", latest: TagStage.start), .init(name: "wets", latest: TagStage.start, nearest: "west"),
         ]
         board.put(activity)
