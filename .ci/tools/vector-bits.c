@@ -34,6 +34,7 @@ static float uniform(float low, float high) {
 
 static float mean[grid_cells], variance[grid_cells], rate[grid_cells], sums[grid_cells], prior[grid_cells];
 static float states[9][room];
+static float error[room], error_variance[room], last_x[room], last_y[room];
 static float x[room], y[room], velocity_x[room], velocity_y[room], bias[room], scale[room], weight[room], values[room];
 static bool is_walking[room];
 static int32_t cells[room], slots[room], lookup[grid_cells + 1], found[grid_cells + 2], picks[room + 1];
@@ -108,10 +109,32 @@ static void receivers(int level) {
     HASH(states);
     HASH(values);
     tell("receivers");
-    cmath_hear_grid_at(level, &heard, columns, -1.5f, 2.25f, 0.9f, all, sums);
+    for (size_t index = 0; index < room; index++) {
+        error[index] = uniform(-6, 6);
+        error_variance[index] = uniform(1, 60);
+        last_x[index] = x[index] + uniform(-2, 2);
+        last_y[index] = y[index] + uniform(-2, 2);
+    }
+    const struct cmath_lasting last = {
+        .error = error, .variance = error_variance, .x = last_x, .y = last_y, .keep = 0.9f, .per_metre = 0.5f, .fading = 8};
+    for (int turn = 0; turn < 4; turn++) {
+        heard.rssi += 7;
+        heard.directed = turn != 1;
+        cmath_hear_lasting_at(level, &heard, &last, columns, cells, x, y, first, count, all, values);
+    }
     HASH(states);
-    HASH(sums);
-    tell("receivers-of-a-grid");
+    HASH(values);
+    HASH(error);
+    HASH(error_variance);
+    HASH(last_x);
+    HASH(last_y);
+    tell("lasting-errors");
+    for (int32_t step = 1; step <= 3; step += 2) {
+        cmath_hear_grid_at(level, &heard, columns, -1.5f, 2.25f, 0.9f, step, all, sums);
+        HASH(states);
+        HASH(sums);
+        tell(step == 1 ? "receivers-of-a-grid" : "receivers-of-each-third-row");
+    }
 }
 
 static void posterior(int level) {
