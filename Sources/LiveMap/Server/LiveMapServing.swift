@@ -13,8 +13,9 @@ final class LiveMapServing: Sendable {
         var connections: ConnectionTable
         /// The sockets of the open connections. libmicrohttpd closes a socket after it has reported the end.
         var sockets: [ConnectionTable.ID: Int32] = [:]
-        /// Whether a task waits for the next deadline.
-        var isWatched = false
+        /// The task that waits for the next deadline, and the time at which it wakes up.
+        var watch: (number: Int, until: ContinuousClock.Instant, task: Task<Void, Never>)?
+        var watchCount = 0
         var isStopped = false
 
         /// Shuts down the socket of a connection, which libmicrohttpd then closes.
@@ -66,24 +67,38 @@ final class LiveMapServing: Sendable {
         state.withLock { $0.connections.beginWork(for: Self.id(connection)) }
     }
 
-    /// Starts the task that closes the connections of slow clients, unless it runs.
+    /// Starts the task that closes the connections of slow clients, unless one wakes up early enough.
     private func watch(_ state: inout State) {
-        guard !state.isWatched, !state.isStopped else { return }
-        state.isWatched = true
-        Task { [weak self] in
-            while let deadline = self?.closeOverdue() {
+        guard !state.isStopped, let deadline = state.connections.nextDeadline else { return }
+        if let watch = state.watch, watch.until <= deadline { return }
+        state.watch?.task.cancel()
+        state.watchCount += 1
+        let number = state.watchCount
+        let task = Task { [weak self] in
+            var next: ContinuousClock.Instant? = deadline
+            while let deadline = next {
                 // At most ten checks per second, because the deadlines of many connections are close together.
-                try? await Task.sleep(until: max(deadline, .now + .milliseconds(100)), clock: .continuous)
+                let wake = max(deadline, .now + .milliseconds(100))
+                guard (try? await Task.sleep(until: wake, clock: .continuous)) != nil else { return }
+                next = self?.closeOverdue(number)
             }
         }
+        state.watch = (number, deadline, task)
     }
 
-    /// Closes connections whose request has not arrived in time; returns the next deadline, or nil if there is none.
-    private func closeOverdue() -> ContinuousClock.Instant? {
+    /// Closes connections whose request has not arrived in time.
+    ///
+    /// - Parameter number: the number of the task that calls this.
+    /// - Returns: the next deadline; nil if there is none, or if another task waits for it.
+    private func closeOverdue(_ number: Int) -> ContinuousClock.Instant? {
         state.withLock { state in
+            guard state.watch?.number == number else { return nil }
             for id in state.connections.overdue(at: .now) { state.shutDown(id) }
-            let next = state.isStopped ? nil : state.connections.nextDeadline
-            if next == nil { state.isWatched = false }
+            guard !state.isStopped, let next = state.connections.nextDeadline else {
+                state.watch = nil
+                return nil
+            }
+            state.watch?.until = next
             return next
         }
     }

@@ -161,6 +161,28 @@ final class LiveMapStreamTests: XCTestCase {
         try RawClient.wait(for: "the end of the connection") { server.connectionCount == 0 }
     }
 
+    /// The server already waits for the end of an idle connection's long silence when the slow client connects.
+    func testAHeadHasItsDeadlineBesideAnIdleConnection() throws {
+        let server = try server {
+            $0.head = .milliseconds(200)
+            $0.silence = .seconds(3600)
+        }
+        let port = server.address.port
+        let idle = try RawClient(port: port)
+        idle.send("GET /api/v1/health HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+        try idle.receive { $0.contains("200 OK") }
+        // After the first slow client is gone, the server waits for the end of the idle connection's silence only.
+        for name in ["first", "second"] {
+            let slow = try RawClient(port: port)
+            slow.send("G")
+            try RawClient.wait(for: "the end of the \(name) slow connection") {
+                slow.receive(waiting: 10)
+                return slow.isClosed
+            }
+        }
+        XCTAssertFalse(idle.isClosed)
+    }
+
     func testAThousandConnectionsLeaveNothingBehind() throws {
         // A connection that the client closes within its request line may be noticed only by its silence.
         let server = try server {
