@@ -2,7 +2,7 @@ import Foundation
 import LocalizationFigures
 import XCTest
 
-/// The pixels of a figure as `rsvg-convert` renders it.
+/// The pixels of a figure as `rsvg-convert` or a browser renders it.
 struct RenderedFigure {
     enum Failure: Error, CustomStringConvertible {
         case failed(String, status: Int32, errors: String)
@@ -21,8 +21,27 @@ struct RenderedFigure {
     /// Renders the document with a pixel of the image for each of its pixels.
     ///
     /// - Throws: `Failure` if the renderer rejects the document.
-    init(_ svg: String) throws {
-        let png = try Self.png(svg)
+    init(_ svg: String) throws { try self.init(png: Self.png(svg)) }
+
+    /// Renders the document in Chromium. The image is larger than the document.
+    init(inBrowser figure: Figure) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "figure-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (document, image) = (folder.appending(path: "figure.svg"), folder.appending(path: "figure.png"))
+        try Data(figure.svg.utf8).write(to: document)
+        let size = "\(Int(figure.width) + 40),\(Int(figure.height) + 200)"
+        _ = try Self.run(
+            "chromium",
+            [
+                "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                "--force-color-profile=srgb", "--no-first-run", "--user-data-dir=\(folder.path)/profile",
+                "--screenshot=\(image.path)", "--window-size=\(size)", document.absoluteString,
+            ], input: Data())
+        try self.init(png: Data(contentsOf: image))
+    }
+
+    private init(png: Data) throws {
         let pixels = try Self.run("python3", ["-c", Self.decoder], input: png)
         let header = pixels.prefix(8).map { Int($0) }
         width = header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3]
@@ -35,6 +54,18 @@ struct RenderedFigure {
     /// - Throws: `Failure` if the renderer rejects the document.
     @discardableResult static func png(_ svg: String) throws -> Data {
         try run("rsvg-convert", ["--format", "png"], input: Data(svg.utf8))
+    }
+
+    /// The mean brightness, from 0 to 255, of the squares of `size` pixels in the top left part of the image, in rows.
+    func brightness(ofSquares size: Int, columns: Int, rows: Int) -> [Double] {
+        (0..<rows * columns).map { square in
+            var sum = 0
+            for y in 0..<size {
+                let start = ((square / columns * size + y) * width + square % columns * size) * 3
+                for byte in bytes[start..<start + 3 * size] { sum += Int(byte) }
+            }
+            return Double(sum) / Double(3 * size * size)
+        }
     }
 
     /// Returns the columns that have a pixel of a colour, which is given as hexadecimal digits.
