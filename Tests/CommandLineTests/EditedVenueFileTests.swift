@@ -53,4 +53,28 @@ final class EditedVenueFileTests: XCTestCase {
             XCTFail("there is no document")
         } catch { XCTAssertTrue("\(error)".contains("No such file or directory"), "\(error)") }
     }
+
+    /// The page shows the problems of `check`, so that a person who begins with an image learns what is missing.
+    func testAPlanWithoutAnInsideIsAProblem() async throws {
+        let folder = try temporaryFolder() + "/packet"
+        try FileManager.default.copyItem(atPath: try FixtureFolder("office").path, toPath: folder)
+        let file = try EditedVenueFile(packet: folder)
+        func problems() async throws -> [String] {
+            let edition = try await file.edition()
+            return await file.check(edition).problems.map(\.message).filter { $0.contains("inside of the building") }
+        }
+        let whole = try await problems()
+        XCTAssertEqual(whole, [])
+        let path = folder + "/venue.json"
+        let data = try Data(contentsOf: URL(filePath: path))
+        var document = try XCTUnwrap(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        document["rooms"] = nil
+        document["maps"] = (document["maps"] as? [[String: Any]])?.map { map in
+            map.filter { !["walls", "walkable"].contains($0.key) }
+        }
+        try JSONSerialization.data(withJSONObject: document).write(to: URL(filePath: path))
+        let empty = try await problems()
+        XCTAssertEqual(empty.count, document["maps"].flatMap { $0 as? [Any] }?.count)
+        XCTAssertTrue(empty.first?.contains("add rooms, walls or walkable areas") ?? false)
+    }
 }
