@@ -255,16 +255,21 @@ final class MarkTests: XCTestCase {
         await work.stop()
     }
 
+    private func pressure(at seconds: Double) -> SensorReading {
+        .pressure(PressureSample(instant: Instant(seconds: seconds), hectopascals: 1000))
+    }
+
     func testALateUndoIsRefused() {
         var buffer = MarkBuffer()
-        let pressure = { (seconds: Double) in
-            SensorReading.pressure(PressureSample(instant: Instant(seconds: seconds), hectopascals: 1000))
-        }
-        XCTAssertEqual(buffer.add(pressure(0)).count, 0)
+        buffer.add(pressure(at: 0))
         buffer.insert(Truth(instant: Instant(seconds: 0.5), mapID: 1, point: MapPoint(x: 1, y: 1)))
-        XCTAssertEqual(buffer.add(pressure(0.2)).count, 0, "a late reading precedes the mark")
+        buffer.add(pressure(at: 0.2))
+        XCTAssertEqual(buffer.release().count, 0, "a late reading precedes the mark")
         var written: [RecordingEntry] = []
-        for second in 1...200 { written += buffer.add(pressure(Double(second))) }
+        for second in 1...200 {
+            buffer.add(pressure(at: Double(second)))
+            written += buffer.release()
+        }
         XCTAssertNil(buffer.removeLastMark())
         written += buffer.drain()
         XCTAssertEqual(written.count, 203)
@@ -272,26 +277,59 @@ final class MarkTests: XCTestCase {
         guard case .truth? = written.dropFirst(2).first else { return XCTFail("\(written.prefix(4))") }
     }
 
-    func testRareReadingsLeaveTheBufferAfterAMinute() {
+    func testReadingsStayInTheBufferOnlyBehindAMark() {
         var buffer = MarkBuffer()
-        var written = 0
-        for index in 0..<12 {
-            let sample = PressureSample(instant: Instant(seconds: Double(index) * 10), hectopascals: 1000)
-            written += buffer.add(.pressure(sample)).count
-            XCTAssertGreaterThanOrEqual(written, index - 6, "after \(index * 10) s")
-        }
-        XCTAssertEqual(written + buffer.drain().count, 12)
+        for second in 0...20 { buffer.add(pressure(at: Double(second))) }
+        XCTAssertEqual(buffer.release().count, 19)
+        XCTAssertEqual(buffer.entries.compactMap(\.instant), [Instant(seconds: 19), Instant(seconds: 20)])
+        buffer.insert(Truth(instant: Instant(seconds: 20.5), mapID: 1, point: MapPoint(x: 1, y: 1)))
+        for second in 21...50 { buffer.add(pressure(at: Double(second))) }
+        XCTAssertEqual(buffer.release().count, 2)
+        XCTAssertEqual(buffer.entries.count, 31)
+        buffer.add(pressure(at: 51))
+        XCTAssertEqual(buffer.release().count, 1, "the mark can't be undone any more")
     }
 
-    func testALargeBufferLeavesTheOldestEntries() {
-        var buffer = MarkBuffer()
-        var written = 0
-        for index in 0..<70_000 {
-            let sample = PressureSample(instant: Instant(seconds: Double(index) / 10_000), hectopascals: 1000)
-            written += buffer.add(.pressure(sample)).count
+    /// A killed scan leaves the entries of the buffer too, although a mark among them can still be undone.
+    func testTheFileHasTheEntriesThatCanStillChange() throws {
+        let folder = try temporaryFolder()
+        let mark = RecordingEntry.truth(Truth(instant: Instant(seconds: 2.5), mapID: 1, point: MapPoint(x: 1, y: 1)))
+        let readings = (0...4).map { RecordingEntry.measurement(pressure(at: Double($0))) }
+        for name in ["walk.jsonl", "walk.jsonl.gz"] {
+            let path = "\(folder)/\(name)"
+            func stored() throws -> [RecordingEntry] {
+                var reader = try RecordingReader(path: path)
+                return try reader.readAll().filter { if case .header = $0 { false } else { true } }
+            }
+            var output = try ConvertedOutput(
+                OutputFile(path: path, isPrivate: true), format: .recording, header: RecordingHeader(), startMicroseconds: 0, adapter: 0,
+                strictness: .lenient)
+            try output.write(readings[0])
+            try output.appear()
+            try output.checkpoint(followedBy: [readings[1], readings[2], mark, readings[3]])
+            XCTAssertEqual(try stored(), [readings[0], readings[1], readings[2], mark, readings[3]], name)
+            try output.checkpoint(followedBy: [readings[1], readings[2]])
+            XCTAssertEqual(try stored(), Array(readings[0...2]), "the mark is undone in \(name)")
+            try output.write(readings[1])
+            XCTAssertGreaterThanOrEqual(try stored().count, 2, "nothing is lost before the next checkpoint of \(name)")
+            try output.checkpoint(followedBy: [readings[2], readings[3]])
+            XCTAssertEqual(try stored(), Array(readings[0...3]), name)
+            for reading in readings[2...] { try output.write(reading) }
+            try output.close()
+            XCTAssertEqual(try stored(), readings, name)
         }
-        XCTAssertGreaterThan(written, 30_000)
-        XCTAssertEqual(written + buffer.drain().count, 70_000)
+    }
+
+    func testAFullBufferReleasesItsOlderHalf() {
+        var buffer = MarkBuffer()
+        buffer.insert(Truth(instant: .zero, mapID: 1, point: MapPoint(x: 1, y: 1)))
+        for index in 0..<MarkBuffer.limit - 1 {
+            XCTAssertFalse(buffer.isFull)
+            buffer.add(pressure(at: Double(index) / 10_000))
+        }
+        XCTAssertTrue(buffer.isFull)
+        XCTAssertEqual(buffer.release().count, MarkBuffer.limit / 2)
+        XCTAssertEqual(buffer.drain().count, MarkBuffer.limit / 2)
     }
 
     func testWrongOptionsOfGroundTruthAreRefused() throws {

@@ -30,7 +30,7 @@ struct LiveRecorder: ~Copyable {
     ///
     /// - Parameters:
     ///   - stay: the place and the room in which the device stays.
-    ///   - acceptsMarks: whether `mark(_:at:)` will be called. The file then lags behind by half a minute.
+    ///   - acceptsMarks: whether `mark(_:at:)` will be called.
     ///   - wallClock: the source's wall clock, for the start time; nil uses the machine's clock.
     init(
         _ target: RecordTarget, stay: Stay? = nil, acceptsMarks: Bool = false,
@@ -53,14 +53,15 @@ struct LiveRecorder: ~Copyable {
         let rebased = timeline.rebase(reading)
         guard file != nil else { return try begin(with: rebased) }
         let late = late(rebased)
-        for entry in marks?.add(late) ?? [.measurement(late)] { try file?.write(entry) }
+        if marks != nil { marks?.add(late) } else { try file?.write(.measurement(late)) }
         try save()
     }
 
     /// Makes the entries of the last second readable in the file, also if the program is killed later.
     private mutating func save() throws {
-        guard checkpoint.duration(to: .now) >= Self.checkpointInterval else { return }
-        try file?.checkpoint()
+        guard marks?.isFull == true || checkpoint.duration(to: .now) >= Self.checkpointInterval else { return }
+        for entry in marks?.release() ?? [] { try file?.write(entry) }
+        try file?.checkpoint(followedBy: marks?.entries ?? [])
         checkpoint = .now
     }
 

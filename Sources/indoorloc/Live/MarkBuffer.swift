@@ -7,23 +7,30 @@ import ScanRecording
 struct MarkBuffer {
     /// The time for which a mark can be undone.
     static let span = Duration.seconds(30)
-    /// The maximum number of entries. A busy hall exceeds it in less than `span`.
+    /// The maximum number of entries. A busy hall can exceed it in less than `span`.
     static let limit = 65_536
 
-    private var entries: [RecordingEntry] = []
-    /// The number of entries at which the buffer next removes the old ones.
-    private var checkedCount = 64
+    /// The time after which no reading or key press from before arrives.
+    static let lateness = Duration.seconds(1)
 
-    /// Adds a reading, which is later than all earlier ones, and returns the entries that leave the buffer.
-    mutating func add(_ reading: SensorReading) -> [RecordingEntry] {
-        insert(.measurement(reading), at: reading.instant)
-        let oldest = reading.instant.advanced(by: .zero - Self.span)
-        // The buffer doesn't remove entries after each reading, because a removal moves all remaining entries.
-        let isLate = (entries.first?.instant ?? .zero).duration(to: reading.instant) >= Self.span * 2
-        guard isLate || entries.count >= Self.limit || entries.count >= checkedCount else { return [] }
-        let count =
-            entries.count >= Self.limit ? entries.count / 2 : entries.prefix { ($0.instant ?? .zero) < oldest }.count
-        checkedCount = (entries.count - count) * 2 + 64
+    /// The entries, in the order of time.
+    private(set) var entries: [RecordingEntry] = []
+
+    /// Whether the buffer has its maximum number of entries.
+    var isFull: Bool { entries.count >= Self.limit }
+
+    /// Adds a reading.
+    mutating func add(_ reading: SensorReading) { insert(.measurement(reading), at: reading.instant) }
+
+    /// Removes and returns the entries that no mark or undo can change any more: those before `span`, and those before
+    /// the first mark and before `lateness`. A full buffer also releases its older half.
+    mutating func release() -> [RecordingEntry] {
+        guard let latest = entries.last?.instant else { return [] }
+        let (oldest, settled) = (latest.advanced(by: .zero - Self.span), latest.advanced(by: .zero - Self.lateness))
+        let firstMark = entries.firstIndex(where: Self.isMark) ?? entries.count
+        var count = entries.prefix(firstMark).prefix { ($0.instant ?? .zero) < settled }.count
+        if count == firstMark { count += entries[count...].prefix { ($0.instant ?? .zero) < oldest }.count }
+        if isFull { count = max(count, entries.count / 2) }
         defer { entries.removeFirst(count) }
         return Array(entries.prefix(count))
     }
@@ -37,8 +44,7 @@ struct MarkBuffer {
 
     /// Removes the latest mark and returns it; nil if none is in the buffer.
     mutating func removeLastMark() -> Truth? {
-        let place = entries.lastIndex { if case .truth = $0 { true } else { false } }
-        guard let place, case .truth(let truth) = entries.remove(at: place) else { return nil }
+        guard let place = entries.lastIndex(where: Self.isMark), case .truth(let truth) = entries.remove(at: place) else { return nil }
         return truth
     }
 
@@ -47,6 +53,8 @@ struct MarkBuffer {
         defer { entries = [] }
         return entries
     }
+
+    private static func isMark(_ entry: RecordingEntry) -> Bool { if case .truth = entry { true } else { false } }
 
     private mutating func insert(_ entry: RecordingEntry, at instant: Instant) {
         let place = entries.lastIndex { ($0.instant ?? .zero) <= instant }.map { $0 + 1 } ?? 0

@@ -11,6 +11,10 @@ final class OutputDraft {
     /// The temporary and the final path; nil for a file that is written in place.
     private let names: (temporary: String, final: String)?
     private var isCommitted = false
+    /// The offset at which the provisional part begins; nil without one.
+    private var provisionalStart: off_t?
+    /// Whether the file may be longer than what was written last.
+    private var mayBeTooLong = false
 
     /// Opens the file, which `OutputFile.check()` has accepted.
     init(of output: OutputFile) throws(OutputFile.Failure) {
@@ -53,6 +57,32 @@ final class OutputDraft {
     func append(_ bytes: [UInt8]) throws(OutputFile.Failure) {
         let error = FileDescriptor.write(bytes[...], to: descriptor)
         if error != 0 { throw OutputFile.Failure(path: output.path, error: error) }
+    }
+
+    /// Begins a part of the file that later content replaces; returns false if the file isn't a new one.
+    func beginProvisionalPart() -> Bool {
+        guard names != nil else { return false }
+        let offset = lseek(descriptor, 0, SEEK_CUR)
+        guard offset >= 0 else { return false }
+        provisionalStart = offset
+        return true
+    }
+
+    /// Continues where the provisional part began. Its bytes stay in the file until others replace them, so that a
+    /// program that is killed in between loses none.
+    func endProvisionalPart() throws(OutputFile.Failure) {
+        guard let start = provisionalStart.take() else { return }
+        guard lseek(descriptor, start, SEEK_SET) == start else { throw OutputFile.Failure(path: output.path) }
+        mayBeTooLong = true
+    }
+
+    /// Removes what is left of a provisional part behind the written content.
+    func truncate() throws(OutputFile.Failure) {
+        guard mayBeTooLong else { return }
+        guard ftruncate(descriptor, lseek(descriptor, 0, SEEK_CUR)) == 0 else {
+            throw OutputFile.Failure(path: output.path)
+        }
+        mayBeTooLong = false
     }
 
     /// Renames the file to its final path. More content may be written afterwards.

@@ -69,15 +69,26 @@ struct ConvertedOutput: ~Copyable {
     }
 
     /// Makes all written entries readable in the file, also if the program is killed later.
-    mutating func checkpoint() throws {
+    ///
+    /// - Parameter entries: further entries of a recording, which the file has until the next entry is written. They
+    ///   can still change.
+    mutating func checkpoint(followedBy entries: [RecordingEntry] = []) throws {
+        try draft.endProvisionalPart()
         try recording?.checkpoint()
         try capture?.checkpoint()
+        if recording != nil, let first = entries.first?.instant, draft.beginProvisionalPart() {
+            var rest = try RecordingWriter(path: path, continuing: first, descriptor: draft.descriptor)
+            for entry in entries { try rest.write(entry) }
+            try rest.close()
+        }
+        try draft.truncate()
     }
 
     /// Writes an entry, or counts it if the file can't store it. The header is written when the file is created.
     mutating func write(_ entry: RecordingEntry) throws {
         if case .header = entry { return }
         if case .truth = entry { truths += 1 } else { readings += 1 }
+        try draft.endProvisionalPart()
         try recording?.write(entry)
         guard capture != nil else { return }
         switch entry {
@@ -93,12 +104,17 @@ struct ConvertedOutput: ~Copyable {
     }
 
     /// Passes what a recording has so far to the system.
-    mutating func flush() throws { try recording?.flush() }
+    mutating func flush() throws {
+        try draft.endProvisionalPart()
+        try recording?.flush()
+    }
 
     /// Completes the file; then `notes` are available.
     mutating func close() throws {
+        try draft.endProvisionalPart()
         try recording?.close()
         try capture?.close()
+        try draft.truncate()
         try draft.commit()
         tally = capture?.tally
     }
