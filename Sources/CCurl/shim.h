@@ -1,3 +1,6 @@
+#if !__has_include(<curl/curl.h>)
+#error "The headers of libcurl are missing. On Debian and Ubuntu, install the package libcurl4-openssl-dev."
+#endif
 #include <curl/curl.h>
 
 // curl_easy_setopt and curl_easy_getinfo are variadic, and Swift cannot call them. Therefore this header has one

@@ -1,10 +1,13 @@
-// libgps, the client library of gpsd; pkg-config provides the path of its header.
+// libgps, the client library of gpsd.
 //
 // Swift uses only the declarations below: it does not import the masks of gps.h, which are macros with suffixes, and it
 // would copy a struct of 24 kB with anonymous unions. These functions contain no policy; Swift validates the values.
 #ifndef CGPS_H
 #define CGPS_H
 
+#if !__has_include(<gps.h>)
+#error "The headers of libgps are missing. On Debian and Ubuntu, install the package libgps-dev."
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <gps.h>

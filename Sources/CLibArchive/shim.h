@@ -1,3 +1,6 @@
+#if !__has_include(<archive.h>)
+#error "The headers of libarchive are missing. On Debian and Ubuntu, install the package libarchive-dev."
+#endif
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>

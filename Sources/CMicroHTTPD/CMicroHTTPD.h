@@ -1,7 +1,10 @@
-// libmicrohttpd, an embedded HTTP server; pkg-config provides the path of its header.
+// libmicrohttpd, an embedded HTTP server.
 //
 // Swift can't call C functions with variable arguments, so the functions below call them. They contain no policy.
 #pragma once
+#if !__has_include(<microhttpd.h>)
+#error "The headers of libmicrohttpd are missing. On Debian and Ubuntu, install the package libmicrohttpd-dev."
+#endif
 #include <microhttpd.h>
 
 /// Starts a daemon with one polling thread on a listening socket, which the daemon then owns. Returns NULL on failure.

@@ -2,6 +2,9 @@
 #ifndef CNATS_H
 #define CNATS_H
 
+#if !__has_include(<nats/nats.h>)
+#error "The headers of libnats are missing. On Debian and Ubuntu, install the package libnats-dev."
+#endif
 #include <nats/nats.h>
 
 #endif

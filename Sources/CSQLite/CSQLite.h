@@ -2,6 +2,9 @@
 #ifndef CSQLITE_H
 #define CSQLITE_H
 
+#if !__has_include(<sqlite3.h>)
+#error "The headers of SQLite are missing. On Debian and Ubuntu, install the package libsqlite3-dev."
+#endif
 #include <sqlite3.h>
 
 // Swift does not import SQLITE_TRANSIENT, which is a cast. It makes SQLite copy the text before it returns.

@@ -1,2 +1,0 @@
-// libdbus, the reference implementation of D-Bus; pkg-config provides the path of its headers.
-#include <dbus/dbus.h>
