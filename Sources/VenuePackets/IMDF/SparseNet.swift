@@ -14,6 +14,11 @@ struct SparseNet {
     private(set) var edges: [Edge] = []
     private let work: ImportWork
     private var neighbours: [[(node: Int, length: Double)]]
+    /// The nodes of the current search that are reached and not done.
+    private var open: [Int] = []
+    /// The length of the shortest path found to each node, and the number of the search that found it.
+    private var paths: [(length: Double, search: Int)]
+    private var searchCount = 0
 
     /// The largest ratio between the length of a path along the lines and that of an omitted line.
     private static let stretch = 1.2
@@ -29,6 +34,7 @@ struct SparseNet {
     ) {
         self.work = work
         neighbours = Array(repeating: [], count: nodeCount)
+        paths = Array(repeating: (0, 0), count: nodeCount)
         for edge in candidates.sorted(by: { ($0.length, $0.from, $0.to) < ($1.length, $1.from, $1.to) }) {
             guard !work.isSpent else { return }
             guard isOpen(edge), !isReached(edge.to, from: edge.from, within: Self.stretch * edge.length),
@@ -43,17 +49,27 @@ struct SparseNet {
     }
 
     /// Dijkstra's search up to the limit: few nodes are open at a time, so a list is sufficient.
-    private func isReached(_ goal: Int, from start: Int, within limit: Double) -> Bool {
-        var open = [start: 0.0]
-        var done: Set<Int> = []
-        while let next = open.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
-            if next.key == goal { return true }
+    private mutating func isReached(_ goal: Int, from start: Int, within limit: Double) -> Bool {
+        searchCount += 1
+        open.removeAll(keepingCapacity: true)
+        open.append(start)
+        paths[start] = (0, searchCount)
+        while let place = open.indices.min(by: { paths[open[$0]].length < paths[open[$1]].length }) {
+            let next = open[place]
+            if next == goal { return true }
             work.spend(10 + open.count)
-            open[next.key] = nil
-            done.insert(next.key)
-            for (node, length) in neighbours[next.key] where !done.contains(node) {
-                let way = next.value + length
-                if way <= limit, way < open[node] ?? .infinity { open[node] = way }
+            open.swapAt(place, open.count - 1)
+            open.removeLast()
+            for (node, length) in neighbours[next] {
+                let way = paths[next].length + length
+                guard way <= limit else { continue }
+                if paths[node].search != searchCount {
+                    paths[node] = (way, searchCount)
+                    open.append(node)
+                } else if way < paths[node].length {
+                    // The node is still open: a path to a node that is done can't become shorter.
+                    paths[node].length = way
+                }
             }
         }
         return false
