@@ -15,13 +15,18 @@ extension PositioningEngine {
     ///
     /// - Returns: whether the belief must restart, because faulty beacons have made it wrong.
     mutating func examine(_ snapshot: inout Evidence, at now: Instant) -> Bool {
+        integrity.suspect(collector.sharedTransmitter())
+        collector.imitated = integrity.imitated
         var evidence = snapshot
         evidence.heard.removeAll { $0.share <= 0 }
         let likelihood = Likelihood(field: field, evidence: evidence, receivers: filter.receivers)
-        let faults = evidence.heard.map { Float(integrity.fault(of: $0.beacon)) }
-        let receiver = filter.receivers.first.map { ($0.value, $0.variance) } ?? (0, 0)
+        let faults = evidence.heard.map { Float(integrity.priorFault(of: $0.beacon)) }
+        // The beacons that one transmitter seems to send may have captured the belief and the receiver's state.
+        let isTrusted = integrity.imitated.isEmpty
+        let known = isTrusted ? filter.receivers.first : firstReceiver
+        let receiver = known.map { ($0.value, $0.variance) } ?? (0, 0)
         let scale = integrity.scale.value
-        placeCandidates(likelihood)
+        placeCandidates(likelihood, usingBelief: isTrusted)
         filter.workspace.consensus.weigh(likelihood, faults: faults, receiver: receiver, scale: scale)
         var belief: (mapIndex: Int, point: MapPoint, variance: Double)?
         if let mapIndex = learnedMapIndex, let moments = filter.moments(mapIndex: mapIndex) {
@@ -35,9 +40,9 @@ extension PositioningEngine {
     }
 
     /// Sets the candidate positions of the test: particles of the belief, and cells of each possible map.
-    private mutating func placeCandidates(_ likelihood: Likelihood) {
+    private mutating func placeCandidates(_ likelihood: Likelihood, usingBelief: Bool) {
         let particles = filter.particles
-        let count = min(BeaconConsensus.beliefCount, particles.count)
+        let count = usingBelief ? min(BeaconConsensus.beliefCount, particles.count) : 0
         if count > 0 {
             particles.pick(count, of: 0..<particles.count, start: 0.5, into: &filter.workspace.picks)
         }

@@ -18,7 +18,7 @@ struct BeaconRecord: Sendable {
     static let prior = -5.0
     /// The limits of the logarithm of the odds. They allow the record to clear a beacon as quickly as it reports a
     /// fault.
-    private static let lowest = -6.0
+    static let lowest = -6.0
     static let highest = 6.5
     /// The logarithm of the odds at which a beacon is reported as faulty, and at which it is cleared again.
     static let named = 4.0
@@ -67,6 +67,8 @@ struct BeaconRecord: Sendable {
     private(set) var shift = 0.0
     /// The share of the recent global updates whose readings have two levels.
     private(set) var duplicity = 0.0
+    /// Whether one transmitter seems to send the identity together with others: see `SharedTransmitter`.
+    private(set) var isImitated = false
     /// The logarithm of the probability ratio of a changed power, from all residuals so far.
     private var shiftRatio = 0.0
 
@@ -82,6 +84,24 @@ struct BeaconRecord: Sendable {
     var needsKind: Bool { since != nil && newSamples >= Self.samplesOfKind }
 
     mutating func setKind(_ kind: BeaconFault.Kind) { (self.kind, newSamples) = (kind, 0) }
+
+    /// Adds a global update in which one transmitter seems to send the identity together with others.
+    ///
+    /// - Parameters:
+    ///   - odds: the logarithm of the odds that it does.
+    ///   - independence: the share of the error that is independent of the previous global update, in (0, 1].
+    mutating func observeImitation(odds: Double, independence: Double, at now: Instant) {
+        self.odds = min(max(odds, Self.lowest), Self.highest)
+        isImitated = true
+        latest = now
+        looks = min(looks + independence, Self.mostLooks)
+        decide(at: now)
+    }
+
+    /// Returns what the result of one global update adds to the logarithm of the odds.
+    static func gain(_ logRatio: Double, independence: Double) -> Double {
+        min(max(logRatio, least), most) * independence
+    }
 
     /// Adds the result of a global update.
     ///
@@ -108,7 +128,7 @@ struct BeaconRecord: Sendable {
         shift += independence * test.residual / test.variance
         let ratio = Self.shiftRatio(precision, shift, usual: powerDoubt)
         let logRatio = extent == .excess ? test.excessRatio : test.logRatio
-        let gain = min(max(logRatio, Self.least), Self.most) * independence
+        let gain = Self.gain(logRatio, independence: independence)
         looks = min(looks * keep + independence, Self.mostLooks)
         odds += extent == .excess ? gain : max(gain, min(ratio - shiftRatio, Self.most))
         shiftRatio = ratio
@@ -124,10 +144,15 @@ struct BeaconRecord: Sendable {
         } else if since == nil, !samples.isEmpty {
             samples.removeAll()
         }
+        decide(at: now)
+    }
+
+    /// Reports the beacon as faulty or clears it.
+    private mutating func decide(at now: Instant) {
         if since == nil, odds >= Self.named, looks >= Self.fewestLooks {
             (since, newSamples) = (now, Self.samplesOfKind)
         }
-        if since != nil, odds <= Self.forgiven { since = nil }
+        if odds <= Self.forgiven { (since, isImitated) = (nil, false) }
     }
 
     /// Returns whether the readings of a global update have two levels.

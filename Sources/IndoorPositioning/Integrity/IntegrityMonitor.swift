@@ -20,6 +20,10 @@ struct IntegrityMonitor: Sendable {
     /// The range of a fault's probability over which the weight of the solution without the beacon increases to 1 in
     /// the 68 % radius.
     private static let decisiveFault = (low: 0.2, high: 0.4)
+    /// The logarithm of the odds of an imitation by its signature alone.
+    private static let signatureOdds = 1.0
+    /// The probability of a fault with which a beacon has no influence on the test of the others.
+    private static let ignoringFault = 0.99
     /// The minimum share of the posterior outside the belief for a restart of the belief.
     private static let decisiveShare = 0.8
     /// The minimum squared distance between belief and posterior for a restart of the belief, relative to the sum of
@@ -47,6 +51,11 @@ struct IntegrityMonitor: Sendable {
         } + MemoryLayout<SilenceRecord>.stride * silences.capacity
     }
 
+    /// The beacons that one transmitter seems to send, in ascending order; empty without its signature in the current
+    /// global update.
+    private(set) var imitated: [Int] = []
+    /// The latest beacons with the signature, and the logarithm of the odds that one transmitter sends them.
+    private var imitation = (beacons: [Int](), odds: 0.0)
     /// The beacons that are expected and missing, ordered by beacon.
     var silences: [SilenceRecord] = []
     /// The numbers of recently received and recently expected readings.
@@ -80,6 +89,20 @@ struct IntegrityMonitor: Sendable {
         record(of: beacon)?.fault ?? 1 / (1 + cmath_exp(-BeaconRecord.prior))
     }
 
+    /// Notes the beacons that one transmitter seems to send, before the test of a global update.
+    mutating func suspect(_ transmitter: SharedTransmitter?) {
+        imitated = transmitter?.beacons ?? []
+        guard !imitated.isEmpty else { return }
+        let isOther = 2 * imitated.count { imitation.beacons.contains($0) } < imitated.count
+        imitation = (imitated, isOther ? Self.signatureOdds : imitation.odds)
+    }
+
+    /// Returns the probability of a fault for the test of a global update. The beacons that one transmitter seems to send
+    /// are tested together against the others, so that none of them supports the position.
+    func priorFault(of beacon: Int) -> Double {
+        imitated.contains(beacon) ? Self.ignoringFault : fault(of: beacon)
+    }
+
     /// Reduces the weight of the readings of faulty beacons.
     func weigh(_ evidence: inout Evidence) {
         guard records.contains(where: { $0.odds > 0 }) else { return }
@@ -108,7 +131,8 @@ struct IntegrityMonitor: Sendable {
         place = (consensus.mapIndex, consensus.mean)
         let fresh = 1 - cmath_exp(-seconds / Self.errorTime - way / Self.errorLength)
         let count = consensus.tests.count
-        for test in consensus.tests {
+        observeImitation(consensus, fresh: fresh, at: now)
+        for test in consensus.tests where !imitated.contains(test.beacon) {
             guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
             let (index, isKnown) = index(of: test.beacon)
             if !isKnown { records.insert(BeaconRecord(beacon: test.beacon, at: now), at: index) }
@@ -121,7 +145,7 @@ struct IntegrityMonitor: Sendable {
         }
         if count >= Self.fewest - 1 {
             let scale = scale.value
-            for test in consensus.tests {
+            for test in consensus.tests where !imitated.contains(test.beacon) {
                 self.scale.observe(test.residual.magnitude / test.variance.squareRoot(), scale: scale)
             }
         }
@@ -129,6 +153,21 @@ struct IntegrityMonitor: Sendable {
         assess(consensus, belief, field, after: seconds)
         listen(consensus, evidence, field: field, seconds: min(seconds, 4), fresh: fresh, at: now)
         diagnose(field)
+    }
+
+    /// Adds the tests of the beacons that one transmitter seems to send: either all of them are faulty or none is.
+    private mutating func observeImitation(_ consensus: BeaconConsensus, fresh: Double, at now: Instant) {
+        guard !imitated.isEmpty else { return }
+        let sum = consensus.tests.reduce(0) { imitated.contains($1.beacon) ? $0 + $1.logRatio : $0 }
+        let isFirst = imitated.allSatisfy { !(record(of: $0)?.isImitated ?? false) }
+        let independence = isFirst ? 1 : fresh
+        imitation.odds += BeaconRecord.gain(sum, independence: independence)
+        imitation.odds = min(max(imitation.odds, BeaconRecord.lowest), BeaconRecord.highest)
+        for beacon in imitated {
+            let (index, isKnown) = index(of: beacon)
+            if !isKnown { records.insert(BeaconRecord(beacon: beacon, at: now), at: index) }
+            records[index].observeImitation(odds: imitation.odds, independence: independence, at: now)
+        }
     }
 
     /// Returns the faults for which a beacon is tested: none unless the field knows its level at the position. Away
@@ -145,7 +184,8 @@ struct IntegrityMonitor: Sendable {
         guard atlas != nil, consensus.tests.count >= Self.fewest, consensus.variance < Self.auditVariance else {
             return
         }
-        for test in consensus.tests where test.isOnMap && extent(of: test, field) == .everything {
+        for test in consensus.tests
+        where test.isOnMap && !imitated.contains(test.beacon) && extent(of: test, field) == .everything {
             guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
             atlas?.add(
                 test, level: Double(reading.rssi) - consensus.offset, isDouble: BeaconRecord.hasTwoLevels(reading),
@@ -157,7 +197,10 @@ struct IntegrityMonitor: Sendable {
         guard records.contains(where: { $0.needsKind }) else { return }
         let others = records.filter { $0.odds > 0 }.map(\.beacon)
         for index in records.indices where records[index].needsKind {
-            let kind = FaultDiagnosis(records[index], field: field).kind(others: others)
+            let kind =
+                records[index].isImitated
+                ? .imitated(count: records.count { $0.isImitated })
+                : FaultDiagnosis(records[index], field: field).kind(others: others)
             records[index].setKind(kind)
         }
     }
@@ -169,12 +212,16 @@ struct IntegrityMonitor: Sendable {
     ) {
         let faults = consensus.tests.map { test in
             let known = fault(of: test.beacon)
+            guard !imitated.contains(test.beacon) else { return known }
             return extent(of: test, field) == .everything ? max(known, test.fault) : known
         }
         let worst = faults.max() ?? 0
         let isMinority = consensus.tests.count < Self.fewest
+        // The beacons that one transmitter seems to send count as one.
+        let surplus = zip(consensus.tests, faults).filter { imitated.contains($0.0.beacon) }.map(\.1).dropFirst()
         isContradictory =
-            faults.reduce(0, +) > 0.5 * Double(consensus.tests.count) || isMinority && worst >= 0.5
+            faults.reduce(0, +) - surplus.reduce(0, +) > 0.5 * Double(consensus.tests.count - surplus.count)
+            || isMinority && worst >= 0.5
         isAstray = false
         var center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
         let stray = consensus.mean.distance(to: center)

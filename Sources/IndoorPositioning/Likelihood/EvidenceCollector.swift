@@ -99,6 +99,8 @@ package struct EvidenceCollector: Sendable {
     /// place.
     private var accumulators: [Accumulator] = []
     private var recent: [Reading] = []
+    /// The beacons that one transmitter seems to send, in ascending order; they don't count toward the beacon limit.
+    var imitated: [Int] = []
     private var start: Instant?
     /// The instant from which on the window contains all readings; nil if it does from the start.
     private var windowStart: Instant?
@@ -239,7 +241,8 @@ package struct EvidenceCollector: Sendable {
     private func weakestRelevant(_ means: [Int: Mean]) -> Double {
         guard means.count > model.beaconLimit else { return -.infinity }
         guard model.beaconLimit > 0 else { return .infinity }
-        return means.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
+        let levels = means.filter { !imitated.contains($0.key) }.values.map(\.mean).sorted(by: >)
+        return levels.count > model.beaconLimit ? levels[model.beaconLimit - 1] : -.infinity
     }
 
     /// Returns the evidence of the whole window, regardless of earlier calls; nil if the window is empty.
@@ -259,6 +262,17 @@ package struct EvidenceCollector: Sendable {
         // The order of a dictionary is random, but that of the result isn't: it depends on RSSI and index only.
         evidence.order()
         return evidence
+    }
+
+    /// Returns the beacons in the window that one transmitter seems to send; nil without them.
+    func sharedTransmitter() -> SharedTransmitter? {
+        guard recent.count >= SharedTransmitter.fewestInAll else { return nil }
+        var counts: [Int: Int] = [:]
+        for reading in recent { counts[reading.beacon, default: 0] += 1 }
+        return SharedTransmitter(counts.map { SharedTransmitter.Count(beacon: $0.key, readings: $0.value) }) { beacon in
+            let levels = recent.filter { $0.beacon == beacon }.map(\.rssi).sorted()
+            return levels[levels.count / 2]
+        }
     }
 
     /// Empties the window, as the device is at another place than its readings indicate.

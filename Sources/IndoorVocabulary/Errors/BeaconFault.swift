@@ -29,6 +29,9 @@ public struct BeaconFault: Hashable, Sendable {
         case exchanged(with: BeaconIdentity)
         /// Two transmitters send the identity: readings of different strength arrive at the same time, or from two places.
         case duplicated
+        /// One transmitter sends the identities of `count` beacons: they have the same level, and are received more often
+        /// than the other beacons.
+        case imitated(count: Int)
         /// The readings are `excess` dB stronger than the beacon can be at any place.
         case tooStrong(excess: Double)
         /// The power differs by this many dB from the expected power, such as after a change of the battery.
@@ -61,6 +64,7 @@ extension BeaconFault.Kind {
         case .moved: "moved"
         case .exchanged: "exchanged"
         case .duplicated: "duplicated"
+        case .imitated: "imitated"
         case .tooStrong: "tooStrong"
         case .powerChanged: "powerChanged"
         case .silent: "silent"

@@ -21,6 +21,8 @@ extension BeaconFault.Kind {
             "seems to stand at the place of beacon \(other); exchange the two beacons, or their places in the packet"
         case .duplicated:
             "seems to be sent by two transmitters; remove the transmitter that does not belong to the venue"
+        case .imitated(let count):
+            "seems to be sent by one transmitter that imitates \(count) beacons; remove that transmitter"
         case .tooStrong(let excess):
             "is \(Self.metres(excess)) dB stronger than it can be at any place; look for another transmitter with its "
                 + "identity"
