@@ -302,7 +302,8 @@ final class MarkTests: XCTestCase {
                 return try reader.readAll().filter { if case .header = $0 { false } else { true } }
             }
             var output = try ConvertedOutput(
-                OutputFile(path: path, isPrivate: true), format: .recording, header: RecordingHeader(), startMicroseconds: 0, adapter: 0,
+                OutputFile(path: path, isPrivate: true), format: .recording, header: RecordingHeader(),
+                startMicroseconds: 0, adapter: 0,
                 strictness: .lenient)
             try output.write(readings[0])
             try output.appear()

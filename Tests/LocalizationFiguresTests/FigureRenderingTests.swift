@@ -139,7 +139,8 @@ final class FigureRenderingTests: XCTestCase {
         for figure in figures {
             let (size, columns, rows) = (8, Int(figure.width) / 8, Int(figure.height) / 8)
             let library = try RenderedFigure(figure.svg).brightness(ofSquares: size, columns: columns, rows: rows)
-            let browser = try RenderedFigure(inBrowser: figure).brightness(ofSquares: size, columns: columns, rows: rows)
+            let browser = try RenderedFigure(inBrowser: figure).brightness(
+                ofSquares: size, columns: columns, rows: rows)
             let different = zip(library, browser).enumerated().filter { abs($1.0 - $1.1) > 40 }.map {
                 (x: $0.offset % columns * size, y: $0.offset / columns * size)
             }

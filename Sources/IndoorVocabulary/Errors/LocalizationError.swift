@@ -21,6 +21,9 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
         case instantsStandStill(Instant)
         /// The readings of a beacon contradict the venue.
         case beaconFault(BeaconFault)
+        /// Beacons of a known venue send a measured power that can't be a signal strength at 1 m, in the order of
+        /// reception.
+        case uncalibratedBeacons([BeaconIdentity])
     }
 
     /// The effect of the error on the session.
@@ -83,6 +86,19 @@ extension LocalizationError {
             reason: .unknownBeacons(beacons), kind: .unknownBeacons)
     }
 
+    /// Returns the error for beacons that send no valid measured power. A session reports each beacon once, and uses the
+    /// power of the packet, the survey or the settings for it.
+    public static func uncalibratedBeacons(_ beacons: [BeaconIdentity]) -> LocalizationError {
+        let isOne = beacons.count == 1
+        let names = (isOne ? "beacon " : "beacons ") + beacons.map(\.description).joined(separator: ", ")
+        return LocalizationError(
+            code: .generic,
+            message:
+                "\(names) \(isOne ? "sends" : "send") no valid measured power, so the session uses the "
+                + "power in the packet, the survey or the settings; calibrate the \(isOne ? "beacon" : "beacons")",
+            reason: .uncalibratedBeacons(beacons), kind: .beaconFault)
+    }
+
     /// Returns the error for readings whose instants don't advance. A session reports it once and continues.
     public static func instantsStandStill(at instant: Instant) -> LocalizationError {
         LocalizationError(
@@ -141,7 +157,7 @@ extension LocalizationError {
         case settings
         /// The radio receives beacons, but none of a known venue.
         case unknownBeacons
-        /// The readings of a beacon contradict the venue.
+        /// The readings of a beacon contradict the venue, or it sends no valid measured power.
         case beaconFault
         /// There is no route.
         case noRoute

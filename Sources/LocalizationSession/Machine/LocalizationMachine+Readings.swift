@@ -36,7 +36,7 @@ extension LocalizationMachine {
         noteListening(by: decoded.reading)
         noteEvidence(of: decoded, at: now)
         guard let reading = accepted(decoded) else { return Transition(state: state) }
-        guard let remark = remark(on: reading) else { return use(reading, at: now) }
+        guard let remark = remark(on: reading) ?? remark(onPowerIn: decoded) else { return use(reading, at: now) }
         var transition = use(reading, at: now)
         transition.directives.insert(.report(remark), at: 0)
         return transition
@@ -52,6 +52,16 @@ extension LocalizationMachine {
         }
         let beacons = unknownBeacons.hear(sighting.beacon, at: listened.instant(at: sighting.instant))
         return beacons.map { .unknownBeacons($0.map(search.unknown)) }
+    }
+
+    /// Returns the error for a beacon of a known venue that sends no valid measured power; nil if its power is valid or was
+    /// reported.
+    private mutating func remark(onPowerIn decoded: DecodedReading) -> LocalizationError? {
+        guard let sighting = decoded.sightingInAdvertisement, sighting.measuredPower == nil else { return nil }
+        let beacon = named(sighting).beacon
+        guard search.owner(of: beacon) != nil else { return nil }
+        let beacons = uncalibratedBeacons.hear(beacon, at: sighting.instant)
+        return beacons.isEmpty ? nil : .uncalibratedBeacons(beacons)
     }
 
     /// Returns whether the session emits satellite positions: until a floor is known, unless the device is locked

@@ -14,6 +14,7 @@ extension LocalizationMachine {
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         addresses = KnownAddresses()
         unknownBeacons = UnknownBeaconWatch()
+        uncalibratedBeacons = UncalibratedBeaconWatch()
         faults = FaultWatch()
         recentBeacons.removeAll()
         instants = InstantWatch()

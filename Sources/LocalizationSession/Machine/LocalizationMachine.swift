@@ -123,6 +123,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var addresses = KnownAddresses()
     /// The detection of beacons that belong to no known venue.
     var unknownBeacons = UnknownBeaconWatch()
+    /// The detection of beacons without a valid measured power.
+    var uncalibratedBeacons = UncalibratedBeaconWatch()
     /// The decision which beacon faults are reported.
     var faults = FaultWatch()
     /// The detection of readings whose instants don't advance.
@@ -230,6 +232,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         recentBeacons.shift(by: duration)
         diagnosing.watch.shift(by: duration)
         faults.shift(by: duration)
+        uncalibratedBeacons.shift(by: duration)
         shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)

@@ -44,7 +44,8 @@ struct MarkBuffer {
 
     /// Removes the latest mark and returns it; nil if none is in the buffer.
     mutating func removeLastMark() -> Truth? {
-        guard let place = entries.lastIndex(where: Self.isMark), case .truth(let truth) = entries.remove(at: place) else { return nil }
+        guard let place = entries.lastIndex(where: Self.isMark), case .truth(let truth) = entries.remove(at: place)
+        else { return nil }
         return truth
     }
 

@@ -21,7 +21,11 @@ extension SessionReplay.Output {
             error.write(to: &json)
             json.add("message", error.message)
             json.add("cause", error.cause)
-            if case .beaconFault(let fault)? = error.reason { json.add("fault", fault.json) }
+            switch error.reason {
+            case .beaconFault(let fault): json.add("fault", fault.json)
+            case .uncalibratedBeacons(let beacons): json.add("beacons", beacons.map(\.description))
+            case .unknownBeacons, .instantsStandStill, nil: break
+            }
         case .diagnosis(let diagnosis): diagnosis.write(to: &json)
         }
         return json.text
@@ -55,6 +59,7 @@ extension BeaconFault {
             json.add("deviation", place.deviation, decimals: 2)
             if let distance { json.add("distance", distance, decimals: 2) }
         case .exchanged(let other): json.add("with", "\(other)")
+        case .imitated(let count): json.add("count", count)
         case .tooStrong(let excess): json.add("difference", excess, decimals: 1)
         case .powerChanged(let difference): json.add("difference", difference, decimals: 1)
         case .duplicated, .silent, .contradictory: break
