@@ -12,10 +12,11 @@ sys.dont_write_bytecode = True
 import passed
 
 # One stage after the other. The lanes of a stage run side by side: most tests use one processor. In the order of
-# dependencies: `build` makes the debug build that the others use, and `release` the optimized one.
+# dependencies: `build` makes the debug build that the others use, and `optimize` the optimized one of `release`. It is
+# the last of its lane, because `test` starts with a build of its own, and SwiftPM makes only one build at a time.
 STAGES = [
     [["apt", "lint", "build"]],
-    [["test"], ["docs", "link", "fixtures", "btmon", "vectors"]],
+    [["test"], ["docs", "link", "fixtures", "btmon", "vectors", "optimize"]],
     [["release"]],
 ]
 # The other checks. Each of them names its inputs.

@@ -23,8 +23,13 @@ struct RenderedFigure {
     /// - Throws: `Failure` if the renderer rejects the document.
     init(_ svg: String) throws { try self.init(png: Self.png(svg)) }
 
-    /// Renders the document in Chromium. The image is larger than the document.
-    init(inBrowser figure: Figure) throws {
+    /// Renders the document with a pixel of the image for each square of two pixels.
+    init(halving svg: String) throws {
+        try self.init(png: Self.run("rsvg-convert", ["--format", "png", "--zoom", "0.5"], input: Data(svg.utf8)))
+    }
+
+    /// Renders the document in Chromium in half its size. The image is larger than the document.
+    init(inBrowserHalving figure: Figure) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "figure-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -35,7 +40,8 @@ struct RenderedFigure {
             "chromium",
             [
                 "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                "--force-color-profile=srgb", "--no-first-run", "--user-data-dir=\(folder.path)/profile",
+                "--force-color-profile=srgb", "--force-device-scale-factor=0.5", "--no-first-run",
+                "--user-data-dir=\(folder.path)/profile",
                 "--screenshot=\(image.path)", "--window-size=\(size)", document.absoluteString,
             ], input: Data())
         try self.init(png: Data(contentsOf: image))

@@ -29,7 +29,7 @@ final class RangedSessionTests: XCTestCase {
     }
 
     func testDistancesKeepASessionInItsVenue() {
-        let outputs = outputs(RangedHall.readings(at: place, seconds: 120))
+        let outputs = outputs(RangedHall.readings(at: place, seconds: 70))
         XCTAssertEqual(states(outputs).suffix(2), ["localizationRunning", "idle"])
         XCTAssertFalse(outputs.contains { if case .diagnosis = $0.content { true } else { false } })
     }

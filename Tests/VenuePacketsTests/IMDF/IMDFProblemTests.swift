@@ -72,9 +72,13 @@ final class IMDFProblemTests: XCTestCase {
 
     func testUnitsWithTooManyCornersAreRefused() throws {
         var archive = room()
-        for number in 0..<12_501 {
-            let (x, y) = (Double(number % 100) * 2, Double(number / 100) * 2)
-            archive.unit("u\(number)", "room", Archive.box(x, y, x + 1, y + 1))
+        for number in 0..<501 {
+            let (x, y) = (Double(number % 25) * 2, Double(number / 25) * 2)
+            let circle = (0..<100).map { corner in
+                let angle = Double(corner) / 50 * .pi
+                return (x + 0.9 * cos(angle), y + 0.9 * sin(angle))
+            }
+            archive.unit("u\(number)", "room", circle)
         }
         assertOne(try problems(of: archive), "level.geojson", "$", "more than the limit of 50000 for a level")
     }
