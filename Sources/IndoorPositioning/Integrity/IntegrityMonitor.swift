@@ -22,6 +22,8 @@ struct IntegrityMonitor: Sendable {
     private static let decisiveFault = (low: 0.2, high: 0.4)
     /// The logarithm of the odds of an imitation by its signature alone.
     private static let signatureOdds = 1.0
+    /// What each look with the signature adds to it without other beacons.
+    private static let signatureGain = 1.5
     /// The probability of a fault with which a beacon has no influence on the test of the others.
     private static let ignoringFault = 0.99
     /// The minimum share of the posterior outside the belief for a restart of the belief.
@@ -54,6 +56,8 @@ struct IntegrityMonitor: Sendable {
     /// The beacons that one transmitter seems to send, in ascending order; empty without its signature in the current
     /// global update.
     private(set) var imitated: [Int] = []
+    /// Whether enough other beacons are received to decide whether one transmitter sends these.
+    private var hasWitnesses = false
     /// The latest beacons with the signature, and the logarithm of the odds that one transmitter sends them.
     private var imitation = (beacons: [Int](), odds: 0.0)
     /// The beacons that are expected and missing, ordered by beacon.
@@ -92,6 +96,7 @@ struct IntegrityMonitor: Sendable {
     /// Notes the beacons that one transmitter seems to send, before the test of a global update.
     mutating func suspect(_ transmitter: SharedTransmitter?) {
         imitated = transmitter?.beacons ?? []
+        hasWitnesses = transmitter?.hasWitnesses ?? false
         guard !imitated.isEmpty else { return }
         let isOther = 2 * imitated.count { imitation.beacons.contains($0) } < imitated.count
         imitation = (imitated, isOther ? Self.signatureOdds : imitation.odds)
@@ -161,7 +166,8 @@ struct IntegrityMonitor: Sendable {
         let sum = consensus.tests.reduce(0) { imitated.contains($1.beacon) ? $0 + $1.logRatio : $0 }
         let isFirst = imitated.allSatisfy { !(record(of: $0)?.isImitated ?? false) }
         let independence = isFirst ? 1 : fresh
-        imitation.odds += BeaconRecord.gain(sum, independence: independence)
+        // Without others, the signature lasts only if one transmitter sends all: elsewhere, the levels differ.
+        imitation.odds += BeaconRecord.gain(hasWitnesses ? sum : Self.signatureGain, independence: independence)
         imitation.odds = min(max(imitation.odds, BeaconRecord.lowest), BeaconRecord.highest)
         for beacon in imitated {
             let (index, isKnown) = index(of: beacon)

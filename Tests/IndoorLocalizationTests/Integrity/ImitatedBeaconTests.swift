@@ -70,15 +70,34 @@ final class ImitatedBeaconTests: XCTestCase {
         XCTAssertLessThan(engine.estimate(on: PositioningStage.hall)?.point.distance(to: center) ?? .infinity, 1.5)
     }
 
-    func testTheSignatureNeedsOneLevelOneRateAndOthers() {
-        func found(_ counts: [Int], _ levels: [Double] = [-60, -61, -59, -60, -75, -80]) -> [Int]? {
+    /// No other beacon can decide, but none is received so often in the survey.
+    func testTheSurveyTestifiesIfAllBeaconsAreImitated() throws {
+        var generator = SeededGenerator(seed: 3)
+        var walk = IntegrityWalk()
+        walk.walk(60) { beacon, _, _, _ in (0..<10).map { _ in (beacon, -60 + 2 * generator.normal()) } }
+        XCTAssertEqual(walk.named.count, PositioningStage.beaconPoints.count)
+        XCTAssertEqual(walk.kind(of: 0), .imitated(count: PositioningStage.beaconPoints.count))
+        let radius = try XCTUnwrap(walk.engine.estimate(on: PositioningStage.hall)?.radius)
+        XCTAssertGreaterThan(radius, 5, "nothing is known about the position")
+    }
+
+    func testTheSignatureNeedsOneLevelAndOneRate() {
+        func found(
+            _ counts: [Int], _ levels: [Double] = [-60, -61, -59, -60, -75, -80], surveyedRate: Double? = nil
+        ) -> [Int]? {
             let counts = counts.enumerated().map { SharedTransmitter.Count(beacon: $0.offset, readings: $0.element) }
-            return SharedTransmitter(counts) { levels[$0] }?.beacons
+            return SharedTransmitter(counts, seconds: 4) {
+                levels[$0]
+            } surveyedRate: { _ in
+                surveyedRate
+            }?.beacons
         }
         XCTAssertEqual(found([40, 41, 38, 40, 4, 5]), [0, 1, 2, 3])
         XCTAssertNil(found([40, 41, 38, 40, 4, 14]), "another beacon is as frequent")
         XCTAssertNil(found([40, 41, 38, 18, 4, 5]), "three of one rate")
         XCTAssertNil(found([40, 41, 38, 40, 4]), "one other beacon")
+        XCTAssertEqual(found([40, 41, 38, 40, 4], surveyedRate: 3), [0, 1, 2, 3], "more often than in the survey")
+        XCTAssertNil(found([40, 41, 38, 40, 4], surveyedRate: 3.5), "almost as often as in the survey")
         XCTAssertNil(found([40, 41, 38, 40, 4, 5], [-60, -66, -58, -62, -75, -80]), "different levels")
         XCTAssertNil(found([8, 8, 7, 8, 1, 1]), "few readings")
     }
