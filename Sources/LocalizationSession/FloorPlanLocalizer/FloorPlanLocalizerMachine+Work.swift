@@ -27,7 +27,9 @@ extension FloorPlanLocalizerMachine {
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix, .range: break  // of other senders: no information about the radio
         }
-        if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: now), delay: delay) }
+        // The session may not have advanced to the reading's arrival yet.
+        let arrival = max(now, reading.instant.advanced(by: max(delay, .zero)))
+        if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: arrival), delay: delay) }
         return work(.reading(decoded), at: now)
     }
 

@@ -11,7 +11,7 @@ struct MarkBuffer {
     static let limit = 65_536
 
     /// The time after which no reading or key press from before arrives.
-    static let lateness = Duration.seconds(1)
+    static let lateness = Duration.seconds(5)
 
     /// The entries, in the order of time.
     private(set) var entries: [RecordingEntry] = []
