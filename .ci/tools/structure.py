@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 DEFINITION, REFERENCE = 0x2, 0x4
 RECORD = 2
@@ -114,6 +115,20 @@ def occurrences(store_path, sources):
     return found
 
 
+def complete_occurrences(store, sources):
+    """The occurrences in all Swift files below `sources`. A build of another check may be replacing parts of the index."""
+    listed = subprocess.run(["git", "ls-files", "Sources/*.swift"], check=True, capture_output=True, text=True).stdout
+    wanted = {os.path.abspath(file) for file in listed.split() if ".docc/" not in file and os.path.exists(file)}
+    for attempt in range(5):
+        found = occurrences(store, sources)
+        missing = wanted - {occurrence[0] for occurrence in found}
+        if not missing:
+            return found
+        time.sleep(5 * (attempt + 1))
+    names = ", ".join(sorted(os.path.relpath(file) for file in missing)[:5])
+    sys.exit(f"structure: the index of the debug build lacks {len(missing)} files, such as {names}: run swift package clean")
+
+
 def place(file, sources):
     """Target and folder of a file; the folder "." holds the files beside the folders."""
     parts = file[len(sources) :].split(os.sep)
@@ -150,7 +165,7 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--renew"]
     store, page = arguments
     sources = os.path.join(os.getcwd(), "Sources") + os.sep
-    found = occurrences(store, sources)
+    found = complete_occurrences(store, sources)
     homes = {}
     for file, _, roles, usr, _ in found:
         if roles & DEFINITION:
