@@ -15,7 +15,7 @@ extension PositioningEngine {
     ///
     /// - Returns: whether the belief must restart, because faulty beacons have made it wrong.
     mutating func examine(_ snapshot: inout Evidence, at now: Instant) -> Bool {
-        integrity.suspect(collector.sharedTransmitter(in: field))
+        integrity.suspect(collector.sharedTransmitter(in: snapshot, field: field))
         collector.imitated = integrity.imitated
         var evidence = snapshot
         evidence.heard.removeAll { $0.share <= 0 }

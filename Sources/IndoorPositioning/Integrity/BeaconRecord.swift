@@ -88,10 +88,10 @@ struct BeaconRecord: Sendable {
     /// Adds a global update in which one transmitter seems to send the identity together with others.
     ///
     /// - Parameters:
-    ///   - odds: the logarithm of the odds that it does.
+    ///   - odds: the logarithm of the odds that it does, between `lowest` and `highest`.
     ///   - independence: the share of the error that is independent of the previous global update, in (0, 1].
     mutating func observeImitation(odds: Double, independence: Double, at now: Instant) {
-        self.odds = min(max(odds, Self.lowest), Self.highest)
+        self.odds = odds
         isImitated = true
         latest = now
         looks = min(looks + independence, Self.mostLooks)

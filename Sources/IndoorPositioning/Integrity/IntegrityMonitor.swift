@@ -53,11 +53,10 @@ struct IntegrityMonitor: Sendable {
         } + MemoryLayout<SilenceRecord>.stride * silences.capacity
     }
 
-    /// The beacons that one transmitter seems to send, in ascending order; empty without its signature in the current
-    /// global update.
-    private(set) var imitated: [Int] = []
-    /// Whether enough other beacons are received to decide whether one transmitter sends these.
-    private var hasWitnesses = false
+    /// The transmitter that seems to send several identities in the current global update; nil without its signature.
+    private var transmitter: SharedTransmitter?
+    /// The beacons whose identities it seems to send, in ascending order.
+    var imitated: [Int] { transmitter?.beacons ?? [] }
     /// The latest beacons with the signature, and the logarithm of the odds that one transmitter sends them.
     private var imitation = (beacons: [Int](), odds: 0.0)
     /// The beacons that are expected and missing, ordered by beacon.
@@ -95,9 +94,8 @@ struct IntegrityMonitor: Sendable {
 
     /// Notes the beacons that one transmitter seems to send, before the test of a global update.
     mutating func suspect(_ transmitter: SharedTransmitter?) {
-        imitated = transmitter?.beacons ?? []
-        hasWitnesses = transmitter?.hasWitnesses ?? false
-        guard !imitated.isEmpty else { return }
+        self.transmitter = transmitter
+        guard transmitter != nil else { return }
         let isOther = 2 * imitated.count { imitation.beacons.contains($0) } < imitated.count
         imitation = (imitated, isOther ? Self.signatureOdds : imitation.odds)
     }
@@ -162,12 +160,13 @@ struct IntegrityMonitor: Sendable {
 
     /// Adds the tests of the beacons that one transmitter seems to send: either all of them are faulty or none is.
     private mutating func observeImitation(_ consensus: BeaconConsensus, fresh: Double, at now: Instant) {
-        guard !imitated.isEmpty else { return }
+        guard let transmitter else { return }
         let sum = consensus.tests.reduce(0) { imitated.contains($1.beacon) ? $0 + $1.logRatio : $0 }
         let isFirst = imitated.allSatisfy { !(record(of: $0)?.isImitated ?? false) }
         let independence = isFirst ? 1 : fresh
         // Without others, the signature lasts only if one transmitter sends all: elsewhere, the levels differ.
-        imitation.odds += BeaconRecord.gain(hasWitnesses ? sum : Self.signatureGain, independence: independence)
+        imitation.odds += BeaconRecord.gain(
+            transmitter.hasOthers ? sum : Self.signatureGain, independence: independence)
         imitation.odds = min(max(imitation.odds, BeaconRecord.lowest), BeaconRecord.highest)
         for beacon in imitated {
             let (index, isKnown) = index(of: beacon)

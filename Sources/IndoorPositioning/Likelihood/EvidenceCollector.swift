@@ -265,15 +265,13 @@ package struct EvidenceCollector: Sendable {
     }
 
     /// Returns the beacons in the window that one transmitter seems to send; nil without them.
-    func sharedTransmitter(in field: SignalField) -> SharedTransmitter? {
+    ///
+    /// - Parameter snapshot: the evidence of the window.
+    func sharedTransmitter(in snapshot: Evidence, field: SignalField) -> SharedTransmitter? {
         guard recent.count >= SharedTransmitter.fewestInAll else { return nil }
-        var counts: [Int: Int] = [:]
-        for reading in recent { counts[reading.beacon, default: 0] += 1 }
-        return SharedTransmitter(
-            counts.map { SharedTransmitter.Count(beacon: $0.key, readings: $0.value) }, seconds: Self.window
-        ) { beacon in
+        return SharedTransmitter(snapshot.heard, seconds: Self.window) { beacon in
             let levels = recent.filter { $0.beacon == beacon }.map(\.rssi).sorted()
-            return levels[levels.count / 2]
+            return levels.isEmpty ? .nan : levels[levels.count / 2]
         } surveyedRate: { beacon in
             guard field.areLevelsKnown, field.areRatesKnown else { return nil }
             return field.maps.compactMap { $0.tables[beacon]?.logRate.max() }.max().map { cmath_exp(Double($0)) }

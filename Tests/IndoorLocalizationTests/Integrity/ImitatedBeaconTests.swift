@@ -5,7 +5,7 @@ import IndoorLocalization
 
 /// A transmitter that sends the identities of several beacons with one power, more often than the beacons.
 final class ImitatedBeaconTests: XCTestCase {
-    /// The beacons around the hall's far corner, and what a transmitter in the pocket of the person behind adds.
+    /// The beacons whose identities the transmitter sends.
     private static let imitated = [2, 4, 5, 6, 7]
 
     /// The settings without the test of the beacons.
@@ -15,6 +15,7 @@ final class ImitatedBeaconTests: XCTestCase {
         return settings
     }()
 
+    /// Adds ten readings of each imitated beacon with one level to each second.
     private static func imitation(rssi: Double, seed: UInt64) -> IntegrityWalk.Disturbance {
         var generator = SeededGenerator(seed: seed)
         return { beacon, honest, _, _ in
@@ -71,7 +72,7 @@ final class ImitatedBeaconTests: XCTestCase {
     }
 
     /// No other beacon can decide, but none is received so often in the survey.
-    func testTheSurveyTestifiesIfAllBeaconsAreImitated() throws {
+    func testTheRatesOfTheSurveyShowThatAllBeaconsAreImitated() throws {
         var generator = SeededGenerator(seed: 3)
         var walk = IntegrityWalk()
         walk.walk(60) { beacon, _, _, _ in (0..<10).map { _ in (beacon, -60 + 2 * generator.normal()) } }
@@ -85,8 +86,11 @@ final class ImitatedBeaconTests: XCTestCase {
         func found(
             _ counts: [Int], _ levels: [Double] = [-60, -61, -59, -60, -75, -80], surveyedRate: Double? = nil
         ) -> [Int]? {
-            let counts = counts.enumerated().map { SharedTransmitter.Count(beacon: $0.offset, readings: $0.element) }
-            return SharedTransmitter(counts, seconds: 4) {
+            let heard = counts.enumerated().map { beacon, count in
+                Evidence.Heard(
+                    beacon: beacon, rssi: Float(levels[beacon]), variance: 1, share: 1, draws: 1, count: Float(count))
+            }
+            return SharedTransmitter(heard, seconds: 4) {
                 levels[$0]
             } surveyedRate: { _ in
                 surveyedRate
