@@ -136,14 +136,11 @@ let targets: [Target] = [
     .testTarget(
         name: "VenuePacketsTests",
         dependencies: [
-            "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
+            "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "KilledProcess",
             "CFolders",
         ]),
     // Servers that tests start on the local machine.
     .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
-    // A process that the tests of the packet cache kill.
-    .executableTarget(
-        name: "CacheReplacer", dependencies: ["IndoorLocalization", "VenuePackets"], path: "Tests/CacheReplacer"),
     .testTarget(
         name: "BlueZScanningTests",
         dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
@@ -158,26 +155,20 @@ let targets: [Target] = [
     .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "GeofenceLoggingTests",
-        dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
-    // A process that the tests of the geofence log kill.
-    .executableTarget(
-        name: "FenceLogWriter", dependencies: ["IndoorLocalization", "GeofenceLogging"],
-        path: "Tests/FenceLogWriter"),
+        dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "KilledProcess"]),
     .testTarget(
         name: "RecordUploadTests",
         dependencies: [
-            "RecordUpload", "CSQLite", "IndoorLocalizationTesting", "LoopbackServers", "RecordQueueWriter",
+            "RecordUpload", "CSQLite", "IndoorLocalizationTesting", "LoopbackServers", "KilledProcess",
         ]),
-    // A process that the tests of the upload queue kill.
+    // A process that tests kill in the middle of its work.
     .executableTarget(
-        name: "RecordQueueWriter", dependencies: ["IndoorLocalization", "RecordUpload"],
-        path: "Tests/RecordQueueWriter"),
-    // A device that the tests of sharing kill.
-    .executableTarget(
-        name: "SharingDevice", dependencies: ["IndoorLocalization", "MQTTSharing"], path: "Tests/SharingDevice"),
+        name: "KilledProcess",
+        dependencies: ["IndoorLocalization", "GeofenceLogging", "MQTTSharing", "RecordUpload", "VenuePackets"],
+        path: "Tests/KilledProcess"),
     .testTarget(
         name: "MQTTSharingTests",
-        dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
+        dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "KilledProcess"]),
     .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "ForeignRecordingsTests",
@@ -236,7 +227,7 @@ let targets: [Target] = [
             "indoorloc", "indoorloc-tool", "indoorloc-fleet", "TagTracking", "TagTrackingService", "GPSDReceiving",
             "IIOReceiving", "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
             "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
-            "LoopbackServers", "FilteredProgram", "GeofenceLogging", "FenceLogWriter",
+            "LoopbackServers", "FilteredProgram", "GeofenceLogging", "KilledProcess",
         ]),
     // Runs a program under the system calls that a systemd unit permits.
     .executableTarget(

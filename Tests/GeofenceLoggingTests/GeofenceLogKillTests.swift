@@ -12,8 +12,8 @@ final class GeofenceLogKillTests: XCTestCase {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         let process = Process()
         process.executableURL = tests.resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "FenceLogWriter")
-        process.arguments = [path, "\(limit)"]
+            .appending(path: "KilledProcess")
+        process.arguments = ["fences", path, "\(limit)"]
         let output = Pipe()
         process.standardOutput = output
         try process.run()

@@ -19,8 +19,8 @@ final class DeviceProcess {
     init(_ name: String, in room: String, port: UInt16) throws {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         process.executableURL = tests.resolvingSymlinksInPath().deletingLastPathComponent().appending(
-            path: "SharingDevice")
-        process.arguments = ["\(port)", name, room]
+            path: "KilledProcess")
+        process.arguments = ["sharing", "\(port)", name, room]
         process.standardInput = input
         process.standardOutput = output
         try ProcessSignals.withAll { try process.run() }

@@ -11,8 +11,8 @@ final class UploadQueueKillTests: XCTestCase {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         let process = Process()
         process.executableURL = tests.resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "RecordQueueWriter")
-        process.arguments = [path, "1000000"]
+            .appending(path: "KilledProcess")
+        process.arguments = ["uploads", path, "1000000"]
         let output = Pipe()
         process.standardOutput = output
         try process.run()

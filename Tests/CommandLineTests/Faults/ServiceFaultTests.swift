@@ -156,9 +156,9 @@ final class GeofenceLogFaultTests: XCTestCase {
         ] {
             let path = try temporaryFolder() + "/fences.db"
             let faults = try FaultyFiles(in: try temporaryFolder())
-            let program = URL(filePath: try Tool.path()).deletingLastPathComponent().appending(path: "FenceLogWriter")
+            let program = URL(filePath: try Tool.path()).deletingLastPathComponent().appending(path: "KilledProcess")
             let service = try ServiceProcess(
-                ["1000000"], command: path, environment: faults.environment, wrapper: [program.path])
+                ["1000000"], command: path, environment: faults.environment, wrapper: [program.path, "fences"])
             try service.wait(for: "2")
             try faults.set([plan + " fences.db-wal"])
             try service.waitForError("\(path): \(message)")

@@ -11,8 +11,8 @@ final class CacheKillTests: XCTestCase {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         let folder = tests.resolvingSymlinksInPath().deletingLastPathComponent()
         let process = Process()
-        process.executableURL = folder.appending(path: "CacheReplacer")
-        process.arguments = [cache, scratch, "\(first)", "\(count)"]
+        process.executableURL = folder.appending(path: "KilledProcess")
+        process.arguments = ["cache", cache, scratch, "\(first)", "\(count)"]
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
