@@ -12,6 +12,55 @@ final class ConfigCommandTests: XCTestCase {
     func testHelpOfConfigShow() throws { try assertSnapshot(try Tool.run(["config", "show", "--help"]).output) }
     func testHelpOfConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys", "--help"]).output) }
     func testConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys"]).output) }
+    func testConfigKeysOfAllKinds() throws { try assertSnapshot(try Tool.run(["config", "keys", "--all"]).output) }
+
+    func testConfigKeysListsExpertAndCompatibilityKeysOnlyWithAll() throws {
+        func keys(_ options: [String]) throws -> Set<Substring> {
+            Set(
+                try Tool.run(["config", "keys"] + options).lines.filter { !$0.hasPrefix(" ") }
+                    .compactMap { $0.split(separator: " ").first })
+        }
+        let (listed, all) = (try keys([]), try keys(["--all"]))
+        XCTAssertTrue(all.isSuperset(of: listed))
+        XCTAssertTrue(listed.isSuperset(of: ["positionInterval", "positioning.method", "positioning.particleFilter"]))
+        XCTAssertTrue(all.subtracting(listed).isSuperset(of: ["positioning.recoveryShare", "dtn.use-cellular"]))
+        XCTAssertLessThanOrEqual(listed.count { $0.hasPrefix("positioning.") }, 16)
+        let experts = try Tool.run(["config", "keys", "--all"]).lines.filter { $0.contains("; expert: ") }
+        XCTAssertTrue(experts.allSatisfy { $0.hasSuffix("; expert: may change or go in any release") })
+        XCTAssertGreaterThan(experts.count, 80)
+    }
+
+    func testAnExpertSettingInAFileIsAppliedAndNoted() throws {
+        let path = try file(
+            "a.json", "{\"areaDwell\": 1,\n\"positioning\": {\"recoveryShare\": 0.1,\n\"radiusDoubt\": 3}}")
+        let result = try Tool.run(["config", "show", "--given", "--settings", path, "--set", "retryPause=2"])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(
+            result.errors,
+            """
+            indoorloc: \(path):2: positioning.recoveryShare is an expert key, which may change or go in any release
+            indoorloc: \(path):3: positioning.radiusInflation is an expert key, which may change or go in any release
+
+            """)
+        let rows = result.lines.map { $0.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true) }
+        XCTAssertEqual(
+            rows.map { "\($0[0]) \($0[1]) \($0[2].hasSuffix("; expert"))" },
+            [
+                "areaDwell 1 false", "retryPause 2 true", "positioning.recoveryShare 0.1 true",
+                "positioning.radiusInflation 3 true",
+            ])
+        let json = try Tool.run(["config", "show", "--json", "--given", "--settings", path])
+        XCTAssertEqual(json.output.components(separatedBy: "\"expert\":true").count, 3)
+    }
+
+    func testConfigShowPrintsUngivenExpertSettingsOnlyWithAll() throws {
+        let short = try Tool.run(["config", "show"]).lines
+        let whole = try Tool.run(["config", "show", "--all"]).lines
+        XCTAssertEqual(short.count, try Tool.run(["config", "keys"]).lines.count / 2)
+        XCTAssertEqual(whole.count, try Tool.run(["config", "keys", "--all"]).lines.count / 2)
+        XCTAssertFalse(short.contains { $0.hasPrefix("positioning.recoveryShare") || $0.hasPrefix("dtn.") })
+        XCTAssertTrue(whole.contains { $0.hasPrefix("positioning.recoveryShare ") && $0.hasSuffix("; expert") })
+    }
 
     func testConfigShowPrintsTheSourceOfEachValue() throws {
         let result = try Tool.run([
@@ -158,11 +207,22 @@ final class ConfigurationPageTests: XCTestCase {
 
     func testEverySettingIsOnThePageOnce() throws {
         let text = try String(contentsOf: try page(), encoding: .utf8)
-        let keys = try Tool.run(["config", "keys"]).lines.filter { !$0.hasPrefix(" ") }
-            .compactMap { $0.split(separator: " ").first }
-        XCTAssertGreaterThan(keys.count, 80)
-        for key in keys {
-            XCTAssertEqual(text.components(separatedBy: "\n| `\(key)` | ").count, 2, "\(key)")
+        let lines = try Tool.run(["config", "keys", "--all"]).lines
+        XCTAssertGreaterThan(lines.count, 2 * 80)
+        for (line, effect) in zip(lines, lines.dropFirst()) where !line.hasPrefix(" ") {
+            let key = try XCTUnwrap(line.split(separator: " ").first)
+            if line.contains("; expert: ") {
+                let name = try XCTUnwrap(key.split(separator: ".").last)
+                let prefix = key.dropLast(name.count)
+                let rows = text.components(separatedBy: prefix.isEmpty ? "\n|  | " : "\n| `\(prefix)` | ").dropFirst()
+                    .compactMap { $0.split(separator: "\n").first }
+                XCTAssertEqual(rows.count { $0.contains("`\(name)` ") }, 1, "\(key)")
+                continue
+            }
+            // Keys without an effect share the rows of their reasons.
+            let isKept = effect.contains("Accepted, no effect")
+            let cell = isKept ? "`\(key)`" : "\n| `\(key)` | "
+            XCTAssertEqual(text.components(separatedBy: cell).count, 2, "\(key)")
         }
     }
 }

@@ -24,16 +24,24 @@ final class ServiceInputsTests: XCTestCase {
 
     /// Files override the server, in any order.
     func testReloadedFilesOverrideTheServersSettings() throws {
-        var inputs = inputs([("areaDwell", 1)], then: [("retryPause", 7)])
-        XCTAssertEqual(inputs.apply(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
+        var inputs = inputs([("areaDwell", 1)], then: [("memoryTimeout", 7)])
+        XCTAssertEqual(inputs.apply(update([("areaDwell", 5), ("memoryTimeout", 6), ("positionInterval", 2)])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(1))
-        XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(6))
+        XCTAssertEqual(inputs.settings.resolved.localization.memoryTimeout, .seconds(6))
         XCTAssertEqual(try inputs.reload(), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(5))
-        XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(7))
+        XCTAssertEqual(inputs.settings.resolved.localization.memoryTimeout, .seconds(7))
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .seconds(2))
         XCTAssertEqual(inputs.apply(update([])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .milliseconds(500))
+    }
+
+    func testAnExpertSettingOfTheServerIsAppliedAndNoted() {
+        var inputs = inputs([], then: [])
+        XCTAssertEqual(
+            inputs.apply(update([("retryPause", 6), ("areaDwell", 3)])),
+            ["server:1: retryPause is an expert key, which may change or go in any release"])
+        XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(6))
     }
 
     func testInvalidServerSettingsAreReportedAndContradictoryOnesRejected() throws {

@@ -54,6 +54,18 @@ final class VenueCommandTests: XCTestCase {
         try assertSnapshot(result.output)
     }
 
+    func testCheckNotesAnExpertSetting() throws {
+        let packet = "Fixtures/packets/accepted/every-field"
+        let result = try Tool.run(["venue", "check", packet])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertTrue(
+            result.lines.contains(
+                #"note: $.settings["floor.patience"]: floor.patience is an expert key, which may change or go in any release"#
+            ),
+            result.output)
+        XCTAssertEqual(result.lines.last, "\(packet): 0 errors, 0 warnings, 1 note")
+    }
+
     func testCheckOfARejectedPacket() throws {
         let result = try Tool.run(["venue", "check", "Fixtures/packets/rejected/unknown-map"])
         XCTAssertEqual(result.status, 1)

@@ -9,26 +9,26 @@ import IndoorVocabulary
 /// Estimation for the Linear Model and Robustifying the Kalman Filter*, 1977.
 public struct RSSIFilter: Hashable, Sendable {
     /// The settings of a filter.
-    public struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// The standard deviation of a single measurement in dB, above 0.
         ///
         /// The default is about the fast fading of advertisements on three alternating channels.
-        public var measurementDeviation = 5.0
+        package var measurementDeviation = 5.0
         /// The change of the true RSSI per second, as a standard deviation in dB, above 0.
         ///
         /// At a distance of 4 m and a speed of 1 m/s directly towards or away from a beacon, free-space loss changes by
         /// about 2 dB per second.
-        public var driftPerSecond = 2.0
+        package var driftPerSecond = 2.0
         /// The limit of an innovation in standard deviations; the filter reduces the weight of larger innovations to
         /// this limit.
         ///
         /// 1.345 keeps 95 % of the efficiency under Gaussian noise (P. J. Huber, *Robust Estimation of a Location
         /// Parameter*, 1964). Fading is one-sided and has heavier tails. With 2, the filter accepts a step soon,
         /// instead of treating it as an outlier for long.
-        public var outlierLimit = 2.0
+        package var outlierLimit = 2.0
 
         /// Creates settings with their defaults.
-        public init() {}
+        package init() {}
     }
 
     /// The filtered RSSI in dBm.
@@ -40,7 +40,12 @@ public struct RSSIFilter: Hashable, Sendable {
     private var variance: Double
 
     /// Creates a filter with a first measurement in dBm.
-    public init(rssi: Double, at instant: Instant, settings: Settings = Settings()) {
+    public init(rssi: Double, at instant: Instant) {
+        self.init(rssi: rssi, at: instant, settings: Settings())
+    }
+
+    /// Creates a filter with settings and a first measurement in dBm.
+    package init(rssi: Double, at instant: Instant, settings: Settings) {
         self.settings = settings
         self.instant = instant
         mean = rssi

@@ -9,11 +9,11 @@ public struct Ranger: Sendable {
         /// The time without a reception after which a beacon expires; above zero.
         public var silence: Duration = .seconds(5)
         /// The path-loss exponent of beacons without their own model.
-        public var exponent = 2.0
+        package var exponent = 2.0
         /// The shadowing in dB of beacons without their own model.
-        public var shadowing = 4.0
+        package var shadowing = 4.0
         /// The settings of the RSSI filter.
-        public var filter = RSSIFilter.Settings()
+        package var filter = RSSIFilter.Settings()
 
         /// Creates settings with their defaults.
         public init() {}
@@ -92,17 +92,22 @@ extension Ranger.Settings {
     package static let list: [Setting<Ranger.Settings>] = [
         .duration("silence", \.silence, above: .zero, "How long a beacon may be silent before it is discarded."),
         .number(
-            "exponent", \.exponent, in: 0.5...10, "The path-loss exponent of beacons without a model of their own."),
+            "exponent", \.exponent, in: 0.5...10, "The path-loss exponent of beacons without a model of their own."
+        ).expert(.estimate),
         .number(
-            "shadowing", \.shadowing, in: 0...50, unit: "dB", "The shadowing of beacons without a model of their own."),
+            "shadowing", \.shadowing, in: 0...50, unit: "dB", "The shadowing of beacons without a model of their own."
+        ).expert(.estimate),
         .number(
             "filter.measurementDeviation", \.filter.measurementDeviation, in: 0.01...50, unit: "dB",
-            "The standard deviation of a single measurement."),
+            "The standard deviation of a single measurement."
+        ).expert(.estimate),
         .number(
             "filter.driftPerSecond", \.filter.driftPerSecond, in: 0.001...50, unit: "dB",
-            "The drift of the true RSSI per second, as a standard deviation."),
+            "The drift of the true RSSI per second, as a standard deviation."
+        ).expert(.estimate),
         .number(
             "filter.outlierLimit", \.filter.outlierLimit, in: 0.1...1000,
-            "The limit in standard deviations to which larger innovations are reduced."),
+            "The limit in standard deviations to which larger innovations are reduced."
+        ).expert(.estimate),
     ]
 }

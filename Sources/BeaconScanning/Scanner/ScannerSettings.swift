@@ -23,7 +23,7 @@ public struct ScannerSettings: Hashable, Sendable {
     /// The settings of ranging.
     public var ranging = Ranger.Settings()
     /// The pause before a failed scan starts again, above 0 s; it doubles with each failure, up to a minute.
-    public var retryPause = Duration.seconds(2)
+    package var retryPause = Duration.seconds(2)
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -64,5 +64,6 @@ extension ScannerSettings {
         "The scanner ignores sightings below this RSSI.")
     private static let retrySetting = Setting<ScannerSettings>.duration(
         "retryPause", \.retryPause, above: .zero,
-        "The pause before a failed scan starts again; it doubles with each failure, up to a minute.")
+        "The pause before a failed scan starts again; it doubles with each failure, up to a minute."
+    ).expert(.estimate)
 }

@@ -13,32 +13,29 @@ public struct DeadReckoningSettings: Hashable, Sendable {
     /// The magnetic declination in degrees, in [-180, 180]: the angle from true north eastwards to magnetic north.
     public var magneticDeclination = 0.0
     /// The number of consecutive steps that indicate walking, in [1, 20].
-    public var stepsToWalk = 3
+    package var stepsToWalk = Expert.stepsToWalk
     /// The maximum time between two steps of a walking user; above 0 s, at most a day.
-    public var longestStep = Duration.milliseconds(1200)
+    package var longestStep = Expert.longestStep
     /// The standard deviation of the acceleration in m/s² above which the device is moving, in [0.001, 100].
-    public var fidgetAcceleration = 0.3
+    package var fidgetAcceleration = Expert.fidgetAcceleration
     /// The rotation rate in rad/s above which the device is moving, in [0.001, 100].
-    public var fidgetRotation = 0.3
+    package var fidgetRotation = Expert.fidgetRotation
     /// How long the device must be still to be stationary, from 0 s to a day.
-    public var settleTime = Duration.seconds(1)
+    package var settleTime = Expert.settleTime
     /// The default floor height in metres, in [1, 100].
     public var floorHeight = 4.5
     /// The vertical speed in m/s above which the user changes height, in [0.01, 10].
-    public var climbSpeed = 0.15
+    package var climbSpeed = Expert.climbSpeed
     /// The vertical speed in m/s, in [0.01, 10], above which a standing user is in an elevator, and below which on an
     /// escalator.
-    public var elevatorSpeed = 0.4
+    package var elevatorSpeed = Expert.elevatorSpeed
     /// The horizontal length of a step on stairs in metres, in [0, 2]: the depth of a tread.
     ///
     /// Source: ISO 21542:2021 requires at least 0.3 m.
-    public var stairTread = Self.usualTread
+    package var stairTread = Expert.stairTread
     /// The time for which a session without any beacon stays in the forced venue, by a submitted place and the motion
     /// after it; from 0 s to a day. After a failure of the radio for this long, the session loses the venue.
     public var reckoningLimit = Duration.seconds(1800)
-
-    /// The default horizontal length of a step on stairs, in metres.
-    static let usualTread = 0.3
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -46,9 +43,9 @@ public struct DeadReckoningSettings: Hashable, Sendable {
 
 extension DeadReckoningSettings {
     /// The list of all motion settings.
-    package static let list: [Setting<DeadReckoningSettings>] = tellingList + judgingList + climbingList
+    package static let list: [Setting<DeadReckoningSettings>] = publicList + expertList
 
-    private static let tellingList: [Setting<DeadReckoningSettings>] = [
+    private static let publicList: [Setting<DeadReckoningSettings>] = [
         .duration(
             "interval", \.interval, from: .zero, better: .smaller,
             "The time between two motion estimates; 0 emits one for every reading."),
@@ -68,36 +65,8 @@ extension DeadReckoningSettings {
             "reckoningLimit", \.reckoningLimit, from: .zero,
             "How long external fixes and motion keep a session in the forced venue without beacons. "
                 + "If the radio fails for this long, the session leaves the venue."),
-    ]
-
-    private static let judgingList: [Setting<DeadReckoningSettings>] = [
-        .wholeNumber(
-            "stepsToWalk", \.stepsToWalk, in: 1...20,
-            "The number of consecutive steps that indicate walking."),
-        .duration(
-            "longestStep", \.longestStep, above: .zero, "The maximum time between two steps of a walking user."),
-        .number(
-            "fidgetAcceleration", \.fidgetAcceleration, in: 0.001...100, unit: "m/s²",
-            "The standard deviation of the acceleration above which the device is moving."),
-        .number(
-            "fidgetRotation", \.fidgetRotation, in: 0.001...100, unit: "rad/s",
-            "The rotation rate above which the device is moving."),
-        .duration(
-            "settleTime", \.settleTime, from: .zero, "How long the device must be still to be stationary."),
-    ]
-
-    private static let climbingList: [Setting<DeadReckoningSettings>] = [
         .number(
             "floorHeight", \.floorHeight, in: 1...100, unit: "m", "The default floor height."),
-        .number(
-            "climbSpeed", \.climbSpeed, in: 0.01...10, unit: "m/s",
-            "The vertical speed above which the user changes height."),
-        .number(
-            "elevatorSpeed", \.elevatorSpeed, in: 0.01...10, unit: "m/s",
-            "The vertical speed of a standing user that separates escalators (below) from elevators (above)."),
-        .number(
-            "stairTread", \.stairTread, in: 0...2, unit: "m",
-            "The horizontal length of a step on stairs: the depth of a tread."),
     ]
 
     /// Returns these settings; replaces each value that is out of range by the value in `other`.

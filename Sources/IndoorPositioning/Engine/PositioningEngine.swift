@@ -180,7 +180,7 @@ public struct PositioningEngine: Sendable {
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
         // Without beacons, limit the length of steps on stairs; their horizontal distance is short.
         let isOnStairs = !hasHeard && floorFilter.isClimbing
-        let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
+        let length = isOnStairs ? min(length, DeadReckoningSettings.Expert.stairTread) : length
         strides.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
         reckonedWay += length
         if heading != nil { stepCount += 1 }

@@ -25,24 +25,24 @@ public struct PositioningSettings: Hashable, Sendable {
     /// The resampling scheme and its threshold.
     public var resampling = Resampling()
     /// The time in seconds between two global updates, which search the whole venue for a lost position, in [0.1, 60].
-    public var globalUpdateInterval = 2.0
+    package var globalUpdateInterval = Expert.globalUpdateInterval
     /// The share of the particles that a global update replaces, in [0, 1].
-    public var recoveryShare = 0.03
+    package var recoveryShare = Expert.recoveryShare
     /// Weight of the evidence for the floor, in [0, 10]; 1 uses the full likelihood. The default is below 1 because
     /// successive readings share their errors: with full weight, the engine would accept a wrong floor after a few
     /// readings.
-    public var levelShare = 0.25
+    package var levelShare = Expert.levelShare
     /// The weight per second of the prior over places (survey, walkable areas), in [0, 10].
-    public var priorShare = 0.2
+    package var priorShare = Expert.priorShare
     /// The minimum radius in metres, even if the filter is certain, in [0, 1000].
-    public var radiusFloor = 0.8
+    package var radiusFloor = Expert.radiusFloor
     /// The factor on the 68 % radius of the particles that gives the reported radius, in [0, 100].
-    public var radiusFactor = 1.05
+    package var radiusFactor = Expert.radiusFactor
     /// Inflation of the radius when the belief disagrees with the last seconds' evidence, in [0, 100]. The variance is
     /// multiplied by this value times the ratio of the observed to the expected squared difference, if the product is
     /// more than 1. Because the belief includes the last seconds' evidence, a ratio of 0.5 is already large. 0 disables
     /// the inflation.
-    public var radiusInflation = 2.0
+    package var radiusInflation = Expert.radiusInflation
     /// The beacons that the engine tests against the other beacons; a beacon that contradicts them loses weight.
     ///
     /// The test needs five received beacons; with fewer, the radius grows if they contradict each other.
@@ -55,7 +55,7 @@ public struct PositioningSettings: Hashable, Sendable {
 extension PositioningSettings {
     /// The settings of the engine.
     package static let list: [Setting<PositioningSettings>] = {
-        var list = ownList
+        var list = publicList + expertList
         list += SignalModel.list.map { $0.within("signal", \.signal) }
         list += RangeModel.list.map { $0.within("ranges", \.ranges) }
         list += MotionModel.list.map { $0.within("motion", \.motion) }
@@ -63,33 +63,12 @@ extension PositioningSettings {
         return list
     }()
 
-    private static let ownList: [Setting<PositioningSettings>] = [
+    private static let publicList: [Setting<PositioningSettings>] = [
         .choice(
             "method", \.method, fromWorst: [.trilateration, .fingerprint, .particle],
             "The positioning method: a filter over time, or an estimate from the last seconds alone."),
         .wholeNumber(
             "particleCount", \.particleCount, in: 100...1_000_000, better: .greater, "The number of particles."),
-        .number(
-            "globalUpdateInterval", \.globalUpdateInterval, in: 0.1...60, unit: "s", better: .smaller,
-            "The time between two global updates, which search the whole venue for a lost position."),
-        .number(
-            "recoveryShare", \.recoveryShare, in: 0...1, "The share of the particles that a global update replaces."),
-        .number(
-            "levelShare", \.levelShare, in: 0...10,
-            "The weight of the evidence for the floor; below 1, because successive readings share their errors."
-        ),
-        .number(
-            "priorShare", \.priorShare, in: 0...10,
-            "The weight per second of the prior over places (survey, walkable areas)."),
-        .number(
-            "radiusFloor", \.radiusFloor, in: 0...1000, unit: "m",
-            "The minimum radius, even if the filter is certain."),
-        .number(
-            "radiusFactor", \.radiusFactor, in: 0...100,
-            "The factor from the spread of the particles to the radius."),
-        .number(
-            "radiusInflation", \.radiusInflation, in: 0...100,
-            "How strongly the radius grows when the estimate disagrees with the latest evidence; 0 disables it."),
         .choice(
             "testedBeacons", \.testedBeacons,
             "The beacons that are tested against the others, and weigh less if they contradict them."),

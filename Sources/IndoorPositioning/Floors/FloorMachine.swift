@@ -1,38 +1,5 @@
 import IndoorVocabulary
 
-/// The conditions for selecting and changing the floor.
-public struct FloorSettings: Hashable, Sendable {
-    /// The probability at which the first floor is accepted immediately, in [0.5, 1].
-    public var settleProbability = 0.8
-    /// The time after which the most probable floor is accepted, regardless of its probability; from 0 s to a day.
-    public var patience = Duration.seconds(2)
-    /// The probability at which another floor can replace the current one, in [0.5, 1].
-    public var switchProbability = 0.7
-    /// How long another floor must have that probability to replace the current one, from 0 s to a day.
-    public var switchTime = Duration.milliseconds(1500)
-
-    /// Creates the settings with their defaults.
-    public init() {}
-}
-
-extension FloorSettings {
-    /// The list of the settings of the floor selection.
-    package static let list: [Setting<FloorSettings>] = [
-        .number(
-            "settleProbability", \.settleProbability, in: 0.5...1,
-            "The probability at which the first floor is accepted immediately."),
-        .duration(
-            "patience", \.patience, from: .zero,
-            "The time after which the most probable floor is accepted, regardless of its probability."),
-        .number(
-            "switchProbability", \.switchProbability, in: 0.5...1,
-            "The probability at which another floor can replace the current one."),
-        .duration(
-            "switchTime", \.switchTime, from: .zero,
-            "How long another floor must have that probability to replace the current one."),
-    ]
-}
-
 /// The state machine that selects the map that the device is on. It avoids rapid changes between floors, but changes
 /// soon after the device does.
 package struct FloorMachine: Hashable, Sendable {

@@ -5,25 +5,25 @@ import IndoorVocabulary
 /// <doc:Ranges> describes the model and the sources of the defaults.
 public struct RangeModel: Hashable, Sendable {
     /// The errors of ultra-wideband ranging.
-    public var uwb = RangeErrors(deviation: 0.15, offsetDeviation: 0.2, excess: 1, correlationTime: 2)
+    package var uwb = Expert.uwb
     /// The errors of the fine timing measurement of Wi-Fi.
-    public var wifi = RangeErrors(deviation: 1, offsetDeviation: 1, excess: 4, correlationTime: 10)
+    package var wifi = Expert.wifi
     /// The errors of Bluetooth Channel Sounding and other phase-based methods with Bluetooth LE.
-    public var ble = RangeErrors(deviation: 1, offsetDeviation: 2, excess: 4, correlationTime: 10)
+    package var ble = Expert.ble
     /// The errors of all other technologies.
-    public var other = RangeErrors(deviation: 1, offsetDeviation: 1, excess: 4, correlationTime: 10)
+    package var other = Expert.other
     /// The probability that a distance belongs to a reflected path, in [0, 1].
-    public var excessShare = 0.5
+    package var excessShare = Expert.excessShare
     /// The probability of measuring a distance through one floor, divided by the probability without a floor, in
     /// [0.001, 1].
-    public var floorShare = 0.3
+    package var floorShare = Expert.floorShare
     /// The expected height of the device above the floor in metres, in [-100, 100].
     public var deviceHeight = 1.2
     /// The standard deviation of that height in metres, in [0, 100]; 0 for a known height.
     public var deviceHeightDeviation = 1.0
     /// The minimum radius in metres while distances are measured, in [0, 1000]. `PositioningSettings.radiusFloor`
     /// applies if it is smaller.
-    public var radiusFloor = 0.3
+    package var radiusFloor = Expert.radiusFloor
 
     /// Creates the model with its defaults.
     public init() {}
@@ -55,7 +55,7 @@ public struct RangeModel: Hashable, Sendable {
 extension RangeModel {
     /// The settings of the measurement model of distances.
     package static let list: [Setting<RangeModel>] = {
-        var list = ownList
+        var list = publicList + expertList
         list += RangeErrors.list.map { $0.within("uwb", \.uwb) }
         list += RangeErrors.list.map { $0.within("wifi", \.wifi) }
         list += RangeErrors.list.map { $0.within("ble", \.ble) }
@@ -63,20 +63,12 @@ extension RangeModel {
         return list
     }()
 
-    private static let ownList: [Setting<RangeModel>] = [
-        .number(
-            "excessShare", \.excessShare, in: 0...1, "The probability that a distance belongs to a reflected path."),
-        .number(
-            "floorShare", \.floorShare, in: 0.001...1,
-            "The ratio of the probabilities to measure a distance with and without a floor in between."),
+    private static let publicList: [Setting<RangeModel>] = [
         .number(
             "deviceHeight", \.deviceHeight, in: -100...100, unit: "m",
             "The usual height of the device above the floor."),
         .number(
             "deviceHeightDeviation", \.deviceHeightDeviation, in: 0...100, unit: "m",
             "The standard deviation of that height; 0 for a known height."),
-        .number(
-            "radiusFloor", \.radiusFloor, in: 0...1000, unit: "m",
-            "The minimum radius while distances to anchors are measured."),
     ]
 }

@@ -5,98 +5,99 @@ import VenueModel
 /// The parameters of the measurement model.
 ///
 /// The defaults were determined by cross-validation on the surveys of ten public data sets; none is tuned to one
-/// building.
+/// building. Most parameters are expert settings: <doc:Configuration> lists their keys, which may change or go in any
+/// release.
 public struct SignalModel: Hashable, Sendable {
     /// The path-loss exponent without a survey.
-    public var pathLossExponent = 2.4
+    package var pathLossExponent = Expert.pathLossExponent
     /// The signal strength at 1 m in dBm, unless the venue or a survey specifies it.
     public var defaultPower = -62.0
     /// The signal loss through one floor in dB, without a survey.
-    public var floorLoss = 15.0
+    package var floorLoss = Expert.floorLoss
     /// The default height difference between device and beacon in metres.
     public var heightDifference = 0.5
 
     /// The standard deviation of the shadowing at a place, in dB.
-    public var shadowing = 4.0
+    package var shadowing = Expert.shadowing
     /// The correlation distance of shadowing in metres.
-    public var shadowingLength = 8.0
+    package var shadowingLength = Expert.shadowingLength
     /// Standard deviation of a beacon's power from its learned value, in dB.
-    public var powerDeviation = 5.0
+    package var powerDeviation = Expert.powerDeviation
     /// Standard deviation of a survey reading in addition to fast fading, in dB.
-    public var surveyNoise = 1.5
+    package var surveyNoise = Expert.surveyNoise
     /// Standard deviation of one reading due to fast fading and the advertising channel, in dB.
     ///
     /// With a survey, the engine uses 1.4 times this value: the errors that last are estimated apart from it.
-    public var fastFading = 2.5
+    package var fastFading = Expert.fastFading
     /// The maximum number of readings at one place that improve their mean.
-    public var readingCap = 10
+    package var readingCap = Expert.readingCap
     /// The remaining shadowing without a survey, in dB.
-    public var unsurveyedDeviation = 5.0
+    package var unsurveyedDeviation = Expert.unsurveyedDeviation
 
     /// Standard deviation of a mean reading from the table, in dB, unless a survey determines it.
-    public var readingDeviation = 3.0
+    package var readingDeviation = Expert.readingDeviation
     /// The additional deviation in dB after the survey, caused for example by another body or orientation, by people or
     /// by doors.
-    public var unseenDeviation = 2.0
+    package var unseenDeviation = Expert.unseenDeviation
     /// Degrees of freedom of Student's t distribution of the readings.
-    public var degreesOfFreedom = 16.0
+    package var degreesOfFreedom = Expert.degreesOfFreedom
     /// Number of strongest beacons whose RSSI is used, which bounds the time of an update.
     public var beaconLimit = 64
     /// The same number without a survey. Far beacons share the errors from unmapped walls, so many of them would
     /// outweigh the near beacons.
-    public var unsurveyedBeaconLimit = 16
+    package var unsurveyedBeaconLimit = Expert.unsurveyedBeaconLimit
     /// Number of newest readings of each beacon that a position uses. The default is unlimited: readings are used for 4
     /// s at most, and the mean of all of them is less noisy than the mean of the last twelve.
     public var readingLimit = SignalModel.unlimited
     /// The time in seconds within which readings of one beacon share their shadowing.
-    public var correlationTime = 1.0
+    package var correlationTime = Expert.correlationTime
 
     /// The distance in metres over which detection rates are averaged, without a survey.
-    public var rateLength = 1.5
+    package var rateLength = Expert.rateLength
     /// Longest listening time, in seconds, that one surveyed place contributes to detection rates.
-    public var rateDurationCap = 4.0
+    package var rateDurationCap = Expert.rateDurationCap
     /// Weight of the detection rate that path loss predicts, as a number of surveyed detections, unless a survey
     /// determines it.
-    public var ratePriorDetections = 0.1
+    package var ratePriorDetections = Expert.ratePriorDetections
     /// Upper bound of that weight, in seconds of listening.
-    public var ratePrior = 2.0
+    package var ratePrior = Expert.ratePrior
     /// Detections per second of all beacons together, assumed where the survey detected no beacon and path loss
     /// predicts none.
-    public var unheardRate = 0.05
+    package var unheardRate = Expert.unheardRate
     /// The RSSI in dBm at which the radio receives half of a beacon's advertisements, without a survey.
-    public var sensitivity = -85.0
+    package var sensitivity = Expert.sensitivity
     /// Width in dB of the transition around the sensitivity, as the scale of a logistic function.
-    public var sensitivityWidth = 4.0
+    package var sensitivityWidth = Expert.sensitivityWidth
     /// The weight of the detection evidence without a survey; 0 ignores missing detections.
-    public var unsurveyedDetectionWeight = 0.5
+    package var unsurveyedDetectionWeight = Expert.unsurveyedDetectionWeight
     /// Detections per second of all beacons together, assumed without a survey where path loss predicts none.
-    public var unsurveyedRate = 0.4
+    package var unsurveyedRate = Expert.unsurveyedRate
     /// The weight of the detection evidence.
-    public var detectionWeight = 1.0
+    package var detectionWeight = Expert.detectionWeight
 
     /// Standard deviation in dB of the receiver's offset from the receiver of the radio map.
-    public var receiverOffsetDeviation = 9.0
+    package var receiverOffsetDeviation = Expert.receiverOffsetDeviation
 
     /// The drift of the receiver's offset per second, in dB.
-    public var receiverWander = 0.1
+    package var receiverWander = Expert.receiverWander
     /// Factor on a reading's error variance in the estimate of the receiver's offset; above 1 because successive
     /// readings share a part of their error.
-    public var receiverCaution = 1.0
+    package var receiverCaution = Expert.receiverCaution
     /// Standard deviation of body shadowing along each axis, in dB, unless a survey determines it.
-    public var bodyDeviation = 2.0
+    package var bodyDeviation = Expert.bodyDeviation
     /// Time in seconds during which the body keeps its direction.
-    public var bodyTime = 6.0
+    package var bodyTime = Expert.bodyTime
 
     /// Width in metres of the band around the surveyed places in which people are expected, unless the survey
     /// determines it.
-    public var supportWidth = 2.0
+    package var supportWidth = Expert.supportWidth
     /// Prior weight of a point far from the survey, relative to a surveyed point, unless the survey determines it.
-    public var unsupportedShare = 0.02
+    package var unsupportedShare = Expert.unsupportedShare
     /// Degree to which people keep to the venue's paths, in [0, 0.999]: a point far from all paths has the weight
     /// `1 - pathShare` relative to a point on a path. 0 disables the path prior.
     public var pathShare = 0.0
     /// Standard deviation in metres of people's distance from a path.
-    public var pathWidth = 1.5
+    package var pathWidth = Expert.pathWidth
 
     /// A limit above the number of readings that any beacon sends within the window.
     static let unlimited = 1_000_000
@@ -177,54 +178,15 @@ public struct SignalModel: Hashable, Sendable {
 
 extension SignalModel {
     /// The settings of the measurement model.
-    package static let list: [Setting<SignalModel>] = pathLossList + readingList + rateList
+    package static let list: [Setting<SignalModel>] = publicList + expertList
 
-    private static let pathLossList: [Setting<SignalModel>] = [
-        .number(
-            "pathLossExponent", \.pathLossExponent, in: 0.5...10,
-            "The path-loss exponent without a survey."),
+    private static let publicList: [Setting<SignalModel>] = [
         .number(
             "defaultPower", \.defaultPower, in: -127...20, unit: "dBm",
             "The signal strength at 1 m, unless the venue or a survey specifies it."),
         .number(
-            "floorLoss", \.floorLoss, in: 0...100, unit: "dB", "The signal loss through one floor without a survey."),
-        .number(
             "heightDifference", \.heightDifference, in: 0...100, unit: "m",
             "The default height difference between device and beacon."),
-        .number(
-            "shadowing", \.shadowing, in: 0...50, unit: "dB",
-            "The standard deviation of the shadowing at a place."),
-        .number(
-            "shadowingLength", \.shadowingLength, in: 0.01...1000, unit: "m",
-            "The correlation distance of shadowing."),
-        .number(
-            "powerDeviation", \.powerDeviation, in: 0...50, unit: "dB",
-            "The standard deviation of a beacon's power from its learned value."),
-        .number(
-            "surveyNoise", \.surveyNoise, in: 0...50, unit: "dB",
-            "The standard deviation of a survey reading beyond fast fading."),
-        .number(
-            "fastFading", \.fastFading, in: 0...50, unit: "dB",
-            "The standard deviation of one reading by fast fading and advertising channel; 1.4 times this value with a survey."
-        ),
-        .wholeNumber(
-            "readingCap", \.readingCap, in: 1...1_000_000,
-            "The maximum number of readings at one place that improve their mean."),
-        .number(
-            "unsurveyedDeviation", \.unsurveyedDeviation, in: 0...50, unit: "dB",
-            "The remaining shadowing without a survey."),
-    ]
-
-    private static let readingList: [Setting<SignalModel>] = [
-        .number(
-            "readingDeviation", \.readingDeviation, in: 0...50, unit: "dB",
-            "The standard deviation of a mean reading from the table, without a survey."),
-        .number(
-            "unseenDeviation", \.unseenDeviation, in: 0...50, unit: "dB",
-            "The additional deviation after the survey, such as by another body, orientation, people or doors."),
-        .number(
-            "degreesOfFreedom", \.degreesOfFreedom, in: 1...1e9,
-            "The degrees of freedom of Student's t distribution of the readings."),
         .wholeNumber(
             "beaconLimit", \.beaconLimit, in: 0...1_000_000, better: .greater,
             "The number of strongest beacons whose RSSI is used."),
@@ -232,69 +194,7 @@ extension SignalModel {
             "readingLimit", \.readingLimit, in: 1...SignalModel.unlimited, better: .greater,
             "The number of newest readings of each beacon that are used for a position."),
         .number(
-            "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
-            "The time within which readings of one beacon share their shadowing."),
-        .wholeNumber(
-            "unsurveyedBeaconLimit", \.unsurveyedBeaconLimit, in: 0...1_000_000, better: .greater,
-            "The number of strongest beacons whose RSSI is used without a survey."),
-        .number(
-            "receiverWander", \.receiverWander, in: 0...10, unit: "dB",
-            "The drift of the receiver's offset per second."),
-        .number(
-            "receiverCaution", \.receiverCaution, in: 0.1...100,
-            "The factor of a reading's variance in the estimate of the receiver's offset."),
-        .number(
-            "bodyDeviation", \.bodyDeviation, in: 0...50, unit: "dB",
-            "The standard deviation along each axis of the attenuation by the body, without a survey."),
-        .number("bodyTime", \.bodyTime, in: 0.01...1000, unit: "s", "The correlation time of the body's orientation."),
-        .number(
-            "receiverOffsetDeviation", \.receiverOffsetDeviation, in: 0...50, unit: "dB",
-            "The standard deviation of the receiver's offset, unless the survey specifies a larger one."
-        ),
-    ]
-
-    private static let rateList: [Setting<SignalModel>] = [
-        .number(
-            "rateLength", \.rateLength, in: 0.01...1000, unit: "m",
-            "The distance over which detection rates are averaged, without a survey."),
-        .number(
-            "rateDurationCap", \.rateDurationCap, in: 0.01...86_400, unit: "s",
-            "The maximum scanning time of a survey place that is used for detection rates."),
-        .number(
-            "ratePriorDetections", \.ratePriorDetections, in: 0.001...1_000_000,
-            "The weight, in detections, of the detection rate predicted by path loss, without a survey."
-        ),
-        .number(
-            "ratePrior", \.ratePrior, in: 0.001...86_400, unit: "s",
-            "The maximum weight of the predicted detection rate, as scanning time of the survey."),
-        .number(
-            "unheardRate", \.unheardRate, in: 1e-6...1000, unit: "1/s",
-            "The detection rate of all beacons together in cells without survey detections and with a high path loss."),
-        .number(
-            "sensitivity", \.sensitivity, in: -127...20, unit: "dBm",
-            "The RSSI at which the radio receives half of a beacon's advertisements, without a survey."),
-        .number(
-            "sensitivityWidth", \.sensitivityWidth, in: 0.1...50, unit: "dB",
-            "The width of the transition around the sensitivity, as the scale of a logistic function."),
-        .number(
-            "unsurveyedDetectionWeight", \.unsurveyedDetectionWeight, in: 0...100,
-            "The weight of the detection evidence without a survey; 0 ignores missing detections."),
-        .number(
-            "unsurveyedRate", \.unsurveyedRate, in: 1e-9...1_000, unit: "1/s",
-            "The detection rate of all beacons together in cells where path loss predicts none, without a survey."),
-        .number(
-            "detectionWeight", \.detectionWeight, in: 0...10, "The weight of the detection evidence."),
-        .number(
-            "supportWidth", \.supportWidth, in: 0.01...1000, unit: "m",
-            "The width of the band around the survey places within which people are expected."),
-        .number(
-            "unsupportedShare", \.unsupportedShare, in: 1e-9...1,
-            "The relative probability of a place far from the survey, unless the survey specifies it."),
-        .number(
             "pathShare", \.pathShare, in: 0...0.999,
             "The reduction of the probability of places far from the venue's paths; 0 ignores the paths."),
-        .number(
-            "pathWidth", \.pathWidth, in: 0.01...1000, unit: "m",
-            "The standard deviation of the distance from a path at which people are expected."),
     ]
 }

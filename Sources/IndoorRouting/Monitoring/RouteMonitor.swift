@@ -13,7 +13,7 @@ public struct RouteMonitorSettings: Hashable, Sendable {
     /// The remaining distance in metres along the route at which the device has arrived, from 0 to 1,000.
     public var arrivalRadius = 3.0
     /// How long to wait after a failed route search before the next one.
-    public var retryInterval = Duration.seconds(5)
+    package var retryInterval = Duration.seconds(5)
 
     /// Creates settings with their defaults.
     public init() {}
@@ -41,7 +41,8 @@ extension RouteMonitorSettings {
             "The remaining distance along the route at which the device has arrived."),
         .duration(
             "retryInterval", \.retryInterval, from: .zero,
-            "How long to wait after a failed route search before the next one."),
+            "How long to wait after a failed route search before the next one."
+        ).expert(.estimate),
     ]
 }
 

@@ -12,6 +12,8 @@ package struct Setting<Owner: Sendable>: Sendable {
     package let preference: SettingPreference?
     /// The scope in which it can be set.
     package let scope: SettingScope
+    /// Whether the setting stays as it is in later releases.
+    package private(set) var stability = SettingStability.stable
     /// The effect of the setting, in one or two sentences, for the reference page.
     package let summary: String
     /// Returns the value in a struct.
@@ -43,18 +45,27 @@ package struct Setting<Owner: Sendable>: Sendable {
     /// Returns the valid values given the other settings of `owner`.
     package func limits(in owner: Owner) -> SettingLimits { dependentLimits?(owner) ?? limits }
 
+    /// Returns the same setting as an expert setting, whose default has this origin.
+    package func expert(_ origin: DefaultOrigin) -> Setting {
+        var setting = self
+        setting.stability = .expert(origin)
+        return setting
+    }
+
     /// Returns the same setting as part of a struct that contains the owner.
     package func within<Outer>(
         _ prefix: String, _ path: WritableKeyPath<Outer, Owner> & Sendable, _ scope: SettingScope? = nil
     ) -> Setting<Outer> {
         var outerLimits: (@Sendable (Outer) -> SettingLimits)?
         if let dependentLimits { outerLimits = { dependentLimits($0[keyPath: path]) } }
-        return Setting<Outer>(
+        var outer = Setting<Outer>(
             key: prefix.isEmpty ? key : "\(prefix).\(key)", limits: limits, unit: unit, isOptional: isOptional,
             preference: preference, scope: scope ?? self.scope, summary: summary,
             read: { [read] in read($0[keyPath: path]) },
             write: { [write] in write(&$0[keyPath: path], $1) },
             dependentLimits: outerLimits)
+        outer.stability = stability
+        return outer
     }
 
     /// Returns the same setting as part of a struct with an optional owner. Setting a value creates the owner from
@@ -66,7 +77,7 @@ package struct Setting<Owner: Sendable>: Sendable {
         if let dependentLimits {
             outerLimits = { [limits] in $0[keyPath: path].map(dependentLimits) ?? limits }
         }
-        return Setting<Outer>(
+        var outer = Setting<Outer>(
             key: "\(prefix).\(key)", limits: limits, unit: unit, isOptional: true, preference: preference, scope: scope,
             summary: summary,
             read: { [read] in $0[keyPath: path].map(read) ?? .none },
@@ -77,6 +88,8 @@ package struct Setting<Owner: Sendable>: Sendable {
                 outer[keyPath: path] = owner
             },
             dependentLimits: outerLimits)
+        outer.stability = stability
+        return outer
     }
 }
 

@@ -24,7 +24,7 @@ public struct LocalizationSettings: Hashable, Sendable {
     /// The use of satellite positions: `off`, `lowAccuracy` (one per ten seconds) or `highAccuracy` (all).
     public var satellites = SatelliteUse.highAccuracy
     /// The settings for the detection of the floor.
-    public var floor = FloorSettings()
+    package var floor = FloorSettings()
     /// How long positions must be inside or outside a room or geofence before the session reports entry or exit; from 0
     /// s to a day.
     public var areaDwell = Duration.seconds(2)
@@ -32,7 +32,7 @@ public struct LocalizationSettings: Hashable, Sendable {
     /// timeout; from 0 s to a day.
     public var fenceTimeout = Duration.zero
     /// The pause before the first retry of a failed download or scan, above 0 s; it doubles up to one minute.
-    public var retryPause = Duration.seconds(1)
+    package var retryPause = Duration.seconds(1)
     /// How long the place from an earlier session's memory is used, with a weight that decreases with its age; from 0 s
     /// to a day.
     public var memoryTimeout = Duration.seconds(1800)
@@ -89,7 +89,8 @@ extension LocalizationSettings {
             "The use of satellite positions: `off`, `lowAccuracy` (one per ten seconds) or `highAccuracy` (all)."),
         .duration(
             "retryPause", \.retryPause, above: .zero,
-            "The pause before the first retry of a failed download or scan; it doubles up to one minute."),
+            "The pause before the first retry of a failed download or scan; it doubles up to one minute."
+        ).expert(.estimate),
         .duration(
             "memoryTimeout", \.memoryTimeout, from: .zero, scope: .venue,
             "How long the place from an earlier session's memory is used, with a weight that decreases with its age."),

@@ -5,7 +5,7 @@ public struct RemotePullSettings: Hashable, Sendable {
     /// The time between two requests to the settings server, from 1 s to a day.
     public var interval = Duration.seconds(300)
     /// The pause before the first retry of a failed request, above 0 s; it doubles up to one minute.
-    public var retryPause = Duration.seconds(5)
+    package var retryPause = Duration.seconds(5)
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -20,6 +20,7 @@ public struct RemotePullSettings: Hashable, Sendable {
             "The time between two requests to the settings server."),
         .duration(
             "retryPause", \.retryPause, above: .zero,
-            "The pause before the first retry of a failed request; it doubles up to one minute."),
+            "The pause before the first retry of a failed request; it doubles up to one minute."
+        ).expert(.estimate),
     ]
 }

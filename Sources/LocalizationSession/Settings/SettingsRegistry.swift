@@ -8,6 +8,11 @@ package struct SettingsRegistry: Sendable {
     package struct Entry: Sendable {
         package let setting: Setting<ResolvedSettings>
         package let role: Role
+
+        /// Whether the setting is for users: it is no expert setting, and has an effect.
+        package var isPublic: Bool {
+            if case .kept = role { false } else { setting.stability == .stable }
+        }
     }
 
     /// The effect of setting a value.
@@ -58,6 +63,11 @@ package struct SettingsRegistry: Sendable {
 
     /// Returns the setting with a key; nil if there is none.
     package func entry(_ key: String) -> Entry? { indexes[key].map { entries[$0] } }
+
+    /// Returns whether a key, or the setting of an alias, is an expert setting.
+    package func isExpert(_ key: String) -> Bool {
+        entry(alias(key)?.target ?? key)?.setting.stability.origin != nil
+    }
 
     /// Returns the alias with a key; nil if there is none.
     package func alias(_ key: String) -> SettingAlias? { aliasIndexes[key].map { aliases[$0] } }

@@ -75,6 +75,9 @@ public struct EffectiveSetting: Hashable, Sendable {
     public var place: String?
     /// The reason that the setting has no effect; nil if it has an effect.
     public var reasonOfNoEffect: String?
+    /// Whether the setting is an expert setting: a value of a model that was chosen by measurement. Its key, range and
+    /// default may change or go in any release.
+    public var isExpert = false
 
     /// Creates an effective setting.
     public init(key: String, value: JSONValue, unit: String = "", source: SettingsSource, place: String? = nil) {

@@ -198,6 +198,15 @@ extension SettingsStack {
         return moved
     }
 
+    /// Returns a note for each expert setting that a source gives: its place, its key, and that it may change.
+    package func expertNotes(of source: SettingsSource) -> [String] {
+        let layer = applied[source] ?? [:]
+        return registry.entries.compactMap { entry in
+            guard let given = layer[entry.setting.key], entry.setting.stability.origin != nil else { return nil }
+            return (given.place ?? source.rawValue) + ": \(entry.setting.key) \(SettingStability.expertNote)"
+        }
+    }
+
     /// Returns whether any source sets a setting with this key prefix.
     package func isGiven(_ prefix: String) -> Bool {
         let layers = ordered
@@ -281,6 +290,7 @@ extension SettingsStack {
             key: entry.setting.key, value: value.json, unit: entry.setting.unit, source: top?.source ?? .default,
             place: top?.given.place)
         if case .kept(_, let reason) = entry.role { effective.reasonOfNoEffect = reason }
+        effective.isExpert = entry.setting.stability.origin != nil
         return effective
     }
 

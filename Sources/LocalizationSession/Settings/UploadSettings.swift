@@ -9,7 +9,7 @@ public struct UploadSettings: Hashable, Sendable {
     /// The time from the first record of a batch to its upload, from 0.1 s to a day.
     public var interval = Duration.seconds(60)
     /// The number of records at which a batch is uploaded immediately, in [1, 10,000].
-    public var batchSize = 500
+    package var batchSize = 500
     /// The maximum number of records that wait for the network, in [1, 10,000,000]; when exceeded, the oldest are
     /// dropped and counted.
     public var queueSize = 100_000
@@ -18,7 +18,7 @@ public struct UploadSettings: Hashable, Sendable {
     /// The minimum time between two records of positions, from 0 s to a day; 0 keeps every position.
     public var positionInterval = Duration.seconds(1)
     /// The pause before the first retry of a failed batch, above 0 s; it doubles up to one minute.
-    public var retryPause = Duration.seconds(5)
+    package var retryPause = Duration.seconds(5)
 
     /// Creates the default settings, with which nothing is uploaded.
     public init() {}
@@ -38,7 +38,8 @@ public struct UploadSettings: Hashable, Sendable {
             "The time from the first record of a batch to its upload."),
         .wholeNumber(
             "batchSize", \.batchSize, in: 1...10_000,
-            "The number of records at which a batch is uploaded immediately."),
+            "The number of records at which a batch is uploaded immediately."
+        ).expert(.estimate),
         .wholeNumber(
             "queueSize", \.queueSize, in: 1...10_000_000, better: .greater,
             "The maximum number of records that wait for the network; the oldest are dropped and counted."),
@@ -50,6 +51,7 @@ public struct UploadSettings: Hashable, Sendable {
             "The minimum time between two records of positions; 0 keeps every position."),
         .duration(
             "retryPause", \.retryPause, above: .zero,
-            "The pause before the first retry of a failed batch; it doubles up to one minute."),
+            "The pause before the first retry of a failed batch; it doubles up to one minute."
+        ).expert(.estimate),
     ]
 }

@@ -141,7 +141,9 @@ struct VenueParser {
 
     private mutating func checkSetting(_ value: JSONValue, key: String, path: String) {
         do {
-            _ = try SettingsRegistry.standard.accept(SettingsEntry(key: key, value: value, place: path), from: .venue)
+            let registry = SettingsRegistry.standard
+            _ = try registry.accept(SettingsEntry(key: key, value: value, place: path), from: .venue)
+            if registry.isExpert(key) { report(.note, path, "\(key) \(SettingStability.expertNote)") }
         } catch {
             report(.warning, path, "has no effect; " + error.message)
         }

@@ -8,6 +8,8 @@ public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
         case error
         /// The packet or file can be used, but something is probably wrong.
         case warning
+        /// The packet or file can be used. A later release may read this part in another way.
+        case note
     }
 
     /// The effect of the problem on the packet or file.
@@ -40,7 +42,7 @@ extension [VenueProblem] {
 public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The folder or file that was read or written.
     public var file: String
-    /// All problems, including warnings; at least one is an error.
+    /// All problems, including warnings and notes; at least one is an error.
     public var problems: [VenueProblem]
 
     /// Creates an error.

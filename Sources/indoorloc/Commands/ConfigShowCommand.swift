@@ -4,12 +4,13 @@ import VenuePackets
 /// The command `config show`: prints the settings in effect and their sources.
 struct ConfigShowCommand: Command {
     static let syntax = CommandSyntax(
-        name: "config show", summary: "show all settings with their values and sources",
+        name: "config show", summary: "show settings with their values and sources",
         details: """
-            Prints one line per setting: key, value, unit, source (default, venue, file or override), and the place in
-            the source: file and line, or the path in venue.json. A key that is accepted only for compatibility is
-            marked "accepted, no effect", with the reason. With --json, prints an array of objects with key, value,
-            unit, source, place and noEffect. Durations are in seconds.
+            Prints one line per public setting, and per other setting that a source gives: key, value, unit, source
+            (default, venue, file or override), and the place in the source: file and line, or the path in venue.json.
+            An expert setting, which may change or go in any release, is marked "expert". A key that is accepted only
+            for compatibility is marked "accepted, no effect", with the reason. With --json, prints an array of objects
+            with key, value, unit, source, place, noEffect and expert. Durations are in seconds.
 
             example: indoorloc config show --venue Fixtures/office --set positionInterval=0.2
             """,
@@ -18,18 +19,21 @@ struct ConfigShowCommand: Command {
                 name: "venue", argument: "V",
                 help: "apply the settings of this venue packet: a folder, a zip file, or a venue.json"),
             .settings, .set, CommandOption(name: "given", help: "show only settings that a source gives"),
+            CommandOption(name: "all", help: "show all settings, also expert settings and compatibility keys"),
             CommandOption(name: "json", help: "print JSON instead of lines"),
         ])
 
     private let venue: String?
     private let isJSON: Bool
     private let isShort: Bool
+    private let isWhole: Bool
     private let settings: SettingsStack
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.input("venue")
         isJSON = arguments.has("json")
         isShort = arguments.has("given")
+        isWhole = arguments.has("all")
         settings = try arguments.settings()
     }
 
@@ -40,7 +44,10 @@ struct ConfigShowCommand: Command {
                 StandardError.line("\(venue): \(problem)")
             }
         }
-        let shown = settings.effective.filter { !isShort || $0.source != .default }
+        let shown = settings.effective.filter { setting in
+            setting.source != .default
+                || !isShort && (isWhole || !setting.isExpert && setting.reasonOfNoEffect == nil)
+        }
         try StandardOutput.write(isJSON ? Self.json(shown) : Self.table(shown))
     }
 
@@ -48,7 +55,8 @@ struct ConfigShowCommand: Command {
         let rows = settings.map { setting in
             let source = setting.source.rawValue + (setting.place.map { " (\($0))" } ?? "")
             let note = setting.reasonOfNoEffect.map { "; accepted, no effect: \($0)" } ?? ""
-            return [setting.key, setting.value.summary, setting.unit, source + note]
+            let expert = setting.isExpert ? "; expert" : ""
+            return [setting.key, setting.value.summary, setting.unit, source + expert + note]
         }
         let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -66,6 +74,7 @@ struct ConfigShowCommand: Command {
             json.add("source", setting.source.rawValue)
             json.add("place", setting.place)
             json.add("noEffect", setting.reasonOfNoEffect)
+            if setting.isExpert { json.add("expert", true) }
             return json.text
         }
         return "[" + objects.joined(separator: ",\n ") + "]\n"

@@ -6,8 +6,9 @@ struct VenueCheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue check", operands: "V", operandCount: 1...1, summary: "list all problems of a venue packet",
         details: """
-            Prints one line per problem: error or warning, the JSON path, the problem and advice. The exit status is 1
-            if there is an error; warnings alone are a success. If a map has paths, rooms and points of interest that no
+            Prints one line per problem: error, warning or note, the JSON path, the problem and advice. The exit status
+            is 1 if there is an error; warnings and notes alone are a success. A note names an expert setting, which may
+            change or go in any release. If a map has paths, rooms and points of interest that no
             path reaches are listed. Before the last line, the command prints the kinds of names of the packet's beacons with
             their numbers, and the beacons that are also known by their address.
 
@@ -22,7 +23,9 @@ struct VenueCheckCommand: Command {
         let (venue, problems) = VenuePacketReader().checked(path)
         let errors = problems.count { $0.severity == .error }
         var lines = problems.map(\.description)
-        let counts = errors.counting("error") + ", " + (problems.count - errors).counting("warning")
+        let notes = problems.count { $0.severity == .note }
+        var counts = errors.counting("error") + ", " + (problems.count - errors - notes).counting("warning")
+        if notes > 0 { counts += ", " + notes.counting("note") }
         if let text = venue.flatMap(\.beaconNamingText) { lines.append("\(path): \(text)") }
         if let text = venue.flatMap(Self.addresses) { lines.append("\(path): \(text)") }
         lines.append("\(path): " + (problems.isEmpty ? "no problems" : counts))

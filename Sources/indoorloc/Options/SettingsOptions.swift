@@ -42,6 +42,13 @@ extension ParsedArguments {
         return stack
     }
 
+    /// Notes on standard error each expert setting of the settings files. An invalid setting is left to the command,
+    /// which reports it.
+    func noteExpertSettings() {
+        guard has("settings"), let stack = try? settings() else { return }
+        stack.noteExpertSettings()
+    }
+
     /// - Throws: `UsageError` if `--method` and `--set` give different methods.
     private func checkMethod() throws {
         guard let method = value("method") else { return }

@@ -4,70 +4,124 @@ import IndoorLocalization
 enum SettingsReference {
     /// A setting with its texts.
     private struct Row {
-        let key: String
-        let type: String
-        let range: String
-        let unit: String
+        let entry: SettingsRegistry.Entry
         let standard: String
-        let summary: String
-        let isOfVenue: Bool
-        let preference: String
 
-        init(_ entry: SettingsRegistry.Entry, _ standard: EffectiveSetting) {
+        var key: String { entry.setting.key }
+
+        /// The type, and the range with its unit.
+        var values: String {
             let setting = entry.setting
-            key = setting.key
-            type = setting.limits.typeName + (setting.isOptional ? " or null" : "")
-            range = setting.limits.shortRange ?? ""
-            unit = setting.unit
-            self.standard = standard.value.summary
-            summary = setting.summary
-            isOfVenue = setting.scope == .venue
-            preference = setting.preference?.summary ?? ""
+            let range = setting.limits.shortRange ?? ""
+            let unit = setting.unit.isEmpty || range.isEmpty ? "" : " " + setting.unit
+            let type = setting.limits.typeName + (setting.isOptional ? " or null" : "")
+            return range.isEmpty ? type : "\(type): \(range)\(unit)"
+        }
+
+        /// The range with its unit; the type only if it isn't a number.
+        var shortValues: String {
+            let kinds = ["number: ", "text: "]
+            return kinds.first(where: values.hasPrefix).map { String(values.dropFirst($0.count)) } ?? values
+        }
+
+        /// Whether the setting may be in a venue, and the better value.
+        var marks: String {
+            let better = entry.setting.preference.map { ["better: \($0.summary)"] } ?? []
+            return ((entry.setting.scope == .venue ? ["venue"] : []) + better).joined(separator: "; ")
         }
     }
 
     private static var rows: [Row] {
-        zip(SettingsRegistry.standard.entries, SettingsStack().effective).map { Row($0, $1) }
+        zip(SettingsRegistry.standard.entries, SettingsStack().effective).map { entry, effective in
+            Row(entry: entry, standard: effective.value.summary)
+        }
     }
 
-    /// The reference as text, two lines per setting.
-    static var lines: String {
-        rows.map { row in
-            let range = row.range + (row.unit.isEmpty || row.range.isEmpty ? "" : " " + row.unit)
-            let kind = range.isEmpty ? row.type : "\(row.type): \(range)"
-            return "\(row.key)  \(kind); default \(row.standard)\n    \(row.summary)\n"
+    /// The public settings as text, two lines per setting.
+    ///
+    /// - Parameter isWhole: whether expert settings and compatibility keys are listed, too.
+    static func lines(isWhole: Bool) -> String {
+        rows.filter { isWhole || $0.entry.isPublic }.map { row in
+            let setting = row.entry.setting
+            let note = setting.stability.origin == nil ? "" : "; expert: may change or go in any release"
+            return "\(row.key)  \(row.values); default \(row.standard)\(note)\n    \(setting.summary)\n"
         }.joined()
     }
 
     /// The reference as the documentation's page in Markdown.
     static var page: String {
+        let rows = rows
         var text = introduction
         for (title, note, prefixes) in groups {
             let members = rows.filter { row in
-                prefixes.contains { $0.hasSuffix(".") ? row.key.hasPrefix($0) : row.key == $0 }
+                row.entry.isPublic
+                    && prefixes.contains { $0.hasSuffix(".") ? row.key.hasPrefix($0) : row.key == $0 }
             }
             text += "\n### \(title)\n\n"
             if !note.isEmpty { text += note + "\n\n" }
-            text += "| key | type | range | unit | default | venue | better | what it does |\n"
-            text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
-            for row in members {
-                let cells = [
-                    "`\(row.key)`", row.type, row.range, row.unit, "`\(row.standard)`", row.isOfVenue ? "yes" : "",
-                    row.preference, row.summary,
-                ]
-                text += "| " + cells.joined(separator: " | ") + " |\n"
+            text += table(
+                ["key", "values", "default", "", "what it does"],
+                members.map { ["`\($0.key)`", $0.shortValues, "`\($0.standard)`", $0.marks, $0.entry.setting.summary] })
+        }
+        let aliases = SettingsRegistry.standard.aliases
+        text += aliasIntroduction
+        text += table(
+            ["key", "stands for", "values"],
+            aliases.filter { !isEarlierName($0.key, of: $0.target) }.map { alias in
+                let range = [alias.limits.shortRange ?? "", alias.unit].filter { !$0.isEmpty }
+                return ["`\(alias.key)`", "`\(alias.target)`", range.joined(separator: " ")]
+            })
+        text += keptIntroduction + keptTable(rows) + earlierIntroduction
+        text += table(
+            ["key", "new name"],
+            aliases.filter { isEarlierName($0.key, of: $0.target) }.map { ["`\($0.key)`", "`\($0.target)`"] })
+        return text + conclusion + expertIntroduction + expertTable(rows)
+    }
+
+    /// The expert settings with their defaults, by the beginning of their keys and by what chose the defaults.
+    private static func expertTable(_ rows: [Row]) -> String {
+        let origins = DefaultOrigin.allCases.map { "- `\($0.rawValue)`: \($0.summary)\n" }.joined()
+        var groups: [(prefix: String, origin: DefaultOrigin, settings: [String])] = []
+        for row in rows {
+            guard let origin = row.entry.setting.stability.origin else { continue }
+            let name = row.key.split(separator: ".").last.map(String.init) ?? row.key
+            let prefix = String(row.key.dropLast(name.count))
+            let unit = row.entry.setting.unit
+            let setting = "`\(name)` \(row.standard)" + (unit.isEmpty ? "" : " " + unit)
+            if let index = groups.firstIndex(where: { $0.prefix == prefix && $0.origin == origin }) {
+                groups[index].settings.append(setting)
+            } else {
+                groups.append((prefix, origin, [setting]))
             }
         }
-        text += aliasIntroduction
-        let aliases = SettingsRegistry.standard.aliases
-        for alias in aliases where !isEarlierName(alias.key, of: alias.target) {
-            text += "| `\(alias.key)` | `\(alias.target)` | \(alias.limits.shortRange ?? "") | \(alias.unit) |\n"
+        let cells = groups.map { group in
+            [
+                group.prefix.isEmpty ? "" : "`\(group.prefix)`", group.settings.joined(separator: ", "),
+                group.origin.rawValue,
+            ]
         }
-        text += earlierIntroduction
-        for alias in aliases where isEarlierName(alias.key, of: alias.target) {
-            text += "| `\(alias.key)` | `\(alias.target)` |\n"
+        return origins + "\n" + table(["keys begin with", "and end with; default", "chosen by"], cells)
+    }
+
+    /// The compatibility keys, by the reason that they have no effect.
+    private static func keptTable(_ rows: [Row]) -> String {
+        var reasons: [(reason: String, keys: [String])] = []
+        for row in rows {
+            guard case .kept(_, let reason) = row.entry.role else { continue }
+            if let index = reasons.firstIndex(where: { $0.reason == reason }) {
+                reasons[index].keys.append(row.key)
+            } else {
+                reasons.append((reason, [row.key]))
+            }
         }
-        return text + conclusion
+        let cells = reasons.map { reason, keys in
+            [keys.map { "`\($0)`" }.joined(separator: ", "), reason]
+        }
+        return table(["keys", "why they have no effect"], cells)
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> String {
+        ([head, head.map { _ in "---" }] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
     }
 
     /// Whether a key is an earlier name of a setting: other SDKs have other groups of settings.
@@ -81,31 +135,16 @@ enum SettingsReference {
             [
                 "forcedVenue", "device", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell",
                 "fenceTimeout", "satellites",
-                "retryPause", "memoryTimeout", "positionFilter.",
+                "memoryTimeout", "positionFilter.",
             ]
         ),
         ("Finding the venue", "", ["venueSearch."]),
-        ("Finding the floor", "", ["floor."]),
         ("Motion", "", ["motion."]),
         (
-            "Positions", "",
-            [
-                "positioning.method", "positioning.particleFilter", "positioning.particleCount",
-                "positioning.globalUpdateInterval", "positioning.recoveryShare", "positioning.levelShare",
-                "positioning.priorShare", "positioning.radiusFloor", "positioning.radiusFactor",
-                "positioning.radiusInflation", "positioning.testedBeacons",
-            ]
+            "Positions",
+            "<doc:PositioningModel> describes the model, <doc:Ranges> distances, <doc:PositioningAlone> resampling.",
+            ["positioning."]
         ),
-        (
-            "The measurement model", "Defaults were fitted to surveys; see <doc:PositioningModel>.",
-            ["positioning.signal."]
-        ),
-        (
-            "The measurement model of distances", "These settings apply to distances to anchors; see <doc:Ranges>.",
-            ["positioning.ranges."]
-        ),
-        ("The motion model", "See <doc:PositioningModel>.", ["positioning.motion."]),
-        ("Resampling of particles", "See <doc:PositioningAlone>.", ["positioning.resampling."]),
         (
             "Scan timing",
             """
@@ -116,7 +155,7 @@ enum SettingsReference {
         ),
         (
             "Scanning without positions", "These settings affect a ``BeaconScanner``.",
-            ["scanner.rssiThreshold", "scanner.retryPause", "scanner.regions.", "scanner.rooms.", "scanner.ranging."]
+            ["scanner.rssiThreshold", "scanner.regions.", "scanner.rooms.", "scanner.ranging."]
         ),
         (
             "Route tracking",
@@ -139,18 +178,6 @@ enum SettingsReference {
             "Heartbeats", "These settings affect `indoorloc serve` and a ``HeartbeatHistory``.",
             ["heartbeat.interval", "heartbeat.history"]
         ),
-        (
-            "Accepted for compatibility",
-            """
-            Keys of the Nodle SDK that have no counterpart here. A file with these keys is accepted, and `config show` prints \
-            why each of them has no effect. Keys that are not in this list and begin with `ble.eid.`, `ble.stat.`, `cell.`, `dtn.`, `id.`, \
-            `iotee.`, `nodle.` or `wifi.` are accepted in the same way.
-            """,
-            [
-                "ble.", "cell.", "core.", "cron.", "devkey", "dtn.", "heartbeat.background-mode",
-                "heartbeat.resolution-h3", "id.", "location.", "nodle.",
-            ]
-        ),
     ]
 }
 
@@ -159,7 +186,7 @@ extension SettingsReference {
     static let introduction = """
         # Configuration
 
-        All settings of the package: their effect, allowed values, sources and precedence.
+        The settings of the package: their effect, allowed values, sources and precedence.
 
         ## Overview
 
@@ -187,7 +214,7 @@ extension SettingsReference {
         | source | given by | how |
         | --- | --- | --- |
         | override | the program | ``SettingsStack/override(_:_:place:)``, or a struct's property that differs from the default |
-        | request | parts of the program | ``SettingsStack/request(_:_:)``: of several requests, the *better* one in the tables |
+        | request | parts of the program | ``SettingsStack/request(_:_:)``: of several requests, the *better* one |
         | file | the user of the program | `SettingsFile`, `--settings FILE` |
         | remote | a server, for all its devices | `RemoteSettings` |
         | venue | the packet's `settings` | automatic, from entering a venue until it is lost |
@@ -196,7 +223,7 @@ extension SettingsReference {
         A source further up in the table takes precedence, in whatever order the values are given. Changes take effect
         with ``SettingsStack/apply()``; the venue's settings take effect at once. `override(key, nil)` removes the
         program's override and requests for a key; ``SettingsStack/clear()`` removes the values of all sources except
-        server and venue. If the column *better* is empty, the last request applies.
+        server and venue. If no value is better, the last request applies.
 
         An invalid key or value is ignored. A ``SettingsProblem`` names it with its file and line or its JSON path, and
         with the allowed values or the nearest known key. A venue with an invalid setting still gives positions:
@@ -262,10 +289,25 @@ extension SettingsReference {
         Settings don't remove readings from a recording that a localizer plays; `indoorloc replay` and `indoorloc evaluate` do.
         If no source gives a duty cycle, a localizer's radio scans all the time, and the defaults below apply to a scanner only.
 
-        ## All settings
+        ## Public and expert settings
 
-        The column *venue* shows whether a venue's packet may give the setting. The other settings are needed before a venue is
-        known.
+        A *public* setting can be judged from what you see, such as an interval, a threshold or a timeout. Its key stays; the
+        changelog announces a change. An *expert* setting is a value of a model. Measurements or estimates chose its default,
+        and its key, range and default may change or go in any release. All sources accept both kinds. Expert settings have no
+        property in the public API. `indoorloc` and `indoorloc venue check` print a note for each one in a file or a venue.
+
+        ## Public settings
+
+        The fourth column has *venue* if a venue's packet may give the setting. The other settings are needed before a venue
+        is known. It also has the *better* of two values.
+
+        """
+
+    static let keptIntroduction = """
+
+        These keys of the Nodle SDK are accepted and have no effect, and `config show` prints the reason. So are other keys that
+        begin with `ble.eid.`, `ble.stat.`, `cell.`, `dtn.`, `id.`, `iotee.`, `nodle.` or `wifi.`
+
 
         """
 
@@ -279,8 +321,6 @@ extension SettingsReference {
         precedence over a mode. The keys with `-ios-cl`, for that SDK's other scanner, apply if the same source doesn't
         give the keys without that suffix.
 
-        | key | stands for | range | unit |
-        | --- | --- | --- | --- |
 
         """
 
@@ -290,8 +330,6 @@ extension SettingsReference {
 
         These keys of earlier versions of the package are still accepted.
 
-        | key | new name |
-        | --- | --- |
 
         """
 
@@ -311,6 +349,15 @@ extension SettingsReference {
         | particle filter on or off | `positioning.particleFilter` |
         | event timeout | `fenceTimeout` (s), for fences without a timeout of their own |
         | forced venue | `forcedVenue` |
+
+        """
+
+    static let expertIntroduction = """
+
+        ## Expert settings
+
+        `indoorloc config keys --all` prints the effect and range of each. The last column is what chose the defaults:
+
 
         """
 }

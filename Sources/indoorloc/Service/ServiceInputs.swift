@@ -47,7 +47,7 @@ struct ServiceInputs: Sendable {
 
     /// Replaces the server's earlier settings. If the new settings contradict each other, nothing changes.
     ///
-    /// - Returns: the problems in words.
+    /// - Returns: the problems in words, then a note for each expert setting.
     mutating func apply(_ update: RemoteSettings.Update) -> [String] {
         switch update {
         case .failure(let error):
@@ -65,7 +65,7 @@ struct ServiceInputs: Sendable {
             }
             settings = next
             self.entries = entries
-            return problems
+            return problems + next.expertNotes(of: .remote)
         }
     }
 }

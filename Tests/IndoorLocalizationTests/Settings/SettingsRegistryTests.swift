@@ -144,4 +144,46 @@ final class SettingsRegistryTests: XCTestCase {
             }
         }
     }
+
+    func testAboutSeventySettingsArePublicAndAtMostSixteenOfTheEngine() {
+        let keys = SettingsRegistry.standard.entries.filter(\.isPublic).map(\.setting.key)
+        XCTAssertLessThanOrEqual(keys.count, 70)
+        XCTAssertLessThanOrEqual(keys.count { $0.hasPrefix("positioning.") && $0 != "positioning.particleFilter" }, 15)
+    }
+
+    func testASettingWithinAnotherStructKeepsItsStability() throws {
+        let registry = SettingsRegistry.standard
+        for (key, origin) in [
+            ("positioning.signal.shadowing", .surveys), ("positioning.recoveryShare", .tracks),
+            ("positioning.ranges.uwb.excess", .publications), ("motion.climbSpeed", .estimate),
+            ("scanner.ranging.exponent", .estimate), ("positioning.radiusDoubt", .tracks),
+        ] as [(String, DefaultOrigin)] {
+            let setting = try XCTUnwrap(registry.entry(registry.alias(key)?.target ?? key)).setting
+            XCTAssertEqual(setting.stability.origin, origin, key)
+            XCTAssertTrue(registry.isExpert(key), key)
+            XCTAssertTrue(try SettingsStack().setting(key).isExpert, key)
+        }
+        for key in ["positionInterval", "positioning.method", "dtn.use-cellular", "scanner.timing.window", "nothing"] {
+            XCTAssertFalse(registry.isExpert(key), key)
+        }
+        XCTAssertFalse(try XCTUnwrap(registry.entry("dtn.use-cellular")).isPublic)
+    }
+
+    func testANoteNamesEachExpertSettingOfASource() {
+        var settings = SettingsStack()
+        _ = settings.load(
+            [
+                SettingsEntry(key: "positioning.motion.turnRate", value: 0.2, place: "a.json:3"),
+                SettingsEntry(key: "areaDwell", value: 1, place: "a.json:1"),
+                SettingsEntry(key: "venueSearch.lead", value: 3),
+            ], from: .file)
+        settings.apply()
+        XCTAssertEqual(
+            settings.expertNotes(of: .file),
+            [
+                "file: venueSearch.lead is an expert key, which may change or go in any release",
+                "a.json:3: positioning.motion.turnRate is an expert key, which may change or go in any release",
+            ])
+        XCTAssertEqual(settings.expertNotes(of: .remote), [])
+    }
 }
