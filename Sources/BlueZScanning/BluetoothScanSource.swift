@@ -13,7 +13,7 @@ public struct BluetoothScanSource: TimedScanSource {
         public var reason: String
 
         /// Creates a choice from its parts.
-        public init(route: ScanRoute, reason: String) {
+        package init(route: ScanRoute, reason: String) {
             self.route = route
             self.reason = reason
         }
@@ -99,7 +99,7 @@ public struct BluetoothScanSource: TimedScanSource {
     ///
     /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
     /// function before the program exits.
-    public func released() async { await release() }
+    package func released() async { await release() }
 
     /// Starts to scan.
     ///

@@ -4,41 +4,41 @@ import ScanRecording
 /// A reader of a recording that another program wrote, plain or compressed with gzip, in constant memory.
 ///
 /// Times in the file that count since 1970 become instants since the first of these times, which is
-/// ``startMicroseconds``. Other times become instants unchanged. A time in text is ISO 8601, in UTC if it has no zone.
+/// `startMicroseconds`. Other times become instants unchanged. A time in text is ISO 8601, in UTC if it has no zone.
 /// A number counts nanoseconds from 10^17, microseconds from 10^14, milliseconds from 10^11, and seconds below. An
 /// entry that is up to 1 s earlier than the previous entry gets the previous entry's instant; an entry that is earlier
 /// than that is an error.
-public struct ForeignRecordingReader: ~Copyable {
+package struct ForeignRecordingReader: ~Copyable {
     /// The counts of what was read and left out so far.
-    public struct Tally: Hashable, Sendable {
+    package struct Tally: Hashable, Sendable {
         /// The number of lines, objects or packets read, of any kind.
-        public var records = 0
+        package var records = 0
         /// The number of entries returned.
-        public var entries = 0
+        package var entries = 0
         /// The number of invalid lines, objects or packets skipped; always 0 when strict.
-        public var skippedRecords = 0
+        package var skippedRecords = 0
         /// The number of readings dropped because their RSSI is not a measurement.
-        public var droppedNotMeasurements = 0
+        package var droppedNotMeasurements = 0
         /// The number of entries that were late by up to a second.
-        public var lateEntries = 0
+        package var lateEntries = 0
         /// The number of elements that the reader left out, by their kind.
-        public var ignored: [String: Int] = [:]
+        package var ignored: [String: Int] = [:]
         /// The errors of the first invalid lines, objects or packets, at most `maximumErrors`.
-        public var errors: [ForeignRecordingError] = []
+        package var errors: [ForeignRecordingError] = []
 
         /// The maximum number of errors kept.
-        public static let maximumErrors = 10
+        package static let maximumErrors = 10
 
         /// Creates a tally with all counts at zero.
-        public init() {}
+        package init() {}
     }
 
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The format of the file.
-    public let format: ForeignFormat
+    package let format: ForeignFormat
     /// The treatment of invalid lines, objects and packets.
-    public let strictness: RecordingReader.Strictness
+    package let strictness: RecordingReader.Strictness
 
     private let input: ArchiveInput
     private var decoder: ForeignDecoder
@@ -48,7 +48,7 @@ public struct ForeignRecordingReader: ~Copyable {
     /// Opens a file. The reader reads nothing before the first call of `next()`.
     ///
     /// - Throws: `.unreadable` if the file does not exist or cannot be read.
-    public init(
+    package init(
         path: String, format: ForeignFormat, settings: ForeignRecordingSettings = ForeignRecordingSettings(),
         strictness: RecordingReader.Strictness = .strict
     ) throws(ForeignRecordingError) {
@@ -74,7 +74,7 @@ public struct ForeignRecordingReader: ~Copyable {
     }
 
     /// The counts of what was read and left out so far.
-    public var tally: Tally {
+    package var tally: Tally {
         var tally = counts
         tally.records = decoder.records
         tally.droppedNotMeasurements = decoder.notMeasurements
@@ -85,15 +85,15 @@ public struct ForeignRecordingReader: ~Copyable {
 
     /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state
     /// it.
-    public var startMicroseconds: Int64? { decoder.start.map { $0 / 1000 } }
+    package var startMicroseconds: Int64? { decoder.start.map { $0 / 1000 } }
 
     /// The model of the receiver; nil before the first entry, and if the file doesn't state it.
-    public var device: String? { decoder.device }
+    package var device: String? { decoder.device }
 
     /// Returns the next reading or ground truth; nil at the end and after an error. It never returns a header.
     ///
     /// - Throws: `ForeignRecordingError` if the file or, when strict, a line, object or packet is invalid.
-    public mutating func next() throws(ForeignRecordingError) -> RecordingEntry? {
+    package mutating func next() throws(ForeignRecordingError) -> RecordingEntry? {
         while !isFinished {
             do throws(ForeignProblem) {
                 switch try decoder.next() {
@@ -113,7 +113,7 @@ public struct ForeignRecordingReader: ~Copyable {
     /// Returns all remaining entries. Memory use grows with the file.
     ///
     /// - Throws: `ForeignRecordingError` if the file or, when strict, a line, object or packet is invalid.
-    public mutating func readAll() throws(ForeignRecordingError) -> [RecordingEntry] {
+    package mutating func readAll() throws(ForeignRecordingError) -> [RecordingEntry] {
         var entries: [RecordingEntry] = []
         while let entry = try next() { entries.append(entry) }
         return entries

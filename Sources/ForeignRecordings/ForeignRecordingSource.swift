@@ -9,24 +9,32 @@ import Synchronization
 /// advertisement that contains a beacon directly after that advertisement.
 public struct ForeignRecordingSource: ScanSource {
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The format of the file.
-    public let format: ForeignFormat
+    package let format: ForeignFormat
     /// The values that the file doesn't state, and the part of the file that is read.
-    public let settings: ForeignRecordingSettings
+    package let settings: ForeignRecordingSettings
     /// The treatment of invalid lines, objects and packets.
-    public let strictness: RecordingReader.Strictness
+    package let strictness: RecordingReader.Strictness
     /// The time of instant zero, once a stream has read it.
     private let start = FoundStart()
     private let whenFinished: @Sendable (ForeignRecordingReader.Tally) -> Void
 
     /// Creates a source. Each stream opens the file when its first reading is requested.
-    ///
-    /// - Parameter whenFinished: called with the tally at the end of the file, but not after an error.
     public init(
         path: String, format: ForeignFormat, settings: ForeignRecordingSettings = ForeignRecordingSettings(),
+        strictness: RecordingReader.Strictness = .strict
+    ) {
+        self.init(path: path, format: format, settings: settings, strictness: strictness, whenFinished: { _ in })
+    }
+
+    /// Creates a source that reports what it has read.
+    ///
+    /// - Parameter whenFinished: called with the tally at the end of the file, but not after an error.
+    package init(
+        path: String, format: ForeignFormat, settings: ForeignRecordingSettings = ForeignRecordingSettings(),
         strictness: RecordingReader.Strictness = .strict,
-        whenFinished: @escaping @Sendable (ForeignRecordingReader.Tally) -> Void = { _ in }
+        whenFinished: @escaping @Sendable (ForeignRecordingReader.Tally) -> Void
     ) {
         self.path = path
         self.format = format

@@ -18,14 +18,14 @@ public struct GPSDSource: GNSSSource, Hashable {
     public static let standardPort: UInt16 = 2947
 
     /// The name or address of gpsd's host.
-    public var host: String
+    package var host: String
     /// The port of gpsd.
-    public var port: UInt16
+    package var port: UInt16
     /// How long the source tries to reconnect.
-    public var patience: Duration
+    package var patience: Duration
     /// The addresses to which this program sends positions, as gpsd names its devices: such as `udp://127.0.0.1:5000`,
     /// or `tcp://HOST:PORT` for a port of this program, or the path of a file.
-    public var ownDevices: [String] = []
+    package var ownDevices: [String] = []
     /// The time limit for the greeting, which gpsd sends immediately.
     package var greetingTime = Duration.seconds(5)
 

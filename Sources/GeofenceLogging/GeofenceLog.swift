@@ -16,12 +16,12 @@ typealias SQLiteDatabase = SQLiteFile<GeofenceLogError>
 /// The file is an SQLite database in write-ahead mode, so it has two companion files while it is open.
 public actor GeofenceLog {
     /// The version of the tables that this package writes.
-    public static let version = 1
+    package static let version = 1
     /// The application identifier that marks the file as a geofence log: "IFLG".
     private static let applicationID: Int64 = 0x4946_4C47
 
     /// The path of the file.
-    public nonisolated let path: String
+    package nonisolated let path: String
     private nonisolated let executor = BlockingExecutor(label: "GeofenceLog")
     private let settings: GeofenceLogSettings
     private let now: @Sendable () -> DeviceMoment

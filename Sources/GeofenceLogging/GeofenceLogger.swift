@@ -14,13 +14,13 @@ public actor GeofenceLogger: LocalizationPlugin {
     /// The arguments of the plugin.
     public struct Arguments: Sendable {
         /// The path of the log, which the plugin creates if it does not exist.
-        public var path: String
+        package var path: String
         /// The limits of the log.
-        public var settings: GeofenceLogSettings
+        package var settings: GeofenceLogSettings
         /// The kinds of records that are written; all by default.
-        public var kinds: Set<GeofenceRecord.Kind>
+        package var kinds: Set<GeofenceRecord.Kind>
         /// A closure that returns the time in seconds since 1970 (UTC); the device's clock by default.
-        public var time: @Sendable () -> Double
+        package var time: @Sendable () -> Double
 
         /// Creates the arguments.
         public init(
@@ -41,7 +41,7 @@ public actor GeofenceLogger: LocalizationPlugin {
     /// The log, for queries; nil before the plugin is initialized.
     public private(set) var log: GeofenceLog?
     /// The number of records that wait to be written.
-    public var pendingRecords: Int { pending.count }
+    package var pendingRecords: Int { pending.count }
     /// The number of records discarded because the log could not be written for too long.
     public private(set) var lostRecords = 0
 

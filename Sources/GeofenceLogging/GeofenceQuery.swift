@@ -3,17 +3,17 @@ import IndoorVocabulary
 /// A query for records of a geofence log. A condition that is nil matches all records.
 public struct GeofenceQuery: Hashable, Sendable {
     /// The times of the records, in seconds since 1970 (UTC); the upper bound is excluded.
-    public var times: Range<Double>?
+    package var times: Range<Double>?
     /// The venue of the records.
-    public var venueID: VenueID?
+    package var venueID: VenueID?
     /// The kind of area that the device entered or left.
-    public var kind: GeofenceRecord.Kind?
+    package var kind: GeofenceRecord.Kind?
     /// The identifier of the area that the device entered or left.
-    public var areaID: String?
+    package var areaID: String?
     /// Whether the device entered the area; false if it left.
-    public var isEntry: Bool?
+    package var isEntry: Bool?
     /// The maximum number of records; the newest ones are returned. Nil for all.
-    public var limit: Int?
+    package var limit: Int?
 
     /// Creates a query.
     public init(

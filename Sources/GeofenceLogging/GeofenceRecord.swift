@@ -39,7 +39,7 @@ public struct GeofenceRecord: Hashable, Sendable {
     public var isEntry: Bool
 
     /// Creates a record.
-    public init(
+    package init(
         id: Int64 = 0, time: Double, instant: Instant, unixTime: UnixTime? = nil, venueID: VenueID, kind: Kind,
         areaID: String, name: String, isEntry: Bool
     ) {
@@ -57,7 +57,7 @@ public struct GeofenceRecord: Hashable, Sendable {
     /// Creates the record of an event.
     ///
     /// - Parameter time: the time at which the session reports it, in seconds since 1970 (UTC).
-    public init(_ event: LocalizationEvent, at time: Double) {
+    package init(_ event: LocalizationEvent, at time: Double) {
         let area: (kind: Kind, id: String, name: String) =
             switch event.kind {
             case .enterFence(let fence), .exitFence(let fence): (.fence, "\(fence.id)", fence.name)

@@ -18,27 +18,27 @@ import IndoorVocabulary
 /// libiio, which depends on USB, Avahi and XML.
 public struct IIOSource: ScanSource, Hashable {
     /// The range of rates in samples a second.
-    public static let rates = 1.0...200
+    package static let rates = 1.0...200
 
-    /// The number of motion samples a second, within ``rates``. The source polls at this rate; a buffer uses the lowest
+    /// The number of motion samples a second, within `rates`. The source polls at this rate; a buffer uses the lowest
     /// rate of the device that isn't below it. The source polls pressure at most ten times a second.
-    public var rate: Double {
+    package var rate: Double {
         didSet { rate = Self.inRange(rate) }
     }
     /// Whether the source uses the buffers of devices that have one.
-    public var usesBuffers: Bool
+    package var usesBuffers: Bool
     /// Whether the accelerometer's driver reports acceleration with the opposite sign: −9.81 m/s² along z for a device
     /// that lies on its back, instead of 9.81. Some HID sensor hubs do, following the convention of Windows.
-    public var isAccelerationInverted: Bool
+    package var isAccelerationInverted: Bool
     /// The folder of all devices.
-    public var devices: String
+    package var devices: String
     /// The folder of device nodes.
-    public var nodes: String
+    package var nodes: String
 
     /// Creates a source. The source reads nothing until `readings()` is called.
     ///
     /// - Parameters:
-    ///   - rate: The number of motion samples a second, clamped to ``rates``.
+    ///   - rate: The number of motion samples a second, clamped to `rates`.
     ///   - usesBuffers: Whether the source uses the buffers of devices that have one.
     ///   - isAccelerationInverted: Whether the driver reports acceleration with the opposite sign.
     ///   - devices: The folder of all devices; another folder for tests.

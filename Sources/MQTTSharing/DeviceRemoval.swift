@@ -77,7 +77,7 @@ extension MQTTPositionSharing {
     ///     applies.
     /// - Returns: The topics that had a retained message; empty if the device wasn't on the broker.
     /// - Throws: `MQTTSharingError` if the broker isn't reachable, or rejects the removal.
-    public static func forget(
+    package static func forget(
         _ device: DeviceID, on broker: MQTTBroker, settings: MQTTSharingSettings = .init()
     ) async throws(MQTTSharingError) -> [String] {
         try settings.check()

@@ -18,9 +18,9 @@ public actor MQTTPositionSharing: PositionSharing {
     private static let bufferLimit = 1024
 
     /// The broker.
-    public nonisolated let broker: MQTTBroker
+    package nonisolated let broker: MQTTBroker
     /// The ID of this device.
-    public nonisolated let device: DeviceID
+    package nonisolated let device: DeviceID
 
     private let settings: MQTTSharingSettings
     private nonisolated let broadcast = Broadcast<SharingEvent>(.bufferingNewest(bufferLimit))
@@ -67,11 +67,11 @@ public actor MQTTPositionSharing: PositionSharing {
     public var untrustedMessageCount: Int { machine.untrustedCount }
 
     /// Whether the device is connected to the broker.
-    public var isConnected: Bool { machine.isUp }
+    package var isConnected: Bool { machine.isUp }
 
     /// Whether the device is connected or tries to connect: false before `connect`, after a failed `connect`, and after
     /// `disconnect`.
-    public var isKept: Bool { machine.isKept }
+    package var isKept: Bool { machine.isKept }
 
     /// Connects to the broker and keeps the connection. Does nothing if the device is connected.
     ///
@@ -152,7 +152,7 @@ public actor MQTTPositionSharing: PositionSharing {
     ///
     /// - Returns: True if the numbers were reported; false without a connection, or within half a second of the last
     ///   report.
-    @discardableResult public func refreshOccupancy() -> Bool {
+    @discardableResult package func refreshOccupancy() -> Bool {
         guard let directives = machine.refresh(at: Self.now) else { return false }
         perform(directives)
         return true
@@ -162,12 +162,12 @@ public actor MQTTPositionSharing: PositionSharing {
     public var refusedMessageCount: Int { machine.refusedCount }
 
     /// Adds the levels of a venue's maps to shared positions, which have no level of their own.
-    public func useLevels(of venue: Venue) {
+    package func useLevels(of venue: Venue) {
         levels = (venue.id, Dictionary(venue.maps.map { ($0.id, $0.level) }, uniquingKeysWith: { first, _ in first }))
     }
 
     /// Removes this device from Home Assistant until the next connection. Does nothing without a connection.
-    public func withdrawFromHomeAssistant() { run(.withdrawFromHomeAssistant) }
+    package func withdrawFromHomeAssistant() { run(.withdrawFromHomeAssistant) }
 
     /// Tests the connection to a broker, and disconnects.
     ///

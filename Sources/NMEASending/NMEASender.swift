@@ -15,7 +15,7 @@ public final class NMEASender: Sendable {
     private static let closingTime = Duration.seconds(1)
 
     /// The destination; with the chosen port, if it listens at port 0.
-    public let destination: NMEADestination
+    package let destination: NMEADestination
     private let mailbox: NMEAMailbox
 
     /// Creates a sender, and begins to listen if the destination listens.

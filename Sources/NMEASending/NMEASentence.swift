@@ -5,9 +5,9 @@ import IndoorVocabulary
 /// The text has at most 82 characters, which is the limit of NMEA 0183.
 public struct NMEASentence: Hashable, Sendable, CustomStringConvertible {
     /// The talker and the type, such as `GPGGA`.
-    public let address: String
+    package let address: String
     /// The fields after the address; an empty text is an unknown value.
-    public let fields: [String]
+    package let fields: [String]
 
     /// The talker of all sentences, that of a satellite receiver: many readers accept no other one.
     static let talker = "GP"

@@ -26,9 +26,9 @@ public actor RecordUploader {
     private nonisolated let batchBroadcast = Broadcast<UploadBatch>(.bufferingNewest(64))
 
     /// The number of batches confirmed since this uploader was created.
-    public private(set) var confirmedBatches = 0
+    package private(set) var confirmedBatches = 0
     /// The number of failed attempts to send a batch since this uploader was created.
-    public private(set) var failures = 0
+    package private(set) var failures = 0
 
     /// Creates an uploader that is not started.
     ///
@@ -69,7 +69,7 @@ public actor RecordUploader {
     /// The errors of failed batches from now on; the stream buffers the newest 64.
     public nonisolated var errors: AsyncStream<UploadError> { errorBroadcast.subscribe() }
     /// The confirmed batches from now on; the stream buffers the newest 64.
-    public nonisolated var confirmed: AsyncStream<UploadBatch> { batchBroadcast.subscribe() }
+    package nonisolated var confirmed: AsyncStream<UploadBatch> { batchBroadcast.subscribe() }
 
     /// The counts of the queue.
     ///

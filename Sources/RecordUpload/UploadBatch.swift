@@ -1,13 +1,13 @@
 /// Records that are sent together, repeatedly until the server confirms them.
-public struct UploadBatch: Hashable, Sendable {
+package struct UploadBatch: Hashable, Sendable {
     /// The identifier, unique to this batch and the same on each attempt. A server uses it to detect duplicates.
-    public var id: String
+    package var id: String
     /// The number of records.
-    public var count: Int
+    package var count: Int
     /// The number of the last record.
     var last: Int64
     /// The JSON document.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// Creates a batch and its document.
     ///

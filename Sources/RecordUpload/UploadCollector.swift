@@ -27,9 +27,9 @@ public struct UploadCollector: Sendable {
     private static let silence = Duration.seconds(600)
 
     /// The kinds of records that are uploaded, and their intervals.
-    public var settings: UploadSettings
+    package var settings: UploadSettings
     /// The number of records discarded because `drain()` was not called early enough.
-    public private(set) var lost = 0
+    package private(set) var lost = 0
 
     private var records: [UploadRecord] = []
     private var ranger = Ranger()
@@ -72,7 +72,7 @@ public struct UploadCollector: Sendable {
     }
 
     /// Puts records that could not be written back, before the records that were added later.
-    public mutating func putBack(_ unwritten: [UploadRecord]) {
+    package mutating func putBack(_ unwritten: [UploadRecord]) {
         records = unwritten + records
         trim()
     }

@@ -28,7 +28,7 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
 
     /// Creates an error.
-    public init(_ kind: Kind, status: Int? = nil, _ description: String) {
+    package init(_ kind: Kind, status: Int? = nil, _ description: String) {
         self.kind = kind
         self.status = status
         self.description = description

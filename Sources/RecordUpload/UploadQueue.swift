@@ -24,7 +24,7 @@ public actor UploadQueue {
     }
 
     /// The version of the tables that this package writes.
-    public static let version = 1
+    package static let version = 1
     /// The application identifier that marks the file as an upload queue: "IUPQ".
     private static let mark: Int64 = 0x4955_5051
     private static let schema = [
@@ -38,7 +38,7 @@ public actor UploadQueue {
     ]
 
     /// The path of the file.
-    public nonisolated let path: String
+    package nonisolated let path: String
     private nonisolated let executor = BlockingExecutor(label: "UploadQueue")
     private var limit: Int
     private var database: SQLiteFile<UploadQueueError>?
@@ -66,7 +66,7 @@ public actor UploadQueue {
     ///
     /// - Returns: the numbers of the records, in order.
     /// - Throws: `UploadQueueError` if they could not be written.
-    @discardableResult public func append(_ records: [UploadRecord]) throws(UploadQueueError) -> [Int64] {
+    @discardableResult package func append(_ records: [UploadRecord]) throws(UploadQueueError) -> [Int64] {
         let database = try open
         guard !records.isEmpty else { return [] }
         var numbers: [Int64] = []
@@ -83,7 +83,7 @@ public actor UploadQueue {
     /// Sets the maximum number of records, from 1.
     ///
     /// - Throws: `UploadQueueError` if the records beyond the limit could not be dropped.
-    public func setLimit(_ limit: Int) throws(UploadQueueError) {
+    package func setLimit(_ limit: Int) throws(UploadQueueError) {
         self.limit = max(1, limit)
         let database = try open
         try database.transaction { () throws(UploadQueueError) in try drop(in: database) }
@@ -96,7 +96,7 @@ public actor UploadQueue {
     ///   - device: the name of the device.
     /// - Returns: the batch; nil if no record waits.
     /// - Throws: `UploadQueueError` if it could not be read or stored.
-    public func nextBatch(size: Int, device: String) throws(UploadQueueError) -> UploadBatch? {
+    package func nextBatch(size: Int, device: String) throws(UploadQueueError) -> UploadBatch? {
         let database = try open
         var batch: UploadBatch?
         try database.transaction { () throws(UploadQueueError) in
@@ -120,17 +120,17 @@ public actor UploadQueue {
     /// Removes a batch that a server has confirmed.
     ///
     /// - Throws: `UploadQueueError` if the removal could not be written; then the batch is sent once more.
-    public func confirm(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "sent") }
+    package func confirm(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "sent") }
 
     /// Removes a batch that no server will ever accept.
     ///
     /// - Throws: `UploadQueueError` if the removal could not be written.
-    public func reject(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "rejected") }
+    package func reject(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "rejected") }
 
     /// Divides the current batch, which was too large for the server: the next batch is a new one.
     ///
     /// - Throws: `UploadQueueError` if the change could not be written.
-    public func divide() throws(UploadQueueError) { try open.run("UPDATE state SET last = 0") }
+    package func divide() throws(UploadQueueError) { try open.run("UPDATE state SET last = 0") }
 
     /// The counts of the queue.
     ///
@@ -149,7 +149,7 @@ public actor UploadQueue {
     /// The number of records that wait.
     ///
     /// - Throws: `UploadQueueError` if they could not be counted.
-    public var waiting: Int {
+    package var waiting: Int {
         get throws(UploadQueueError) { try Self.waiting(in: open) }
     }
 

@@ -35,7 +35,7 @@ public struct UploadQueueError: Error, Hashable, Sendable, CustomStringConvertib
     public var code: Int
 
     /// Creates an error.
-    public init(_ reason: Reason, path: String, message: String = "", code: Int = 0) {
+    package init(_ reason: Reason, path: String, message: String = "", code: Int = 0) {
         self.reason = reason
         self.path = path
         self.message = message

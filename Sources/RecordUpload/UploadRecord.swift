@@ -27,7 +27,7 @@ public struct UploadRecord: Hashable, Sendable {
     /// Creates a record.
     ///
     /// - Parameter unixTime: the time of the record; if nil, the time of a beacon's record.
-    public init(_ content: Content, unixTime: UnixTime? = nil) {
+    package init(_ content: Content, unixTime: UnixTime? = nil) {
         self.content = content
         self.unixTime = unixTime
         if unixTime == nil, case .beacon(let beacon, _) = content { self.unixTime = beacon.unixTime }

@@ -1,5 +1,5 @@
 /// The packet layout of a Bluetooth capture.
-public enum BTSnoopDatalink: UInt32, Hashable, Sendable, CaseIterable {
+package enum BTSnoopDatalink: UInt32, Hashable, Sendable, CaseIterable {
     /// HCI packets without a type byte; the record's flags contain the type (H1).
     case hci = 1001
     /// HCI packets as UART transports them, after a byte with their type (H4): Android, Wireshark, many vendors.

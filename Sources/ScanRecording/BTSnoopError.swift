@@ -4,7 +4,7 @@ import IndoorVocabulary
 /// An error in a Bluetooth capture, with its position and remedy.
 public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of error.
-    public enum Problem: Error, Hashable, Sendable {
+    package enum Problem: Error, Hashable, Sendable {
         /// The file could not be opened, read or decompressed; the text is the system's reason.
         case unreadable(String)
         /// The file could not be created or written; the text is the system's reason.
@@ -40,10 +40,10 @@ public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The offset of the record or header in the decompressed file; nil if the error concerns the whole file.
     public var offset: Int64?
     /// The kind of error.
-    public var problem: Problem
+    package var problem: Problem
 
     /// Creates an error.
-    public init(file: String, offset: Int64? = nil, problem: Problem) {
+    package init(file: String, offset: Int64? = nil, problem: Problem) {
         self.file = file
         self.offset = offset
         self.problem = problem

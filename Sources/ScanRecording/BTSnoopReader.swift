@@ -6,53 +6,53 @@ import IndoorVocabulary
 /// memory. It reassembles fragmented advertisements. For an anonymous advertisement that contains a beacon, it returns
 /// the sighting, without an address. It skips packets of other kinds. An instant is the time since the capture's first
 /// record of any kind.
-public struct BTSnoopReader: ~Copyable {
+package struct BTSnoopReader: ~Copyable {
     /// The counts of records read, records skipped and advertisements dropped so far.
-    public struct Tally: Hashable, Sendable {
+    package struct Tally: Hashable, Sendable {
         /// The number of records read, of any kind.
-        public var records = 0
+        package var records = 0
         /// The number of invalid records skipped; always 0 when strict.
-        public var skippedRecords = 0
+        package var skippedRecords = 0
         /// The number of advertisements dropped because their RSSI is not a measurement.
-        public var droppedNotMeasurements = 0
+        package var droppedNotMeasurements = 0
         /// The number of anonymous advertisements that contain no beacon.
-        public var droppedAnonymous = 0
+        package var droppedAnonymous = 0
         /// The number of advertisements returned although the end of their data is missing.
-        public var truncatedAdvertisements = 0
+        package var truncatedAdvertisements = 0
         /// The number of advertisements dropped because their last fragment is missing.
-        public var unfinishedAdvertisements = 0
+        package var unfinishedAdvertisements = 0
         /// The number of scan responses among the readings returned.
-        public var scanResponses = 0
+        package var scanResponses = 0
         /// The number of packets that the capturing program reports as lost.
-        public var lostPackets = 0
+        package var lostPackets = 0
         /// The adapters that received advertisements, including those that were not requested.
         ///
         /// Only the Linux monitor distinguishes adapters; in other captures the only adapter is 0.
-        public var adapters: Set<UInt16> = []
+        package var adapters: Set<UInt16> = []
         /// The errors of the first invalid records, at most `maximumErrors`.
-        public var errors: [BTSnoopError] = []
+        package var errors: [BTSnoopError] = []
 
         /// The maximum number of errors kept.
-        public static let maximumErrors = 10
+        package static let maximumErrors = 10
 
         /// Creates a tally with all counts at zero.
-        public init() {}
+        package init() {}
     }
 
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The adapter whose advertisements are read; nil reads those of all adapters.
-    public let adapter: UInt16?
+    package let adapter: UInt16?
     /// The treatment of invalid records.
     ///
     /// Even when lenient, a record that is cut off or has an impossible length ends the capture.
-    public let strictness: RecordingReader.Strictness
+    package let strictness: RecordingReader.Strictness
     /// The counts of records read, records skipped and advertisements dropped so far.
-    public var tally: Tally { decoder.tally }
+    package var tally: Tally { decoder.tally }
     /// The packet layout; nil before the first reading is requested.
-    public var datalink: BTSnoopDatalink? { decoder.datalink }
+    package var datalink: BTSnoopDatalink? { decoder.datalink }
     /// The time of the capture's first record, in microseconds since 1970-01-01 UTC; nil until a record is read.
-    public var startMicroseconds: Int64? { decoder.startMicroseconds }
+    package var startMicroseconds: Int64? { decoder.startMicroseconds }
 
     private let input: ArchiveInput
     private var buffer = BTSnoopBuffer()
@@ -63,7 +63,7 @@ public struct BTSnoopReader: ~Copyable {
     ///
     /// - Parameter adapter: the adapter whose advertisements are read; nil reads those of all adapters.
     /// - Throws: `.unreadable` if the file does not exist or cannot be read.
-    public init(
+    package init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict
     ) throws(BTSnoopError) {
         self.path = path
@@ -89,7 +89,7 @@ public struct BTSnoopReader: ~Copyable {
     /// Returns whether a file begins with the identification of a capture; false if the file can't be read.
     ///
     /// The bytes that this function reads from a pipe are lost to a later reader.
-    public static func isCapture(path: String) -> Bool {
+    package static func isCapture(path: String) -> Bool {
         guard let input = try? ArchiveInput(path: path) else { return false }
         return (try? input.begins(with: BTSnoopRecord.identification)) ?? false
     }
@@ -97,7 +97,7 @@ public struct BTSnoopReader: ~Copyable {
     /// Returns the next advertisement, or the sighting of an anonymous one; nil at the end and after an error.
     ///
     /// - Throws: `BTSnoopError` if the file or, when strict, a record is invalid.
-    public mutating func next() throws(BTSnoopError) -> SensorReading? {
+    package mutating func next() throws(BTSnoopError) -> SensorReading? {
         while true {
             if let reading = decoder.next() { return reading }
             guard !isFinished else { return nil }
@@ -113,7 +113,7 @@ public struct BTSnoopReader: ~Copyable {
     /// Returns all remaining readings. Memory use grows with the capture.
     ///
     /// - Throws: `BTSnoopError` if the file or, when strict, a record is invalid.
-    public mutating func readAll() throws(BTSnoopError) -> [SensorReading] {
+    package mutating func readAll() throws(BTSnoopError) -> [SensorReading] {
         var readings: [SensorReading] = []
         while let reading = try next() { readings.append(reading) }
         return readings

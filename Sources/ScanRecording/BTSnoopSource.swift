@@ -8,11 +8,11 @@ import Synchronization
 /// advertisement that contains a beacon directly after that advertisement.
 public struct BTSnoopSource: ScanSource {
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The adapter whose advertisements are read; nil reads those of all adapters.
-    public let adapter: UInt16?
+    package let adapter: UInt16?
     /// The treatment of invalid records.
-    public let strictness: RecordingReader.Strictness
+    package let strictness: RecordingReader.Strictness
     /// The time at which the capture began, once a stream has read it.
     let start = FoundStart()
     /// The closure that is called with the tally at the end of the capture.
@@ -23,10 +23,16 @@ public struct BTSnoopSource: ScanSource {
     /// - Parameters:
     ///   - adapter: the adapter whose advertisements are read; nil reads those of all adapters.
     ///   - strictness: the treatment of invalid records.
-    ///   - whenFinished: called with the tally at the end of the capture, but not after an error.
-    public init(
+    public init(path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict) {
+        self.init(path: path, adapter: adapter, strictness: strictness, whenFinished: { _ in })
+    }
+
+    /// Creates a source that reports what it has read.
+    ///
+    /// - Parameter whenFinished: called with the tally at the end of the capture, but not after an error.
+    package init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict,
-        whenFinished: @escaping @Sendable (BTSnoopReader.Tally) -> Void = { _ in }
+        whenFinished: @escaping @Sendable (BTSnoopReader.Tally) -> Void
     ) {
         self.path = path
         self.adapter = adapter

@@ -7,36 +7,36 @@ import IndoorVocabulary
 /// data fits, otherwise LE Extended Advertising Reports, fragmented if the data is long. It truncates times to
 /// microseconds, rounds RSSIs to whole dBm, and stores an address of unknown kind as a public one. The same readings
 /// give identical output.
-public struct BTSnoopWriter: ~Copyable {
+package struct BTSnoopWriter: ~Copyable {
     /// The counts of written, changed and omitted readings so far.
-    public struct Tally: Hashable, Sendable {
+    package struct Tally: Hashable, Sendable {
         /// The number of advertisements written.
-        public var advertisements = 0
+        package var advertisements = 0
         /// The number of sightings without advertising data, written as iBeacons.
-        public var encodedSightings = 0
+        package var encodedSightings = 0
         /// The number of those sightings with an unknown measured power, written as `BTSnoopWriter.measuredPower`.
-        public var assumedPowers = 0
+        package var assumedPowers = 0
         /// The number of readings omitted, by kind. A capture cannot contain motion, steps, pressure, GNSS and fixes.
-        public var leftOut: [String: Int] = [:]
+        package var leftOut: [String: Int] = [:]
 
         /// Creates a tally with all counts at zero.
-        public init() {}
+        package init() {}
     }
 
     /// The expected RSSI at 1 m in dBm that is written if the measured power is unknown: the default of most beacons.
-    public static let measuredPower = -59
+    package static let measuredPower = -59
 
     /// The time that replaces an unknown start: 2000-01-01 UTC, in microseconds since 1970-01-01.
     ///
     /// btmon reads no earlier time.
-    public static let unknownStart: Int64 = 946_684_800_000_000
+    package static let unknownStart: Int64 = 946_684_800_000_000
 
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The packet layout.
-    public let datalink: BTSnoopDatalink
+    package let datalink: BTSnoopDatalink
     /// The counts of written, changed and omitted readings so far.
-    public private(set) var tally = Tally()
+    package private(set) var tally = Tally()
 
     private let output: ArchiveOutput
     private let encoder: BTSnoopRecordEncoder
@@ -54,7 +54,7 @@ public struct BTSnoopWriter: ~Copyable {
     ///   - startMicroseconds: the time of instant zero, in microseconds since 1970-01-01 UTC.
     ///   - adapter: the number of the adapter that received the readings; only the Linux monitor format stores it.
     /// - Throws: `.unwritable` if the file can't be created, `.timeOutOfRange` if the format can't store the start.
-    public init(
+    package init(
         path: String, datalink: BTSnoopDatalink = .monitor, startMicroseconds: Int64 = unknownStart, adapter: UInt16 = 0
     ) throws(BTSnoopError) {
         try self.init(
@@ -95,7 +95,7 @@ public struct BTSnoopWriter: ~Copyable {
     /// advertisement of an iBeacon, anonymous if the address is unknown.
     /// - Throws: the problem if the format cannot represent the reading, or `.unwritable`. The reading is then not
     ///   written.
-    public mutating func write(_ reading: SensorReading) throws(BTSnoopError) {
+    package mutating func write(_ reading: SensorReading) throws(BTSnoopError) {
         guard decoder.decode(reading).content != .rejected(.repetition) else { return }
         switch reading {
         case .advertisement(let advertisement):
@@ -123,7 +123,7 @@ public struct BTSnoopWriter: ~Copyable {
 
     /// Completes the file. The file is only guaranteed to contain the data after this function returns; a second call
     /// does nothing.
-    public mutating func close() throws(BTSnoopError) {
+    package mutating func close() throws(BTSnoopError) {
         isClosed = true
         do throws(ArchiveFailure) { try output.close() } catch {
             throw BTSnoopError(file: path, problem: .unwritable(error.reason))

@@ -44,7 +44,7 @@ public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible
     public var problem: Problem
 
     /// Creates an error.
-    public init(file: String, line: Int? = nil, field: String? = nil, problem: Problem) {
+    package init(file: String, line: Int? = nil, field: String? = nil, problem: Problem) {
         self.file = file
         self.line = line
         self.field = field

@@ -3,12 +3,12 @@ import IndoorVocabulary
 /// The header of a recording: its first line.
 public struct RecordingHeader: Hashable, Sendable {
     /// The value of the `format` field in every recording.
-    public static let format = "indoor-localization-recording"
+    package static let format = "indoor-localization-recording"
     /// The newest version of the format that this package reads.
-    public static let newestVersion = 1
+    package static let newestVersion = 1
 
     /// The version of the format, from 1 to `newestVersion`.
-    public var version: Int
+    package var version: Int
     /// The time of instant zero as ISO 8601 text, unchanged from the file; nil if unknown.
     public var startedAt: String?
     /// The model of the receiver; nil if unknown.

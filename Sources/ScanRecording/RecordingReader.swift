@@ -29,16 +29,16 @@ public struct RecordingReader: ~Copyable {
         public var errors: [RecordingError] = []
 
         /// The maximum number of errors kept.
-        public static let maximumErrors = 10
+        package static let maximumErrors = 10
 
         /// Creates a tally with all counts at zero.
-        public init() {}
+        package init() {}
     }
 
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The treatment of invalid lines.
-    public let strictness: Strictness
+    package let strictness: Strictness
     /// The counts of lines read, lines skipped and sightings dropped so far.
     public private(set) var tally = Tally()
     /// The recording's header; nil until the first entry is read.

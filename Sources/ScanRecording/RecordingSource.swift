@@ -7,9 +7,9 @@ import IndoorVocabulary
 /// emits the sighting only once.
 public struct RecordingSource: ScanSource {
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The treatment of invalid lines.
-    public let strictness: RecordingReader.Strictness
+    package let strictness: RecordingReader.Strictness
     /// The time at which the recording began, once a stream has read it.
     let start = FoundStart()
     /// The closure that is called with the tally at the end of the recording.

@@ -7,7 +7,7 @@ import IndoorVocabulary
 /// `addressType` of a `beacon`, which other readers ignore.
 public struct RecordingWriter: ~Copyable {
     /// The path of the file.
-    public let path: String
+    package let path: String
 
     private let output: ArchiveOutput
     private var decoder = RecordDecoder()

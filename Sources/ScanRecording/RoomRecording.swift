@@ -2,26 +2,26 @@ import BeaconScanning
 import IndoorVocabulary
 
 /// A recording that states in which rooms the device was.
-public struct RoomRecording: Hashable, Sendable {
+package struct RoomRecording: Hashable, Sendable {
     /// The scans while the device was in one room, or in an unknown one.
-    public struct Stay: Hashable, Sendable {
+    package struct Stay: Hashable, Sendable {
         /// The name of the room; nil if unknown.
-        public var room: String?
+        package var room: String?
         /// The scans, each about a second long.
-        public var scans: [RoomScan]
+        package var scans: [RoomScan]
     }
 
     /// The model of the receiver; nil if unknown.
-    public let device: String?
+    package let device: String?
     /// The stays in chronological order, without those that received no beacon.
-    public private(set) var stays: [Stay]
+    package private(set) var stays: [Stay]
     /// The counts of lines read, lines skipped and sightings dropped.
     package let tally: RecordingReader.Tally
 
     /// Reads a recording: its ground truth with a room, and all sightings, including those in advertisements.
     ///
     /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
-    public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
+    package init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var decoder = ReadingDecoder()
         var device: String?
@@ -42,12 +42,12 @@ public struct RoomRecording: Hashable, Sendable {
     }
 
     /// Assigns a room to the stays in an unknown one.
-    public mutating func name(_ room: String) {
+    package mutating func name(_ room: String) {
         for index in stays.indices where stays[index].room == nil { stays[index].room = room }
     }
 
     /// The training data from the stays in known rooms. Its time stamps treat the start of the recording as 1970.
-    public var training: RoomTrainingSet {
+    package var training: RoomTrainingSet {
         var training = RoomTrainingSet()
         for stay in stays {
             guard let room = stay.room else { continue }

@@ -2,9 +2,9 @@
 ///
 /// Names, units and types are those of OpenMetrics: *The OpenMetrics project — Creating a standard for exposing metrics
 /// data*, version 1.0, 2020 (<https://prometheus.io/docs/specs/om/open_metrics_spec>).
-public struct MetricFamily: Hashable, Sendable {
+package struct MetricFamily: Hashable, Sendable {
     /// The types of metrics.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A count that only increases; it starts at 0 with the process.
         case counter
         /// A value that increases and decreases.
@@ -16,7 +16,7 @@ public struct MetricFamily: Hashable, Sendable {
     }
 
     /// The base units.
-    public enum Unit: String, Hashable, Sendable, CaseIterable {
+    package enum Unit: String, Hashable, Sendable, CaseIterable {
         /// Seconds.
         case seconds
         /// Metres.
@@ -28,35 +28,35 @@ public struct MetricFamily: Hashable, Sendable {
     }
 
     /// A sample without the name of its family.
-    public struct Sample: Hashable, Sendable {
+    package struct Sample: Hashable, Sendable {
         /// The labels in the order of the output; names are unique.
-        public var labels: [Label]
+        package var labels: [Label]
         /// The number, or the buckets of a histogram.
-        public var value: Value
+        package var value: Value
 
         /// Creates a sample.
-        public init(_ value: Value, labels: [Label] = []) {
+        package init(_ value: Value, labels: [Label] = []) {
             self.labels = labels
             self.value = value
         }
     }
 
     /// The label of a sample.
-    public struct Label: Hashable, Sendable {
+    package struct Label: Hashable, Sendable {
         /// A letter or underscore, followed by letters, digits and underscores.
-        public var name: String
+        package var name: String
         /// Any text.
-        public var value: String
+        package var value: String
 
         /// Creates a label.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// The value of a sample.
-    public enum Value: Hashable, Sendable {
+    package enum Value: Hashable, Sendable {
         /// A number of any family but a histogram.
         case number(Double)
         /// The bounds of a histogram's buckets, the count of each bucket and of the last one without a bound, and the
@@ -65,21 +65,21 @@ public struct MetricFamily: Hashable, Sendable {
     }
 
     /// The name, with its unit as the last part, and without the `_total` of a counter's samples.
-    public var name: String
+    package var name: String
     /// The type of the metric.
-    public var kind: Kind
+    package var kind: Kind
     /// The unit; nil for a metric without one, such as a count.
-    public var unit: Unit?
+    package var unit: Unit?
     /// The meaning in one sentence.
-    public var help: String
+    package var help: String
     /// The samples; empty while the value is unknown. No two samples have the same labels.
-    public var samples: [Sample]
+    package var samples: [Sample]
 
     /// Creates a family.
     ///
     /// - Precondition: `name` consists of lowercase letters, digits and underscores, begins with a letter, and ends in
     ///   the unit.
-    public init(_ name: String, _ kind: Kind, unit: Unit? = nil, help: String, samples: [Sample] = []) {
+    package init(_ name: String, _ kind: Kind, unit: Unit? = nil, help: String, samples: [Sample] = []) {
         precondition(Self.isName(name), "invalid name of a metric: \(name)")
         precondition(unit.map { name.hasSuffix("_" + $0.rawValue) } ?? true, "\(name) must end in its unit")
         self.name = name

@@ -24,7 +24,7 @@ public struct MetricText: Sendable {
     /// Returns the text of metrics. Families without samples have only their description.
     ///
     /// - Precondition: the names of the families are unique.
-    public static func text(of families: [MetricFamily], as format: Format = .openMetrics) -> String {
+    package static func text(of families: [MetricFamily], as format: Format = .openMetrics) -> String {
         precondition(Set(families.map(\.name)).count == families.count, "two metrics have the same name")
         var writer = MetricText(format)
         for family in families { writer.write(family) }

@@ -6,16 +6,16 @@ import VenueModel
 /// The values of a session from which its metrics are computed.
 public struct SessionFacts: Sendable {
     /// The latest place of the device.
-    public struct Place: Hashable, Sendable {
+    package struct Place: Hashable, Sendable {
         /// The time since the place was emitted.
-        public var age: Duration
+        package var age: Duration
         /// The 68 % error radius in metres; nil outdoors.
-        public var radius: Double?
+        package var radius: Double?
         /// The probability of the map, in [0, 1]; nil if unknown.
-        public var floorCertainty: Double?
+        package var floorCertainty: Double?
 
         /// Creates the values of a place.
-        public init(age: Duration, radius: Double? = nil, floorCertainty: Double? = nil) {
+        package init(age: Duration, radius: Double? = nil, floorCertainty: Double? = nil) {
             self.age = age
             self.radius = radius
             self.floorCertainty = floorCertainty
@@ -23,40 +23,40 @@ public struct SessionFacts: Sendable {
     }
 
     /// The numbers of beacons that the session received in the last seconds.
-    public struct Beacons: Hashable, Sendable {
+    package struct Beacons: Hashable, Sendable {
         /// Beacons of the venue.
-        public var known: Int
+        package var known: Int
         /// Beacons that belong to no known venue.
-        public var unknown: Int
+        package var unknown: Int
 
         /// Creates the numbers.
-        public init(known: Int, unknown: Int) {
+        package init(known: Int, unknown: Int) {
             self.known = known
             self.unknown = unknown
         }
     }
 
     /// The time since the process or the session started.
-    public var uptime: Duration
+    package var uptime: Duration
     /// The state of the session.
-    public var state: LocalizationState
+    package var state: LocalizationState
     /// The activity counters of the session.
-    public var activity: ActivityCounts
+    package var activity: ActivityCounts
     /// The number of readings that were lost because the session was slower than the source.
-    public var lostReadings: Int
+    package var lostReadings: Int
     /// The latest place; nil before the first one.
-    public var place: Place?
+    package var place: Place?
     /// The numbers of received beacons; nil while no session is running.
-    public var beacons: Beacons?
-    /// ``Localizer/consistencyRatio``.
-    public var consistencyRatio: Double?
-    /// ``Localizer/cycleTimes``.
-    public var cycleTimes: CycleTimes?
+    package var beacons: Beacons?
+    /// `Localizer.consistencyRatio`.
+    package var consistencyRatio: Double?
+    /// `Localizer.cycleTimes`.
+    package var cycleTimes: CycleTimes?
     /// The physical memory of the process in bytes; nil if unknown.
-    public var residentMemory: Int?
+    package var residentMemory: Int?
 
     /// Creates the facts of a session.
-    public init(
+    package init(
         uptime: Duration, state: LocalizationState, activity: ActivityCounts = ActivityCounts(), lostReadings: Int = 0,
         place: Place? = nil, beacons: Beacons? = nil, consistencyRatio: Double? = nil, cycleTimes: CycleTimes? = nil,
         residentMemory: Int? = nil

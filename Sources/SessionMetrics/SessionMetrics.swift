@@ -17,7 +17,7 @@ public enum SessionMetrics: Sendable {
     }
 
     /// Returns the metrics of a session. The families are the same for all facts; an unknown value has no sample.
-    public static func families(of facts: SessionFacts) -> [MetricFamily] {
+    package static func families(of facts: SessionFacts) -> [MetricFamily] {
         counters(of: facts) + gauges(of: facts) + work(of: facts)
     }
 

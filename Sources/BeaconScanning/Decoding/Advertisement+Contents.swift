@@ -16,7 +16,7 @@ extension Advertisement {
     }
 
     /// The defect in the structure of the data; nil if there is none.
-    public var defect: AdvertisementError? {
+    package var defect: AdvertisementError? {
         do {
             try forEachStructure { _, _ in }
             return nil

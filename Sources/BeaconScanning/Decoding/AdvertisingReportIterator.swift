@@ -145,9 +145,9 @@ package struct AdvertisingReportIterator: Sendable {
 }
 
 /// The reason why an HCI event with advertising reports is malformed. Offsets are in bytes from the event code.
-public enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A field of the event that can have a reserved value.
-    public enum Field: String, Hashable, Sendable {
+    package enum Field: String, Hashable, Sendable {
         /// The event type of a legacy report, in [0, 4].
         case eventType = "event type"
         /// The data status of an extended report, in [0, 2].
@@ -163,7 +163,7 @@ public enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConve
     /// A field has a value that the specification reserves.
     case reservedValue(Field, Int, offset: Int)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncated(let offset, let expected, let found):
             "Event needs \(expected) bytes at byte \(offset), \(found) are there: it was cut off."

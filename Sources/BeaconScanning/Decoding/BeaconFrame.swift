@@ -13,7 +13,7 @@ public struct BeaconFrame: Hashable, Sendable {
     }
 
     /// The result of decoding well-formed advertising data.
-    public enum Decoding: Hashable, Sendable {
+    package enum Decoding: Hashable, Sendable {
         /// A beacon frame.
         case beacon(BeaconFrame)
         /// Another advertisement, and the reason why it is not a beacon.
@@ -22,7 +22,7 @@ public struct BeaconFrame: Hashable, Sendable {
 
     /// The reason why well-formed advertising data contain no beacon frame, for the first payload that could have been
     /// one.
-    public enum NotABeacon: Hashable, Sendable {
+    package enum NotABeacon: Hashable, Sendable {
         /// There are neither manufacturer data nor service data.
         case noPayload
         /// The manufacturer data have another layout. `company` is their company number; nil if they are too short for
@@ -43,7 +43,7 @@ public struct BeaconFrame: Hashable, Sendable {
     /// Signal strength at 1 m in dBm. Eddystone-UID sends the signal strength at 0 m, from which decoding subtracts 41
     /// dB.
     ///
-    /// The decoded value is nil if it is not in ``Format/plausiblePowers``: beacons that were never calibrated send 0
+    /// The decoded value is nil if it is not in `Format.plausiblePowers`: beacons that were never calibrated send 0
     /// or a positive number. Their identity is nevertheless valid.
     public var measuredPower: Int?
 
@@ -65,7 +65,7 @@ extension BeaconFrame.Format {
     ///
     /// For iBeacon and AltBeacon, this is the range of valid RSSI. For Eddystone, it corresponds to -100 to 20 dBm at 0
     /// m, from the specification.
-    public var plausiblePowers: ClosedRange<Int> {
+    package var plausiblePowers: ClosedRange<Int> {
         switch self {
         case .iBeacon, .altBeacon: -127 ... -1
         case .eddystoneUID:
@@ -83,7 +83,7 @@ extension BeaconFrame {
     /// Sources: Apple, *Proximity Beacon Specification*, R1, 2015; Radius Networks, *AltBeacon Protocol Specification*
     /// 1.0, 2014; Google, *Eddystone Protocol Specification*, 2015.
     /// - Throws: `AdvertisementError` if the data are malformed before the first frame.
-    public static func decode(_ data: Span<UInt8>) throws(AdvertisementError) -> Decoding {
+    package static func decode(_ data: Span<UInt8>) throws(AdvertisementError) -> Decoding {
         switch try search(data) {
         case .found(let place): .beacon(frame(at: place, of: data))
         case .notABeacon(let reason): .notABeacon(reason)

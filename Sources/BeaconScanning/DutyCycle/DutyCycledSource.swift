@@ -14,7 +14,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private let source: Source
     private let fixed: ScanSchedule
     /// The control of the schedule while the source scans; nil if its duty cycle is fixed.
-    public let steering: ScanSteering?
+    package let steering: ScanSteering?
     private let makeClock: @Sendable () -> SessionClock
 
     init(source: Source, schedule: ScanSchedule, steering: ScanSteering?, clock: some Clock<Duration>) {

@@ -11,7 +11,7 @@ public final class ScanSteering: Sendable {
     public init(_ schedule: ScanSchedule = ScanSchedule()) { current = Guarded(schedule) }
 
     /// The schedule that applies from the next boundary.
-    public var schedule: ScanSchedule { current.withLock { $0 } }
+    package var schedule: ScanSchedule { current.withLock { $0 } }
 
     /// The changes of the schedule, from now on.
     var changes: AsyncStream<ScanSchedule> { broadcast.subscribe() }
@@ -20,7 +20,7 @@ public final class ScanSteering: Sendable {
     ///
     /// An endless pass ends one `scanDuration` after the change.
     /// - Throws: `LocalizationError` with the values that are out of range; the schedule is then unchanged.
-    public func set(_ schedule: ScanSchedule) throws(LocalizationError) {
+    package func set(_ schedule: ScanSchedule) throws(LocalizationError) {
         if var error = LocalizationError(settingsProblems: schedule.problems) {
             error.code = .generic
             throw error
@@ -31,7 +31,7 @@ public final class ScanSteering: Sendable {
 }
 
 /// A source whose schedule can change while it scans.
-public protocol SteerableScanSource: ScanSource {
+package protocol SteerableScanSource: ScanSource {
     /// The control of the schedule; nil if the schedule is fixed.
     var steering: ScanSteering? { get }
 }

@@ -19,16 +19,16 @@
 /// Source: Radius Networks, *Android Beacon Library*, documentation of `BeaconParser.setBeaconLayout`.
 public struct BeaconLayout: Hashable, Sendable {
     /// The bytes of one value.
-    public struct Field: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
         /// The offsets of the first and the last byte.
-        public var offsets: ClosedRange<Int>
+        package var offsets: ClosedRange<Int>
         /// Whether the least significant byte comes first.
-        public var isLittleEndian = false
+        package var isLittleEndian = false
         /// Whether the field may end before its last offset, at the end of the payload.
-        public var isVariable = false
+        package var isVariable = false
 
         /// Creates a field from its parts.
-        public init(_ offsets: ClosedRange<Int>, isLittleEndian: Bool = false, isVariable: Bool = false) {
+        package init(_ offsets: ClosedRange<Int>, isLittleEndian: Bool = false, isVariable: Bool = false) {
             self.offsets = offsets
             self.isLittleEndian = isLittleEndian
             self.isVariable = isVariable
@@ -36,45 +36,45 @@ public struct BeaconLayout: Hashable, Sendable {
     }
 
     /// The bytes that identify a layout.
-    public struct Match: Hashable, Sendable {
+    package struct Match: Hashable, Sendable {
         /// The offset of the first byte.
-        public var offset: Int
+        package var offset: Int
         /// The bytes, in the order of the payload.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
 
         /// Creates a match from its parts.
-        public init(offset: Int, bytes: [UInt8]) {
+        package init(offset: Int, bytes: [UInt8]) {
             self.offset = offset
             self.bytes = bytes
         }
     }
 
     /// The field of the measured power.
-    public struct Power: Hashable, Sendable {
+    package struct Power: Hashable, Sendable {
         /// The offset of its byte.
-        public var offset: Int
+        package var offset: Int
         /// The correction in dB to the power at 1 m.
-        public var correction = 0
+        package var correction = 0
 
         /// Creates a field from its parts.
-        public init(offset: Int, correction: Int = 0) {
+        package init(offset: Int, correction: Int = 0) {
             self.offset = offset
             self.correction = correction
         }
     }
 
     /// The bytes that the payload must contain.
-    public let match: Match
+    package let match: Match
     /// The service of the service data with the fields; nil for manufacturer data.
-    public let service: ServiceUUID?
+    package let service: ServiceUUID?
     /// The identifiers, in the order of the string.
-    public let identifiers: [Field]
+    package let identifiers: [Field]
     /// The measured power; nil if the beacon does not send it.
-    public let power: Power?
+    package let power: Power?
     /// The manufacturer's own data, in the order of the string.
-    public let data: [Field]
+    package let data: [Field]
     /// Whether the advertisement only adds data to another one.
-    public let isExtra: Bool
+    package let isExtra: Bool
 
     /// The maximum length in bytes of an AD structure of extended advertising.
     static let longestPayload = 254

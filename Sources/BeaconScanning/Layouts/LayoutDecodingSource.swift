@@ -54,7 +54,7 @@ extension ScanSource {
 
 extension LayoutDecodingSource: SteerableScanSource where Source: SteerableScanSource {
     /// The control of the source.
-    public var steering: ScanSteering? { source.steering }
+    package var steering: ScanSteering? { source.steering }
 }
 
 extension ScanSource {
@@ -67,7 +67,7 @@ extension ScanSource {
 extension Advertisement {
     /// Returns the sighting of a beacon, decoded by the first of these layouts that matches; nil if none matches, or
     /// the RSSI is not a measurement.
-    public func sighting(by layouts: [BeaconLayout]) -> Sighting? {
+    package func sighting(by layouts: [BeaconLayout]) -> Sighting? {
         guard hasMeasurement else { return nil }
         for layout in layouts {
             guard let frame = try? layout.decode(data.span), let beacon = frame.identity else { continue }

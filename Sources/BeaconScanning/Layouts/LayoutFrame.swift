@@ -12,7 +12,7 @@ public struct LayoutFrame: Hashable, Sendable {
     public var data: [[UInt8]]
 
     /// Creates a frame from its parts without checking them.
-    public init(company: UInt16? = nil, identifiers: [[UInt8]], measuredPower: Int? = nil, data: [[UInt8]] = []) {
+    package init(company: UInt16? = nil, identifiers: [[UInt8]], measuredPower: Int? = nil, data: [[UInt8]] = []) {
         self.company = company
         self.identifiers = identifiers
         self.measuredPower = measuredPower

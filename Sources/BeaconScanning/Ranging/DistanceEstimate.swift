@@ -5,7 +5,7 @@ public struct DistanceEstimate: Hashable, Sendable {
     /// The median of the distance in metres.
     public var meters: Double
     /// The standard deviation of the distance in metres. The distribution is skewed towards longer distances.
-    public var standardDeviation: Double
+    package var standardDeviation: Double
     /// Half the width in metres of the interval that contains the true distance 68 % of the time.
     public var accuracy: Double
 

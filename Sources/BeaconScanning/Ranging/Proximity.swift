@@ -8,7 +8,7 @@ public enum Proximity: String, Hashable, Sendable, CaseIterable, Comparable {
     case far
 
     /// Creates the proximity for a distance in metres.
-    public init(meters: Double) {
+    package init(meters: Double) {
         self = meters < 0.5 ? .immediate : meters <= 3 ? .near : .far
     }
 

@@ -32,9 +32,9 @@ public struct RSSIFilter: Hashable, Sendable {
     }
 
     /// The filtered RSSI in dBm.
-    public private(set) var mean: Double
+    package private(set) var mean: Double
     /// The time of the latest measurement.
-    public private(set) var instant: Instant
+    package private(set) var instant: Instant
 
     private let settings: Settings
     private var variance: Double
@@ -54,7 +54,7 @@ public struct RSSIFilter: Hashable, Sendable {
 
     /// Updates the filter with a measurement in dBm. A measurement older than the latest one is treated as
     /// simultaneous with it.
-    public mutating func update(rssi: Double, at now: Instant) {
+    package mutating func update(rssi: Double, at now: Instant) {
         let predicted = predictedVariance(at: now)
         let noise = settings.measurementDeviation * settings.measurementDeviation
         let innovation = rssi - mean
@@ -68,7 +68,7 @@ public struct RSSIFilter: Hashable, Sendable {
     }
 
     /// Returns the standard deviation of the filtered RSSI in dB; it grows between measurements.
-    public func standardDeviation(at now: Instant) -> Double { predictedVariance(at: now).squareRoot() }
+    package func standardDeviation(at now: Instant) -> Double { predictedVariance(at: now).squareRoot() }
 
     private func predictedVariance(at now: Instant) -> Double {
         let elapsed = max(0, instant.duration(to: now).seconds)

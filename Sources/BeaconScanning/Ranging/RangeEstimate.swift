@@ -9,7 +9,7 @@ public struct RangeEstimate: Hashable, Sendable {
     /// The filtered RSSI in dBm.
     public var rssi: Double
     /// The standard deviation of `rssi` in dB; it grows while the beacon is silent.
-    public var rssiDeviation: Double
+    package var rssiDeviation: Double
     /// The distance; nil if the measured power of the beacon is unknown.
     public var distance: DistanceEstimate?
 

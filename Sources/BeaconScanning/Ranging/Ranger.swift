@@ -33,13 +33,13 @@ public struct Ranger: Sendable {
     /// - Parameters:
     ///   - settings: the settings of the filter and the path-loss model.
     ///   - models: the models of individual beacons; they have priority over the power that the beacons advertise.
-    public init(settings: Settings = Settings(), models: [BeaconIdentity: PathLossModel] = [:]) {
+    package init(settings: Settings = Settings(), models: [BeaconIdentity: PathLossModel] = [:]) {
         self.settings = settings
         self.models = models
     }
 
     /// Handles a sighting; ignores one whose RSSI is not a measurement.
-    public mutating func observe(_ sighting: Sighting) {
+    package mutating func observe(_ sighting: Sighting) {
         guard sighting.hasMeasurement else { return }
         var track: Track
         if let known = tracks[sighting.beacon], !isSilent(known, at: sighting.instant) {
@@ -54,17 +54,17 @@ public struct Ranger: Sendable {
     }
 
     /// Removes the beacons that were silent for `settings.silence`. The time is linear in the number of beacons.
-    public mutating func forgetSilent(at now: Instant) {
+    package mutating func forgetSilent(at now: Instant) {
         tracks = tracks.filter { !isSilent($0.value, at: now) }
     }
 
     /// Returns the ranges to all beacons that have not expired, ordered by beacon.
-    public func estimates(at now: Instant) -> [RangeEstimate] {
+    package func estimates(at now: Instant) -> [RangeEstimate] {
         tracks.keys.sorted().compactMap { estimate(of: $0, at: now) }
     }
 
     /// Returns the range to one beacon; nil if it was not received, or has expired.
-    public func estimate(of beacon: BeaconIdentity, at now: Instant) -> RangeEstimate? {
+    package func estimate(of beacon: BeaconIdentity, at now: Instant) -> RangeEstimate? {
         guard let track = tracks[beacon], !isSilent(track, at: now) else { return nil }
         let deviation = track.filter.standardDeviation(at: now)
         return RangeEstimate(
@@ -73,7 +73,7 @@ public struct Ranger: Sendable {
     }
 
     /// The number of stored beacons.
-    public var count: Int { tracks.count }
+    package var count: Int { tracks.count }
 
     private func isSilent(_ track: Track, at now: Instant) -> Bool {
         track.filter.instant.duration(to: now) >= settings.silence

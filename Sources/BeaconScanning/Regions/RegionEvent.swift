@@ -18,7 +18,7 @@ public struct RegionEvent: Hashable, Sendable {
     public var kind: Kind
 
     /// Creates an event.
-    public init(instant: Instant, regionID: String, kind: Kind) {
+    package init(instant: Instant, regionID: String, kind: Kind) {
         self.instant = instant
         self.regionID = regionID
         self.kind = kind
@@ -35,7 +35,7 @@ public struct RegionRanging: Hashable, Sendable {
     public var ranges: [RangeEstimate]
 
     /// Creates a ranging.
-    public init(instant: Instant, regionID: String, ranges: [RangeEstimate]) {
+    package init(instant: Instant, regionID: String, ranges: [RangeEstimate]) {
         self.instant = instant
         self.regionID = regionID
         self.ranges = ranges
@@ -56,7 +56,7 @@ public struct TrackingState: Hashable, Sendable {
     public var isPaused: Bool
 
     /// Creates a state.
-    public init(isMonitoring: Bool, isRanging: Bool, insideRegions: [String], isPaused: Bool = false) {
+    package init(isMonitoring: Bool, isRanging: Bool, insideRegions: [String], isPaused: Bool = false) {
         self.isMonitoring = isMonitoring
         self.isRanging = isRanging
         self.insideRegions = insideRegions

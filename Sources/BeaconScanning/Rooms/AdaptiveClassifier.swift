@@ -14,7 +14,7 @@ public struct AdaptiveClassifier: Classifier {
     /// The settings of an adaptive classifier.
     public struct Settings: Hashable, Sendable {
         /// The minimum number of known beacons in a scan for an answer; 1 or more.
-        public var minimumBeacons = 3
+        package var minimumBeacons = 3
         /// Whether earlier scans contribute to the estimate of the room; if false, each scan is classified by itself.
         public var remembersRooms = true
         /// The approximate time that a device stays in a room, between changes that the change-point test doesn't
@@ -25,13 +25,13 @@ public struct AdaptiveClassifier: Classifier {
         ///
         /// It is much longer than the stay in one room: the signal in an untrained room is similar to that in its
         /// neighbours, and only minutes of scans distinguish them.
-        public var meanVisit = Duration.seconds(3600)
+        package var meanVisit = Duration.seconds(3600)
         /// The weight of a scan's evidence relative to the previous scans; above 0, at most 1.
         ///
         /// The default is about a thirtieth. Bodies cause fading of about 5 dB that lasts for seconds. A place also
         /// differs from the trained places by about 3 dB, which no further scan averages out. A minute of scans
         /// therefore has the information of about two scans. With a larger share, the classifier is wrong more often.
-        public var evidenceShare = 0.03
+        package var evidenceShare = 0.03
         /// The weight of the evidence of the first scan at a place; from `evidenceShare` to 1.
         ///
         /// The first scan is independent of the earlier ones. The n-th scan has 1/n of this weight, but at least
@@ -42,7 +42,7 @@ public struct AdaptiveClassifier: Classifier {
         /// more false changes.
         public var changeThreshold = 6.0
         /// The standard deviation in dB of the receiver's offset before the first scan; above 0.
-        public var offsetDeviation = 8.0
+        package var offsetDeviation = 8.0
         /// The probability that the device is in none of the trained rooms before the first scan; in [0, 1), 0 to
         /// exclude it.
         public var elsewhereProbability = 0.02
@@ -84,7 +84,7 @@ public struct AdaptiveClassifier: Classifier {
     }
 
     /// The learned offset in dB: the RSSI of this receiver minus the RSSI of the receiver of the training.
-    public var receiverOffset: Double {
+    package var receiverOffset: Double {
         zip(RoomSignalModel.offsets, offsetBelief).reduce(0) { $0 + $1.0 * $1.1 }
     }
 

@@ -18,7 +18,7 @@ public struct FingerprintQuality: Hashable, Sendable {
     }
 
     /// A reason for a deduction from the score.
-    public enum Deduction: String, Hashable, Sendable, CaseIterable {
+    package enum Deduction: String, Hashable, Sendable, CaseIterable {
         /// The kind of device that recorded the samples is unknown.
         case receiver
         /// The training has not received all current beacons: one point for each percent of them that is missing.
@@ -33,9 +33,9 @@ public struct FingerprintQuality: Hashable, Sendable {
 
     /// A reason, derived from measurements, why a classifier can't recognize a room reliably.
     public enum Shortcoming: String, Hashable, Sendable, CaseIterable {
-        /// There are fewer than ``FingerprintQuality/neededSamples``: train the room longer.
+        /// There are fewer than `FingerprintQuality.neededSamples`: train the room longer.
         case samples
-        /// More than a fifth of the samples have fewer than ``FingerprintQuality/neededBeacons`` beacons: place beacons
+        /// More than a fifth of the samples have fewer than `FingerprintQuality.neededBeacons` beacons: place beacons
         /// nearer, because a classifier gives no answer for a scan with so few beacons.
         case beacons
     }
@@ -43,18 +43,18 @@ public struct FingerprintQuality: Hashable, Sendable {
     /// The score from 0 to 100, as in Crownstone's app.
     public let score: Double
     /// The deductions from the score, in points; deductions of 0 are left out.
-    public let deductions: [Deduction: Double]
+    package let deductions: [Deduction: Double]
     /// The reasons why a classifier can't recognize the room reliably; empty if there are none.
     public let shortcomings: [Shortcoming]
     /// The share of the current beacons that were received in the training; in [0, 1].
-    public let coverage: Double
+    package let coverage: Double
     /// The share of the samples with enough beacons for an answer; in [0, 1].
-    public let answerableShare: Double
+    package let answerableShare: Double
     /// Whether Crownstone's app rates the fingerprint as bad: a score below 60.
     ///
     /// A score of 60 takes almost two minutes of samples in a hand, and all beacons of the house received in each room.
     /// Classifiers recognize rooms well with fewer samples; see ``isSufficient``.
-    public var isBad: Bool { score < 60 }
+    package var isBad: Bool { score < 60 }
     /// Whether the training is sufficient to recognize the room: it has no shortcomings.
     public var isSufficient: Bool { shortcomings.isEmpty }
 
@@ -64,9 +64,9 @@ public struct FingerprintQuality: Hashable, Sendable {
     /// classifier classifies 70 to 77 % of the scans correctly with 10 samples per room, 75 and 82 % with 15, 79 and 84
     /// % with 20, 84 and 85 % with 30, 89 and 91 % with 60, and 89 and 91 % with 90; the two figures, the lower one
     /// first, are for samples from another phone and from the same phone.
-    public static let neededSamples = 30
+    package static let neededSamples = 30
     /// The minimum number of beacons in a scan for an answer of the classifiers.
-    public static let neededBeacons = 3
+    package static let neededBeacons = 3
 
     /// Rates a fingerprint in the same way as Crownstone's app (crownstone-app, fingerprint score, 2021), and
     /// determines its shortcomings.

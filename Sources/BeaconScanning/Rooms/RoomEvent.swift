@@ -24,7 +24,7 @@ public struct RoomEvent: Hashable, Sendable {
     public var probability: Double
 
     /// Creates an event.
-    public init(instant: Instant, regionID: String, room: String, kind: Kind, probability: Double) {
+    package init(instant: Instant, regionID: String, room: String, kind: Kind, probability: Double) {
         self.instant = instant
         self.regionID = regionID
         self.room = room

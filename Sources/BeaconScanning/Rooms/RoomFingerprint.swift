@@ -45,7 +45,7 @@ public struct RoomFingerprint: Hashable, Sendable {
     public mutating func add(_ other: RoomFingerprint) { samples += other.samples }
 
     /// Removes a beacon that was moved or removed from the building; the samples remain, without the beacon.
-    public mutating func forget(_ beacon: BeaconIdentity) {
+    package mutating func forget(_ beacon: BeaconIdentity) {
         for index in samples.indices { samples[index].rssi[beacon] = nil }
     }
 
@@ -53,7 +53,7 @@ public struct RoomFingerprint: Hashable, Sendable {
     /// 1].
     ///
     /// For no beacons, the share is 1.
-    public func coverage(of expected: Set<BeaconIdentity>) -> Double {
+    package func coverage(of expected: Set<BeaconIdentity>) -> Double {
         expected.isEmpty ? 1 : Double(expected.intersection(beacons).count) / Double(expected.count)
     }
 

@@ -14,7 +14,7 @@ public struct TrainingProgress: Hashable, Sendable {
     public var quality: FingerprintQuality
 
     /// Creates the progress of a fingerprint.
-    public init(room: String, state: TrainingRecorder.State, fingerprint: RoomFingerprint) {
+    package init(room: String, state: TrainingRecorder.State, fingerprint: RoomFingerprint) {
         self.room = room
         self.state = state
         sampleCount = fingerprint.samples.count

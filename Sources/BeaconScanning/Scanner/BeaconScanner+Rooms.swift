@@ -53,7 +53,7 @@ extension BeaconScanner {
     }
 
     /// The progress of the training; nil if no room is being trained.
-    public var training: TrainingProgress? { trainer?.progress }
+    package var training: TrainingProgress? { trainer?.progress }
 
     /// Pauses the training until `resumeTraining()`.
     public func pauseTraining() {

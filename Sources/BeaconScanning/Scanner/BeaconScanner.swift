@@ -262,13 +262,13 @@ extension BeaconScanner {
     public func stopRooms() { machine.rooms.stop() }
 
     /// Whether room detection is on.
-    public var isTellingRooms: Bool { machine.rooms.isStarted }
+    package var isTellingRooms: Bool { machine.rooms.isStarted }
 
     /// The current room of each region that has one, by the name of the region.
     public var presentRooms: [String: String] { machine.rooms.rooms }
 
     /// Returns the latest estimate of all rooms of a region; nil if there is none since the device entered the region.
-    public func roomEstimate(in regionID: String) -> RoomEstimate? { machine.rooms.estimate(in: regionID) }
+    package func roomEstimate(in regionID: String) -> RoomEstimate? { machine.rooms.estimate(in: regionID) }
 }
 
 // MARK: - Source and time

@@ -28,7 +28,7 @@ public struct ScannerEvent: Hashable, Sendable {
     public var unixTime: UnixTime?
 
     /// Creates an event.
-    public init(content: Content, unixTime: UnixTime? = nil) {
+    package init(content: Content, unixTime: UnixTime? = nil) {
         self.content = content
         self.unixTime = unixTime
     }

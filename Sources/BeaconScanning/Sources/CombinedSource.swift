@@ -60,7 +60,7 @@ extension CombinedSource: WrappingScanSource, SteerableScanSource, RadioHoldingS
     public var wallClock: WallClock? { sources.lazy.compactMap(\.wallClock).first }
 
     /// The steering of the leading source, which is the radio.
-    public var steering: ScanSteering? { (sources[0] as? any SteerableScanSource)?.steering }
+    package var steering: ScanSteering? { (sources[0] as? any SteerableScanSource)?.steering }
 
     /// Starts all sources.
     ///

@@ -22,7 +22,7 @@ public struct ActivityCounts: Hashable, Sendable {
     private var isResting = false
 
     /// Creates counts of zero.
-    public init() {}
+    package init() {}
 
     /// Counts a reported error.
     package mutating func note(_ error: LocalizationError) {

@@ -12,7 +12,7 @@ public struct BluetoothAdapter: Hashable, Sendable, CustomStringConvertible {
     public var isPowered: Bool
 
     /// Creates an adapter from its parts.
-    public init(name: String, address: DeviceAddress, isPowered: Bool) {
+    package init(name: String, address: DeviceAddress, isPowered: Bool) {
         self.name = name
         self.address = address
         self.isPowered = isPowered
@@ -31,7 +31,7 @@ public enum AdapterChoice: Hashable, Sendable, CustomStringConvertible {
     case address(DeviceAddress)
 
     /// Returns whether the choice includes an adapter.
-    public func includes(_ adapter: BluetoothAdapter) -> Bool {
+    package func includes(_ adapter: BluetoothAdapter) -> Bool {
         switch self {
         case .first: true
         case .named(let name): adapter.name == name

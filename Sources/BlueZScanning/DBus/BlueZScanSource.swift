@@ -17,22 +17,22 @@ import IndoorVocabulary
 ///
 /// The source powers on an adapter that is off when found, unless a radio switch blocks it, and powers it off again at
 /// the end of the scan. If somebody switches the adapter off during the scan, the scan waits until it is on again.
-public struct BlueZScanSource: ScanSource {
+package struct BlueZScanSource: ScanSource {
     private let settings: BlueZScanSettings
     private let address: String?
     private let running = RunningScans()
 
     /// The number of readings that the stream buffers. If the buffer is full, the oldest readings are lost, and a radio
     /// event reports the loss.
-    public static let bufferLimit = 65_536
+    package static let bufferLimit = 65_536
 
-    public var pace: ScanPace { .live }
+    package var pace: ScanPace { .live }
 
     /// The system's clock: the offset of CLOCK_REALTIME from CLOCK_BOOTTIME, measured at each access.
-    public var wallClock: WallClock? { KernelTimeline().wallClock }
+    package var wallClock: WallClock? { KernelTimeline().wallClock }
 
     /// Creates a source. The source opens nothing until `readings()` is called.
-    public init(adapter: AdapterChoice = .first, content: ScanContent = .beacons) {
+    package init(adapter: AdapterChoice = .first, content: ScanContent = .beacons) {
         self.init(BlueZScanSettings(adapter: adapter, content: content))
     }
 
@@ -46,7 +46,7 @@ public struct BlueZScanSource: ScanSource {
     ///
     /// The check doesn't show whether the service accepts calls; a scan finds that out with its first call.
     /// - Throws: `.busUnavailable` or `.busForbidden`.
-    public static func checkPermission() throws(BluetoothError) { try checkPermission(address: nil) }
+    package static func checkPermission() throws(BluetoothError) { try checkPermission(address: nil) }
 
     package static func checkPermission(address: String?) throws(BluetoothError) {
         do throws(BusConnection.Failure) {
@@ -61,14 +61,14 @@ public struct BlueZScanSource: ScanSource {
     ///
     /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
     /// function before the program exits.
-    public func released() async { await running.allEnded() }
+    package func released() async { await running.allEnded() }
 
     /// Starts to scan.
     ///
     /// The stream throws `BluetoothError.busUnavailable` if the message bus isn't reachable at the start, and
     /// `.busForbidden` if the bus or the service denies a call that the scan needs. The stream delivers all other
     /// problems as `RadioEvent`s.
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+    package func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
             let shell = BlueZScanShell(settings, address: address, running, continuation)
             continuation.onTermination = { _ in shell.stop() }

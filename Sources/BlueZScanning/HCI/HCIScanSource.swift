@@ -15,9 +15,9 @@ import IndoorVocabulary
 /// Power, plugging and radio switches are events on the stream, after which the scan resumes automatically. The stream
 /// throws a `BluetoothError` if the scan can't resume: if the process lacks a capability, or the kernel has no
 /// Bluetooth support.
-public struct HCIScanSource: ScanSource {
+package struct HCIScanSource: ScanSource {
     /// Whether the adapter transmits while it scans.
-    public enum Mode: String, Hashable, Sendable, CaseIterable {
+    package enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The adapter only listens.
         case passive
         /// The adapter requests scan responses, which costs the advertisers power and air time. Beacons have no scan
@@ -26,17 +26,17 @@ public struct HCIScanSource: ScanSource {
     }
 
     /// The choice of the adapter that scans.
-    public let adapter: AdapterChoice
+    package let adapter: AdapterChoice
     /// Whether the adapter transmits while it scans.
-    public let mode: Mode
+    package let mode: Mode
     /// The time that the adapter listens on an advertising channel in each interval: 2.5 ms to 10.24 s, and at most
     /// `interval`.
-    public internal(set) var window: Duration
+    package internal(set) var window: Duration
     /// The time from the start of one window to the start of the next: 2.5 ms to 10.24 s. If it equals `window`, the
     /// adapter listens continuously.
-    public internal(set) var interval: Duration
+    package internal(set) var interval: Duration
     /// The readings to deliver. With `.beacons`, this source delivers sightings without their advertisements.
-    public let content: ScanContent
+    package let content: ScanContent
 
     /// A text that the first event of a stream adds to its own detail.
     package var initialDetail: String?
@@ -46,10 +46,10 @@ public struct HCIScanSource: ScanSource {
 
     /// The number of readings that the stream buffers. If the buffer is full, the oldest readings are lost, and a radio
     /// event reports the loss.
-    public static let bufferLimit = 65_536
+    package static let bufferLimit = 65_536
 
     /// Creates a source. A window or interval out of range is clamped to the range.
-    public init(
+    package init(
         adapter: AdapterChoice = .first, mode: Mode = .passive, window: Duration = .milliseconds(60),
         interval: Duration = .milliseconds(60), content: ScanContent = .beacons
     ) {
@@ -64,14 +64,14 @@ public struct HCIScanSource: ScanSource {
     ///
     /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
     /// function before the program exits.
-    public func released() async { await running.allEnded() }
+    package func released() async { await running.allEnded() }
 
-    public var pace: ScanPace { .live }
+    package var pace: ScanPace { .live }
 
     /// The system's clock: the offset of CLOCK_REALTIME from CLOCK_BOOTTIME, measured at each access.
-    public var wallClock: WallClock? { KernelTimeline().wallClock }
+    package var wallClock: WallClock? { KernelTimeline().wallClock }
 
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+    package func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
             HCIScan(self, continuation: continuation).begin()
         }
@@ -87,14 +87,14 @@ extension HCIScanSource {
     /// Checks whether this process may scan over the raw socket, without using an adapter.
     ///
     /// - Throws: `.notPermitted`, `.noBluetooth`, or `.system` if a system call fails.
-    public static func checkPermission() throws(BluetoothError) {
+    package static func checkPermission() throws(BluetoothError) {
         try HCISocket().listenToAdapters()
     }
 }
 
 extension HCIScanSource: TimedScanSource {
     /// Starts to scan with a timing instead of `window` and `interval`.
-    public func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error> {
+    package func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error> {
         with(timing).readings()
     }
 

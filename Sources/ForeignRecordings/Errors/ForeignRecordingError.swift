@@ -48,7 +48,7 @@ public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConv
     public var problem: Problem
 
     /// Creates an error.
-    public init(file: String, format: ForeignFormat, place: Place? = nil, field: String? = nil, problem: Problem) {
+    package init(file: String, format: ForeignFormat, place: Place? = nil, field: String? = nil, problem: Problem) {
         self.file = file
         self.format = format
         self.place = place

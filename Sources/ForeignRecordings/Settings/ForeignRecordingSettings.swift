@@ -30,7 +30,7 @@ public struct ForeignRecordingSettings: Sendable {
 
 /// The content of a column of a CSV file.
 public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
-    /// The time; see ``ForeignRecordingReader``.
+    /// The time; see `ForeignRecordingReader`.
     case time
     /// The received signal strength in dBm.
     case rssi

@@ -1,22 +1,22 @@
 import IndoorLocalization
 
 /// The root mean square errors in metres of a stationary device, over many places.
-public struct StaticComparison: Hashable, Sendable {
+package struct StaticComparison: Hashable, Sendable {
     /// The number of beacons in the hall.
-    public var beacons: Int
+    package var beacons: Int
     /// The number of places.
-    public var places: Int
+    package var places: Int
     /// The error of the engine with settings that match the simulated world.
-    public var engine: Double
+    package var engine: Double
     /// The error of the engine with its default settings, which are tuned for real buildings.
-    public var engineAtDefaults: Double
+    package var engineAtDefaults: Double
     /// The error of the exact posterior mean, the smallest possible error.
-    public var exact: Double
+    package var exact: Double
     /// The classical Cramér–Rao bound.
-    public var cramerRao: Double
+    package var cramerRao: Double
 
     /// The engine's error relative to the smallest possible error: 1 at best.
-    public var ratio: Double { engine / exact }
+    package var ratio: Double { engine / exact }
 
     /// Places a device at many places of a hall and compares the errors of the estimators.
     ///
@@ -27,7 +27,7 @@ public struct StaticComparison: Hashable, Sendable {
     ///   - seed: the seed of all random numbers.
     ///   - progress: called with the number of places that are complete.
     /// - Throws: `StaticHallError` if the map does not exist or has no walkable place.
-    public static func measure(
+    package static func measure(
         venue: Venue, mapID: MapID? = nil, settings: StaticHallSettings = StaticHallSettings(),
         particleCount: Int? = nil, seed: UInt64 = 0, progress: (Int) -> Void = { _ in }
     ) throws(StaticHallError) -> StaticComparison {

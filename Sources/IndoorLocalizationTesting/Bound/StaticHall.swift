@@ -80,7 +80,7 @@ struct StaticHall: Sendable {
 }
 
 /// An error that prevents the comparison.
-public enum StaticHallError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum StaticHallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The venue has no such map.
     case unknownMap(MapID)
     /// The venue has no map.
@@ -89,7 +89,7 @@ public enum StaticHallError: Error, Hashable, Sendable, CustomStringConvertible 
     case noArea(MapID)
 
     /// The problem and its remedy.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unknownMap(let id): "the venue has no map \(id). Use the id of one of its maps."
         case .noMap: "the venue has no map. Use a venue with a map."

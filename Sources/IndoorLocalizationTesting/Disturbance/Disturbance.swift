@@ -3,7 +3,7 @@ import IndoorLocalization
 /// A fault of beacons or an attack on the radio, which is added to recorded readings.
 ///
 /// The text form is that of `indoorloc evaluate --disturb`, such as `clone=1,-50dBm` or `moved=0.2,10m`.
-public enum Disturbance: Hashable, Sendable {
+package enum Disturbance: Hashable, Sendable {
     /// A transmitter near the device sends the identities of distant beacons.
     ///
     /// - `count`: the number of identities.
@@ -26,14 +26,14 @@ public enum Disturbance: Hashable, Sendable {
 }
 
 /// An error in the text of a disturbance.
-public struct DisturbanceError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct DisturbanceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The problem, and the accepted form.
-    public var description: String
+    package var description: String
 }
 
 extension Disturbance {
     /// The accepted forms of the text.
-    public static let forms = [
+    package static let forms = [
         "clone=COUNT,LEVELdBm[,RATE/s][,otherFloor]", "moved=SHARE,DISTANCEm", "exchanged=SHARE", "dead=SHARE",
         "power=DIFFERENCE[,SHARE]", "replay", "flood=RATE/s",
     ]
@@ -45,7 +45,7 @@ extension Disturbance {
     /// Reads the text form.
     ///
     /// - Throws: `DisturbanceError` if the text has another form, or a number is out of range.
-    public init(_ text: String) throws(DisturbanceError) {
+    package init(_ text: String) throws(DisturbanceError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         var fields = DisturbanceFields(text, parts.count > 1 ? String(parts[1]) : nil)
         switch parts[0] {

@@ -5,11 +5,11 @@ import IndoorLocalization
 ///     let disturbed = DisturbedVenue(venue, [try Disturbance("clone=1,-50dBm")], seed: 1)
 ///     let track = DisturbedReadings(readings, in: disturbed)
 ///     let source = ScriptedSource(track.readings)
-public struct DisturbedReadings: Sendable {
+package struct DisturbedReadings: Sendable {
     /// The disturbed readings, ordered by instant.
-    public private(set) var readings: [SensorReading]
+    package private(set) var readings: [SensorReading]
     /// The beacons that are disturbed in this recording, whether the device receives them or not.
-    public private(set) var disturbedBeacons: Set<BeaconIdentity>
+    package private(set) var disturbedBeacons: Set<BeaconIdentity>
 
     /// Standard deviation in dB of the readings of a transmitter that doesn't move with the device.
     private static let fading = 2.0
@@ -24,7 +24,7 @@ public struct DisturbedReadings: Sendable {
     private static let foreignCount = 1000
 
     /// Adds the disturbances of a venue to readings, which are ordered by instant.
-    public init(_ readings: [SensorReading], in disturbed: DisturbedVenue) {
+    package init(_ readings: [SensorReading], in disturbed: DisturbedVenue) {
         let addresses = KnownAddresses(of: disturbed.venue)
         self.readings = readings.map { Self.decoded($0, addresses) }
         disturbedBeacons = disturbed.changed.union(disturbed.dead)

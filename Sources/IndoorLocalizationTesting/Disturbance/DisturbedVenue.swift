@@ -4,17 +4,17 @@ import IndoorLocalization
 /// A venue with disturbances: the selected beacons, and the packet that a session receives.
 ///
 /// The same venue, disturbances and seed give the same selection.
-public struct DisturbedVenue: Sendable {
+package struct DisturbedVenue: Sendable {
     /// The venue as its packet describes it: moved beacons have wrong places.
-    public let venue: Venue
+    package let venue: Venue
     /// The disturbances.
-    public let disturbances: [Disturbance]
+    package let disturbances: [Disturbance]
     /// The seed of all selections and of the random readings.
-    public let seed: UInt64
+    package let seed: UInt64
     /// The beacons that were moved or exchanged, or have another power.
-    public private(set) var changed: Set<BeaconIdentity> = []
+    package private(set) var changed: Set<BeaconIdentity> = []
     /// The beacons that send nothing.
-    public private(set) var dead: Set<BeaconIdentity> = []
+    package private(set) var dead: Set<BeaconIdentity> = []
     /// The identity that a beacon sends after the exchange.
     private(set) var exchanges: [BeaconIdentity: BeaconIdentity] = [:]
     /// The change of each beacon's power in dB.
@@ -24,7 +24,7 @@ public struct DisturbedVenue: Sendable {
     private static let attempts = 16
 
     /// Selects the disturbed beacons of a venue.
-    public init(_ venue: Venue, _ disturbances: [Disturbance], seed: UInt64) {
+    package init(_ venue: Venue, _ disturbances: [Disturbance], seed: UInt64) {
         self.disturbances = disturbances
         self.seed = seed
         var packet = venue

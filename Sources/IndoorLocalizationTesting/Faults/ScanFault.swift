@@ -31,11 +31,11 @@ public struct ScanFault: Hashable, Sendable {
     }
 
     /// The effect on the readings.
-    public var kind: Kind
+    package var kind: Kind
     /// The start, counted from the first reading of the source.
-    public var start: Duration
+    package var start: Duration
     /// The duration of the fault; nil for a fault that lasts until the end of the readings.
-    public var duration: Duration?
+    package var duration: Duration?
 
     /// Creates a fault from its parts.
     public init(_ kind: Kind, at start: Duration, for duration: Duration? = nil) {

@@ -5,19 +5,19 @@ import IndoorLocalization
 ///
 /// The hearing time of a beacon is the sum of the intervals between its sightings, each at most 5 s long. The hearing
 /// time of a beacon that sends nothing is the time since the start of the track, while the device receives any beacon.
-public struct FaultScorer: Sendable {
+package struct FaultScorer: Sendable {
     /// The number of disturbed beacons, in each track, that the device heard for a minute or more.
-    public private(set) var disturbed = 0
+    package private(set) var disturbed = 0
     /// The number of them that the session named within the first minute of hearing.
-    public private(set) var namedInMinute = 0
+    package private(set) var namedInMinute = 0
     /// The number of disturbed beacons that the device heard, in each track.
-    public private(set) var heard = 0
+    package private(set) var heard = 0
     /// The number of them that the session named.
-    public private(set) var named = 0
+    package private(set) var named = 0
     /// The number of reported faults of beacons that are not disturbed.
-    public private(set) var falseAlarms = 0
+    package private(set) var falseAlarms = 0
     /// The length of all tracks in hours.
-    public private(set) var hours = 0.0
+    package private(set) var hours = 0.0
 
     /// The longest interval between two sightings in seconds that counts as hearing.
     private static let longestInterval = 5.0
@@ -25,7 +25,7 @@ public struct FaultScorer: Sendable {
     private static let minute = 60.0
 
     /// Creates a scorer without tracks.
-    public init() {}
+    package init() {}
 
     /// Adds a track.
     ///
@@ -34,7 +34,7 @@ public struct FaultScorer: Sendable {
     ///   - faults: the reported faults with their instants, ordered by instant.
     ///   - disturbedBeacons: the beacons that are disturbed in the track.
     ///   - silentBeacons: those of them that send nothing.
-    public mutating func add(
+    package mutating func add(
         _ readings: [SensorReading], faults: [(instant: Instant, fault: BeaconFault)],
         disturbedBeacons: Set<BeaconIdentity> = [], silentBeacons: Set<BeaconIdentity> = []
     ) {
@@ -69,7 +69,7 @@ public struct FaultScorer: Sendable {
     }
 
     /// Adds all tracks of another scorer.
-    public mutating func add(_ other: FaultScorer) {
+    package mutating func add(_ other: FaultScorer) {
         disturbed += other.disturbed
         namedInMinute += other.namedInMinute
         heard += other.heard
@@ -79,11 +79,11 @@ public struct FaultScorer: Sendable {
     }
 
     /// The share of the disturbed beacons that were named within a minute of hearing; nil without any.
-    public var shareInMinute: Double? { disturbed > 0 ? Double(namedInMinute) / Double(disturbed) : nil }
+    package var shareInMinute: Double? { disturbed > 0 ? Double(namedInMinute) / Double(disturbed) : nil }
     /// The share of the disturbed beacons that were named; nil without any.
-    public var shareNamed: Double? { heard > 0 ? Double(named) / Double(heard) : nil }
+    package var shareNamed: Double? { heard > 0 ? Double(named) / Double(heard) : nil }
     /// The number of false alarms per hour; nil without tracks.
-    public var falseAlarmRate: Double? { hours > 0 ? Double(falseAlarms) / hours : nil }
+    package var falseAlarmRate: Double? { hours > 0 ? Double(falseAlarms) / hours : nil }
 }
 
 /// The accumulated hearing time of a beacon.

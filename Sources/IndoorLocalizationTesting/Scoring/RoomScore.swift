@@ -1,45 +1,45 @@
 import IndoorLocalization
 
 /// The accuracy of a room classifier, before and after the rule for room changes.
-public struct RoomScore: Hashable, Sendable {
+package struct RoomScore: Hashable, Sendable {
     /// The number of scans whose room is known.
-    public private(set) var scanCount = 0
+    package private(set) var scanCount = 0
     /// The number of those scans with an answer.
-    public private(set) var answeredCount = 0
+    package private(set) var answeredCount = 0
     /// The number of those scans whose most probable room was correct.
-    public private(set) var rightCount = 0
+    package private(set) var rightCount = 0
     /// The number of those scans after which the change rule had settled on the correct room.
-    public private(set) var believedCount = 0
+    package private(set) var believedCount = 0
     /// The number of changes of the settled room while the device stayed in one room.
-    public private(set) var falseChanges = 0
+    package private(set) var falseChanges = 0
     /// The time that the device spent in rooms, in seconds.
-    public private(set) var seconds = 0.0
+    package private(set) var seconds = 0.0
     /// The probabilities of the answers, compared with the share that was correct.
-    public private(set) var reliability = RoomReliability()
+    package private(set) var reliability = RoomReliability()
     /// The number of scans by correct room and settled room.
     ///
     /// A settled room of nil means that no trained room was settled, or that there was no answer.
-    public private(set) var confusion: [String: [String?: Int]] = [:]
+    package private(set) var confusion: [String: [String?: Int]] = [:]
     /// The delay in seconds from each change of room until the new room was settled; infinite if it never was.
-    public private(set) var delays: [Double] = []
+    package private(set) var delays: [Double] = []
 
     /// Creates an empty score.
-    public init() {}
+    package init() {}
 
     /// The share of all scans with a correct answer; nil without scans.
-    public var accuracy: Double? { share(rightCount) }
+    package var accuracy: Double? { share(rightCount) }
     /// The share of all scans after which the settled room was correct; nil without scans.
-    public var believedAccuracy: Double? { share(believedCount) }
+    package var believedAccuracy: Double? { share(believedCount) }
     /// The share of all scans after which no trained room was settled; nil without scans.
-    public var nowhereShare: Double? { share(confusion.values.reduce(0) { $0 + ($1[nil] ?? 0) }) }
+    package var nowhereShare: Double? { share(confusion.values.reduce(0) { $0 + ($1[nil] ?? 0) }) }
     /// The number of false changes of room per hour; nil if the duration is 0.
-    public var falseChangesPerHour: Double? { seconds > 0 ? Double(falseChanges) / seconds * 3600 : nil }
+    package var falseChangesPerHour: Double? { seconds > 0 ? Double(falseChanges) / seconds * 3600 : nil }
     /// The mean probability of the answers, for comparison with `accuracy`; nil without answers.
-    public var meanProbability: Double? {
+    package var meanProbability: Double? {
         answeredCount > 0 ? reliability.bins.reduce(0) { $0 + $1.probabilitySum } / Double(answeredCount) : nil
     }
     /// The median of `delays`; nil without a change.
-    public var medianDelay: Double? { delays.isEmpty ? nil : delays.sorted()[delays.count / 2] }
+    package var medianDelay: Double? { delays.isEmpty ? nil : delays.sorted()[delays.count / 2] }
 
     private func share(_ count: Int) -> Double? { scanCount > 0 ? Double(count) / Double(scanCount) : nil }
 
@@ -48,7 +48,7 @@ public struct RoomScore: Hashable, Sendable {
     /// - Parameters:
     ///   - room: the room of the device.
     ///   - isChange: whether the device came from another room; if so, the delay until it is settled is measured.
-    public mutating func add(
+    package mutating func add(
         stayIn room: String, isChange: Bool, scans: [RoomScan], classifier: inout some Classifier,
         filter: inout RoomBelief
     ) {
@@ -77,7 +77,7 @@ public struct RoomScore: Hashable, Sendable {
     }
 
     /// Adds another score.
-    public mutating func add(_ other: RoomScore) {
+    package mutating func add(_ other: RoomScore) {
         scanCount += other.scanCount
         answeredCount += other.answeredCount
         rightCount += other.rightCount
@@ -93,15 +93,15 @@ public struct RoomScore: Hashable, Sendable {
 }
 
 /// The settled room according to a change rule that is applied to estimates.
-public struct RoomBelief: Hashable, Sendable {
+package struct RoomBelief: Hashable, Sendable {
     private var filter: RoomChangeFilter
 
     /// Creates a belief without a settled room.
-    public init(_ settings: RoomSettings = RoomSettings()) { filter = RoomChangeFilter(settings) }
+    package init(_ settings: RoomSettings = RoomSettings()) { filter = RoomChangeFilter(settings) }
 
     /// The settled room; nil if there is none.
-    public var room: String? { filter.settled.room }
+    package var room: String? { filter.settled.room }
 
     /// Applies the change rule to an estimate.
-    public mutating func update(with estimate: RoomEstimate) { _ = filter.observe(estimate.room) }
+    package mutating func update(with estimate: RoomEstimate) { _ = filter.observe(estimate.room) }
 }

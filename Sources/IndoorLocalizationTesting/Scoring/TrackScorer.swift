@@ -7,7 +7,7 @@ import ScanRecording
 /// instant is the last position at or before it, unless that is older than 10 s. Errors are those on the right floor;
 /// the score of the IPIN competition adds 15 m for each level. Source: F. Potortì et al., *The IPIN 2019 Indoor
 /// Localisation Competition: Description and Results*, IEEE Access 8, 2020.
-public struct TrackScorer: Sendable {
+package struct TrackScorer: Sendable {
     /// An instant at which the true position is known.
     private struct ScoredInstant {
         var instant: Instant
@@ -16,21 +16,21 @@ public struct TrackScorer: Sendable {
     }
 
     /// The answer at a scored instant.
-    public struct Answer: Hashable, Sendable {
+    package struct Answer: Hashable, Sendable {
         /// The scored instant.
-        public var instant: Instant
+        package var instant: Instant
         /// The map of the ground truth.
-        public var mapID: MapID
+        package var mapID: MapID
         /// The true position.
-        public var point: MapPoint
+        package var point: MapPoint
         /// The position that counts; nil if there was none, or none in the last 10 s.
-        public var position: Position?
+        package var position: Position?
         /// The error in metres; nil without a position, or if it is on another floor.
-        public var error: Double?
+        package var error: Double?
     }
 
     /// The answers at all scored instants, track by track in chronological order.
-    public private(set) var answers: [Answer] = []
+    package private(set) var answers: [Answer] = []
 
     private let maps: [MapID: VenueMap]
     private var count = 0
@@ -53,7 +53,7 @@ public struct TrackScorer: Sendable {
     private static let levelPenalty = 15.0
 
     /// Creates a scorer for a venue, without tracks.
-    public init(venue: Venue) {
+    package init(venue: Venue) {
         maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -63,7 +63,7 @@ public struct TrackScorer: Sendable {
     ///   - truths: the ground truth, ordered by instant; entries without a point are not scored.
     ///   - end: the recording's last instant, at which the last stay ends.
     ///   - positions: the positions that the session reported, ordered by instant.
-    public mutating func add(truths: [Truth], end: Instant, positions: [Position]) {
+    package mutating func add(truths: [Truth], end: Instant, positions: [Position]) {
         var next = 0
         for place in Self.instants(truths, end: end).sorted(by: { $0.instant < $1.instant }) {
             guard let map = maps[place.mapID] else { continue }
@@ -111,7 +111,7 @@ public struct TrackScorer: Sendable {
     }
 
     /// Adds all tracks of another scorer for the same venue.
-    public mutating func add(_ other: TrackScorer) {
+    package mutating func add(_ other: TrackScorer) {
         answers += other.answers
         count += other.count
         answered += other.answered
@@ -122,7 +122,7 @@ public struct TrackScorer: Sendable {
     }
 
     /// The score of all tracks so far.
-    public var score: TrackScore {
+    package var score: TrackScore {
         TrackScore(
             count: count, answered: share(answered, of: count), floor: share(errors.count, of: answered),
             mean: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count), median: quantile(errors, 0.5),
@@ -147,29 +147,29 @@ public struct TrackScorer: Sendable {
 }
 
 /// The accuracy of positions compared with the ground truth; a figure is nil if there is no data for it.
-public struct TrackScore: Hashable, Sendable {
+package struct TrackScore: Hashable, Sendable {
     /// The number of scored instants.
-    public var count: Int
+    package var count: Int
     /// The share of instants with a position, in [0, 1].
-    public var answered: Double?
+    package var answered: Double?
     /// The share of answers on the right floor, in [0, 1].
-    public var floor: Double?
+    package var floor: Double?
     /// The mean error in metres; like all errors, of answers on the right floor.
-    public var mean: Double?
+    package var mean: Double?
     /// The median error in metres.
-    public var median: Double?
+    package var median: Double?
     /// The 75th percentile of the error in metres.
-    public var p75: Double?
+    package var p75: Double?
     /// The 90th percentile of the error in metres.
-    public var p90: Double?
+    package var p90: Double?
     /// The 95th percentile of the error in metres.
-    public var p95: Double?
+    package var p95: Double?
     /// The third quartile in metres of the error plus 15 m for each wrong level.
     ///
     /// For an instant without a position, the error is measured from the middle of the map.
-    public var ipin: Double?
+    package var ipin: Double?
     /// The share of errors within the position's 68 % radius, in [0, 1]; 0.68 if the radius is calibrated.
-    public var insideRadius: Double?
+    package var insideRadius: Double?
     /// The median of the 68 % radius in metres.
-    public var radius: Double?
+    package var radius: Double?
 }

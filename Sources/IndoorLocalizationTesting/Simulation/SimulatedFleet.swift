@@ -11,20 +11,20 @@ import IndoorLocalization
 /// with the tag's deviation T from the common power, the distance d, the shadowing S of the receiver, the fading F of
 /// each reading and the receiver's offset O. The simulator has no hidden inputs: the same venue, settings and calls
 /// give the same readings. The shadowing doesn't depend on the calls or on the number of tags.
-public struct SimulatedFleet: Sendable {
+package struct SimulatedFleet: Sendable {
     /// The reading of one tag by one receiver.
-    public struct Reading: Hashable, Sendable {
+    package struct Reading: Hashable, Sendable {
         /// The index of the tag, from 0.
-        public var tag: Int
+        package var tag: Int
         /// The index of the receiver in ``Venue/receivers``.
-        public var receiver: Int
+        package var receiver: Int
         /// The time of the reading.
-        public var instant: Instant
+        package var instant: Instant
         /// The RSSI in dBm.
-        public var rssi: Double
+        package var rssi: Double
 
         /// Creates a reading.
-        public init(tag: Int, receiver: Int, instant: Instant, rssi: Double) {
+        package init(tag: Int, receiver: Int, instant: Instant, rssi: Double) {
             self.tag = tag
             self.receiver = receiver
             self.instant = instant
@@ -33,11 +33,11 @@ public struct SimulatedFleet: Sendable {
     }
 
     /// The place of a tag.
-    public struct Place: Hashable, Sendable {
+    package struct Place: Hashable, Sendable {
         /// The map of the tag.
-        public var mapID: MapID
+        package var mapID: MapID
         /// The point on the map, in metres.
-        public var point: MapPoint
+        package var point: MapPoint
     }
 
     private struct Walker: Sendable {
@@ -75,11 +75,11 @@ public struct SimulatedFleet: Sendable {
     }
 
     /// The venue; its receivers receive the tags.
-    public let venue: Venue
+    package let venue: Venue
     /// The settings of the simulation.
-    public let settings: SimulatedFleetSettings
+    package let settings: SimulatedFleetSettings
     /// The time at which the walks begin.
-    public let start: Instant
+    package let start: Instant
 
     private var walkers: [Walker]
     private var stations: [Station]
@@ -94,7 +94,7 @@ public struct SimulatedFleet: Sendable {
     /// Creates a simulator with the tags at random points.
     ///
     /// - Precondition: the venue has a map.
-    public init(venue: Venue, settings: SimulatedFleetSettings = SimulatedFleetSettings(), start: Instant = .zero) {
+    package init(venue: Venue, settings: SimulatedFleetSettings = SimulatedFleetSettings(), start: Instant = .zero) {
         precondition(!venue.maps.isEmpty, "the venue has no map")
         self.venue = venue
         self.settings = settings
@@ -153,7 +153,7 @@ public struct SimulatedFleet: Sendable {
     }
 
     /// Returns the place of a tag at the time of its latest advertisement, or at the start.
-    public func place(of tag: Int) -> Place {
+    package func place(of tag: Int) -> Place {
         let walker = walkers[tag]
         let time = max(0, walker.next - settings.advertisingInterval)
         return Place(mapID: venue.maps[walker.map].id, point: Self.point(of: walker, at: time))
@@ -171,7 +171,7 @@ public struct SimulatedFleet: Sendable {
     ///   - isDead: whether the receiver receives nothing.
     ///   - point: the true point on the receiver's map.
     ///   - offset: the difference of its RSSI in dB.
-    public mutating func change(
+    package mutating func change(
         receiver index: Int, isDead: Bool? = nil, point: MapPoint? = nil, offset: Double? = nil
     ) {
         stations[index].isDead = isDead ?? stations[index].isDead
@@ -182,7 +182,7 @@ public struct SimulatedFleet: Sendable {
     }
 
     /// Returns the readings since the last call, or since the start, that precede an instant, in the order of time.
-    public mutating func readings(until end: Instant) -> [Reading] {
+    package mutating func readings(until end: Instant) -> [Reading] {
         let seconds = start.duration(to: end).seconds
         var readings: [Reading] = []
         for tag in walkers.indices {

@@ -11,11 +11,11 @@ public struct SimulationSettings: Hashable, Sendable {
     }
 
     /// The settings of the radio.
-    public var radio = RadioSettings()
+    package var radio = RadioSettings()
     /// The settings of the other sensors.
-    public var sensors = SensorSettings()
+    package var sensors = SensorSettings()
     /// The settings of the distances to anchors.
-    public var ranges = RangeSettings()
+    package var ranges = RangeSettings()
 
     /// Creates settings with the documented defaults.
     public init() {}
@@ -46,7 +46,7 @@ public struct SimulationSettings: Hashable, Sendable {
     /// Checks that all numbers are in their documented ranges.
     ///
     /// - Throws: `.outOfRange` for the first number, in the order of names, that is outside its range.
-    public func check() throws(SimulationError) {
+    package func check() throws(SimulationError) {
         for name in Self.numbers.keys.sorted() { try Self.numbers[name]?.check(self, name) }
     }
 

@@ -18,7 +18,7 @@ import IndoorLocalization
 /// settings are errors.
 public struct WalkScript: Hashable, Sendable {
     /// The value of the `format` field.
-    public static let format = "indoor-localization-walk"
+    package static let format = "indoor-localization-walk"
 
     /// The path of the walk.
     public var path: WalkPath

@@ -22,15 +22,15 @@ extension WalkSimulator {
     }
 
     /// A leg of the walk that crosses walls.
-    public struct WallCrossing: Hashable, Sendable {
+    package struct WallCrossing: Hashable, Sendable {
         /// The index of the point at the leg's end, from 1.
-        public let point: Int
+        package let point: Int
         /// The number of walls that the leg crosses.
-        public let walls: Int
+        package let walls: Int
     }
 
     /// The legs that cross walls. Legs between maps and outdoor legs are not checked.
-    public var wallCrossings: [WallCrossing] {
+    package var wallCrossings: [WallCrossing] {
         var walls: [MapID: WallCrossings] = [:]
         return zip(path.points, path.points.dropFirst()).enumerated().compactMap { index, ends in
             let (from, to) = ends

@@ -9,13 +9,13 @@ import ScanRecording
 /// and others for scoring.
 public struct WalkSimulator: Sendable {
     /// The venue of the walk; its beacons advertise, and the device measures its distance to the anchors.
-    public let venue: Venue
+    package let venue: Venue
     /// The path of the walk.
-    public let path: WalkPath
+    package let path: WalkPath
     /// The settings of the simulation.
-    public let settings: SimulationSettings
+    package let settings: SimulationSettings
     /// The seed that distinguishes this walk from others on the same path.
-    public let seed: UInt64
+    package let seed: UInt64
 
     let timeline: WalkTimeline
     let transforms: [MapID: GeoTransform]
@@ -67,12 +67,12 @@ public struct WalkSimulator: Sendable {
     }
 
     /// Returns the readings of `entries()`.
-    public func sensorReadings() -> [SensorReading] {
+    package func sensorReadings() -> [SensorReading] {
         entries().compactMap { if case .measurement(let reading) = $0 { reading } else { nil } }
     }
 
     /// The room in ground truths outdoors.
-    public static let outdoors = "outdoors"
+    package static let outdoors = "outdoors"
 
     private static func transforms(of path: WalkPath, in venue: Venue) throws(SimulationError) -> [MapID: GeoTransform]
     {

@@ -16,18 +16,18 @@ import VenueModel
 /// Source: B. W. Parkinson, P. Axelrad, *Autonomous GPS Integrity Monitoring Using the Pseudorange Residual*, Navigation
 /// 35(2), 1988: the test against the others. G. Schwarz, *Estimating the Dimension of a Model*, Annals of Statistics
 /// 6(2), 1978: the comparison of the kinds.
-public struct BeaconAudit: Sendable {
+package struct BeaconAudit: Sendable {
     /// A beacon that needs a technician.
-    public struct Finding: Hashable, Sendable {
+    package struct Finding: Hashable, Sendable {
         /// The fault. Its instant is the first reading of the first added session, because the fault can be older than
         /// the recordings.
-        public var fault: BeaconFault
+        package var fault: BeaconFault
         /// The number of places of 3 × 3 m with readings of the beacon.
-        public var places: Int
+        package var places: Int
         /// The number of sessions that received the beacon.
-        public var sessions: Int
+        package var sessions: Int
         /// The logarithm of the odds that the beacon has the fault.
-        public var evidence: Double
+        package var evidence: Double
     }
 
     private let venue: Venue
@@ -39,9 +39,9 @@ public struct BeaconAudit: Sendable {
     private var first: Instant?
 
     /// The number of sessions with a reading of a known beacon.
-    public private(set) var sessionCount = 0
+    package private(set) var sessionCount = 0
     /// The duration of all sessions together in seconds.
-    public private(set) var seconds = 0.0
+    package private(set) var seconds = 0.0
 
     /// The time between two updates of the engine, and the maximum time for which it is updated in a gap between
     /// readings.
@@ -71,7 +71,7 @@ public struct BeaconAudit: Sendable {
     ///   - venue: the venue with its beacons, and its radio map if there is one.
     ///   - settings: the settings of the engine; the audit uses the particle filter regardless of the method.
     ///   - seed: the seed of the engine's random numbers; the same seed gives the same findings.
-    public init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
+    package init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
         self.init(
             venue: venue, field: SignalField(venue: venue, model: settings.signal), settings: settings, seed: seed)
     }
@@ -88,7 +88,7 @@ public struct BeaconAudit: Sendable {
     /// - Parameters:
     ///   - readings: the readings of the session, ordered by instant.
     ///   - device: the model of the device, as in ``LocalizationSettings/device``; nil if unknown.
-    public mutating func add(_ readings: [SensorReading], device: String? = nil) {
+    package mutating func add(_ readings: [SensorReading], device: String? = nil) {
         guard let begin = readings.first?.instant, let end = readings.last?.instant else { return }
         var engine = PositioningEngine(venue: venue, field: field, settings: settings, seed: seed)
         engine.collectResiduals()
@@ -113,7 +113,7 @@ public struct BeaconAudit: Sendable {
     }
 
     /// Adds the sessions of another audit of the same venue.
-    public mutating func add(_ other: BeaconAudit) {
+    package mutating func add(_ other: BeaconAudit) {
         first = first ?? other.first
         sessionCount += other.sessionCount
         seconds += other.seconds
@@ -122,10 +122,10 @@ public struct BeaconAudit: Sendable {
     }
 
     /// The number of beacons of the venue that the sessions received.
-    public var receivedCount: Int { sessions.count }
+    package var receivedCount: Int { sessions.count }
 
     /// Returns the beacons that need a technician, in the order of their identities.
-    public func findings() -> [Finding] {
+    package func findings() -> [Finding] {
         let tested = atlas.placesByBeacon().filter { field.isEstablished($0.beacon) }
             .filter { $0.places.count >= Self.fewestPlaces }
         let ratio = Self.ratio(tested.flatMap(\.places))

@@ -7,13 +7,13 @@ public struct CoverageGrid: Hashable, Sendable {
     /// The edge of a cell in metres.
     public var cellSize: Double
     /// The number of cells along x, from the plan's left edge.
-    public var columns: Int
+    package var columns: Int
     /// The number of cells along y, from the plan's top edge.
-    public var rows: Int
+    package var rows: Int
     /// The expected 68 % error in metres, cell by cell along x; nil outside the walkable areas.
     public var errors: [Double?]
     /// The expected number of detected beacons of each cell; 0 outside the walkable areas.
-    public var detectedBeacons: [Double]
+    package var detectedBeacons: [Double]
 
     /// The mean of the expected errors in metres; nil without walkable cells.
     public var meanError: Double? {

@@ -114,7 +114,7 @@ extension DeadReckoner {
     ///
     /// In a venue, this is the bearing of the plan's top. From then on, a compass gives headings relative to the
     /// frame, unless the heading was set explicitly.
-    public mutating func setFrameBearing(_ bearing: Double?) {
+    package mutating func setFrameBearing(_ bearing: Double?) {
         let bearing = bearing.flatMap { $0.isFinite ? $0 : nil }
         anchor.set(bearing: bearing)
         compass.setNorth(bearing.map { settings.magneticDeclination - $0 })
@@ -147,7 +147,7 @@ extension DeadReckoner {
     }
 
     /// Sets the step length relative to the detector's measurement, from the calibration of a session.
-    public mutating func begin(with calibration: Calibration) {
+    package mutating func begin(with calibration: Calibration) {
         place.setScale(calibration.stepScale, deviation: calibration.stepDeviation)
     }
 

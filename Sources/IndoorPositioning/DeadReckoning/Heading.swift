@@ -28,7 +28,7 @@ public struct Heading: Hashable, Sendable {
     public var isMagneticallyDisturbed: Bool
 
     /// Creates a heading.
-    public init(
+    package init(
         instant: Instant, course: Double, trueNorth: Double? = nil, magneticNorth: Double? = nil, accuracy: Double,
         reference: Reference, isMagneticallyDisturbed: Bool = false
     ) {

@@ -52,7 +52,7 @@ public struct MotionEstimate: Hashable, Sendable {
     public var statistics: MotionStatistics
 
     /// Creates an estimate without information.
-    public init(instant: Instant) {
+    package init(instant: Instant) {
         self.instant = instant
         stepFrequency = 0
         vertical = .level

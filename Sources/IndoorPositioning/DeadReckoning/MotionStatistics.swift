@@ -20,7 +20,7 @@ public struct MotionStatistics: Hashable, Sendable {
     public var descent = 0.0
 
     /// Creates statistics of zero.
-    public init() {}
+    package init() {}
 
     /// The time without walking: fidgeting or stationary.
     public var dwelling: Duration { fidgeting + stationary }

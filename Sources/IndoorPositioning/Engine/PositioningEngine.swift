@@ -374,7 +374,7 @@ public struct PositioningEngine: Sendable {
     /// The expected value is 1. A ratio that stays above 3 indicates that the model doesn't hold: the radio map is
     /// outdated, beacons were moved, or the device is outside the surveyed area. While distances to anchors are
     /// measured, the engine makes no comparisons. ``Estimate/radius`` grows with the ratio.
-    public var consistencyRatio: Double? { check.hasComparison ? check.ratio : nil }
+    package var consistencyRatio: Double? { check.hasComparison ? check.ratio : nil }
 
     /// Returns the position estimate given that the device is on a map; nil without evidence for the map.
     public func estimate(on map: MapID) -> Estimate? {

@@ -6,24 +6,24 @@ import IndoorVocabulary
 /// The solver uses Levenberg–Marquardt on r = P − 10·n·log₁₀ d, with Huber weights. Sources: D. W. Marquardt, *An
 /// Algorithm for Least-Squares Estimation of Nonlinear Parameters*, 1963; P. J. Huber, *Robust Estimation of a Location
 /// Parameter*, 1964.
-public struct Trilateration: Sendable {
+package struct Trilateration: Sendable {
     /// The reading of a beacon with a known position.
-    public struct Reading: Hashable, Sendable {
+    package struct Reading: Hashable, Sendable {
         /// Position of the beacon.
-        public var point: MapPoint
+        package var point: MapPoint
         /// Height difference between beacon and device in metres.
-        public var height: Double
+        package var height: Double
         /// Signal strength at 1 m in dBm.
-        public var power: Double
+        package var power: Double
         /// Path-loss exponent.
-        public var exponent: Double
+        package var exponent: Double
         /// Measured RSSI in dBm.
-        public var rssi: Double
+        package var rssi: Double
         /// Standard deviation of the RSSI in dB, above 0.
-        public var deviation: Double
+        package var deviation: Double
 
         /// Creates a reading.
-        public init(
+        package init(
             point: MapPoint, height: Double = 1, power: Double, exponent: Double = 2, rssi: Double,
             deviation: Double = 5
         ) {
@@ -37,18 +37,18 @@ public struct Trilateration: Sendable {
     }
 
     /// A position with its uncertainty.
-    public struct Solution: Hashable, Sendable {
+    package struct Solution: Hashable, Sendable {
         /// The position with the smallest residuals.
-        public var point: MapPoint
+        package var point: MapPoint
         /// Variance of x in m².
-        public var varianceX: Double
+        package var varianceX: Double
         /// Variance of y in m².
-        public var varianceY: Double
+        package var varianceY: Double
         /// Covariance of x and y in m².
-        public var covariance: Double
+        package var covariance: Double
 
         /// The 68 % error radius in metres around `point`, if the errors are normal.
-        public var radius: Double { 1.07 * (varianceX + varianceY).squareRoot() }
+        package var radius: Double { 1.07 * (varianceX + varianceY).squareRoot() }
     }
 
     /// Number of standard deviations beyond which a residual contributes linearly instead of quadratically.
@@ -68,7 +68,7 @@ public struct Trilateration: Sendable {
     /// Returns the position; nil with fewer than three readings, or if they don't determine both coordinates.
     ///
     /// - Parameter readings: at least three, of beacons that aren't all on one line.
-    public static func solve(_ readings: [Reading]) -> Solution? {
+    package static func solve(_ readings: [Reading]) -> Solution? {
         guard readings.count >= 3, spanPlane(readings) else { return nil }
         var point = start(readings)
         var damping = 1e-2

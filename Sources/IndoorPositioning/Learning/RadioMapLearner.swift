@@ -43,7 +43,7 @@ public struct RadioMapLearner: Sendable {
     ///   - recording: a recording without ground truth.
     ///   - track: the track of the recording, estimated with a radio map from other recordings.
     ///   - doubt: factor on the uncertainty of the track.
-    public mutating func add(_ recording: SurveyRecording, along track: SmoothedTrack, doubt: Double = 1) {
+    package mutating func add(_ recording: SurveyRecording, along track: SmoothedTrack, doubt: Double = 1) {
         let maps = Set(venue.maps.map(\.id))
         let added = FingerprintCutter().pieces(
             of: recording, along: track, doubt: doubt, atMost: model.shadowingLength

@@ -10,22 +10,22 @@ import IndoorVocabulary
 /// next detects a beacon.
 public struct SessionMemory: Hashable, Sendable {
     /// The position of the device on one map, given that the device is on that map.
-    public struct Place: Hashable, Sendable {
+    package struct Place: Hashable, Sendable {
         /// The map.
-        public var mapID: MapID
+        package var mapID: MapID
         /// The probability that the device is on the map, in [0, 1].
-        public var probability: Double
+        package var probability: Double
         /// The mean position in metres.
-        public var point: MapPoint
+        package var point: MapPoint
         /// Variance along x in m², at least 0.
-        public var varianceX: Double
+        package var varianceX: Double
         /// Variance along y in m², at least 0.
-        public var varianceY: Double
+        package var varianceY: Double
         /// Covariance in m²; its square is at most the product of the variances.
-        public var covariance: Double
+        package var covariance: Double
 
         /// Creates a place.
-        public init(
+        package init(
             mapID: MapID, probability: Double, point: MapPoint, varianceX: Double, varianceY: Double,
             covariance: Double = 0
         ) {
@@ -39,60 +39,60 @@ public struct SessionMemory: Hashable, Sendable {
     }
 
     /// A room or fence that the device is in.
-    public struct Presence<ID: Hashable & Sendable>: Hashable, Sendable {
+    package struct Presence<ID: Hashable & Sendable>: Hashable, Sendable {
         /// The area's number in its venue, or the name of the application's geofence.
-        public var id: ID
+        package var id: ID
         /// Whether the session reported the entry. It doesn't report an entry shortly after an exit from the same
         /// fence.
-        public var isTold: Bool
+        package var isTold: Bool
 
         /// Creates a presence.
-        public init(id: ID, isTold: Bool = true) {
+        package init(id: ID, isTold: Bool = true) {
             self.id = id
             self.isTold = isTold
         }
     }
 
     /// A fence that the device left.
-    public struct Departure<ID: Hashable & Sendable>: Hashable, Sendable {
+    package struct Departure<ID: Hashable & Sendable>: Hashable, Sendable {
         /// The fence's number in its venue, or the name of the application's geofence.
-        public var id: ID
+        package var id: ID
         /// The time between the exit and the saved state.
-        public var ago: Duration
+        package var ago: Duration
 
         /// Creates a departure.
-        public init(id: ID, ago: Duration) {
+        package init(id: ID, ago: Duration) {
             self.id = id
             self.ago = ago
         }
     }
 
     /// The state of the device in a venue.
-    public struct Stay: Hashable, Sendable {
+    package struct Stay: Hashable, Sendable {
         /// The venue.
-        public var venueID: VenueID
+        package var venueID: VenueID
         /// The version of the venue packet; positions and areas of another version are not valid.
-        public var venueVersion: Int
+        package var venueVersion: Int
         /// The position on each map; empty before the first detected beacon.
-        public var places: [Place]
+        package var places: [Place]
         /// The rooms that the device is in.
-        public var rooms: [Presence<Int>]
+        package var rooms: [Presence<Int>]
         /// The fences that the device is in.
-        public var fences: [Presence<Int>]
+        package var fences: [Presence<Int>]
         /// The geofences of the application that the device is in.
-        public var geofences: [Presence<String>]
+        package var geofences: [Presence<String>]
         /// Fences that the device left so recently that the session doesn't report a new entry.
-        public var departures: [Departure<Int>]
+        package var departures: [Departure<Int>]
         /// The same for the application's geofences.
-        public var geofenceDepartures: [Departure<String>]
+        package var geofenceDepartures: [Departure<String>]
 
         /// The most probable map of the device; nil before the first detected beacon.
-        public var mapID: MapID? {
+        package var mapID: MapID? {
             places.max { ($0.probability, $1.mapID.rawValue) < ($1.probability, $0.mapID.rawValue) }?.mapID
         }
 
         /// Creates a stay.
-        public init(
+        package init(
             venueID: VenueID, venueVersion: Int, places: [Place] = [], rooms: [Presence<Int>] = [],
             fences: [Presence<Int>] = [], geofences: [Presence<String>] = [], departures: [Departure<Int>] = [],
             geofenceDepartures: [Departure<String>] = []
@@ -109,7 +109,7 @@ public struct SessionMemory: Hashable, Sendable {
     }
 
     /// The state in the current venue; nil if the device is in no venue.
-    public var stay: Stay?
+    package var stay: Stay?
     /// The learned calibration of the device; nil if there is none.
     public var calibration: Calibration?
     /// The age of the state when the memory was saved: a session that detects no beacon saves the memory that it
@@ -117,7 +117,7 @@ public struct SessionMemory: Hashable, Sendable {
     public var age: Duration
 
     /// Creates a memory.
-    public init(stay: Stay? = nil, calibration: Calibration? = nil, age: Duration = .zero) {
+    package init(stay: Stay? = nil, calibration: Calibration? = nil, age: Duration = .zero) {
         self.stay = stay
         self.calibration = calibration
         self.age = age

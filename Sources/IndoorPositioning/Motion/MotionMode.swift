@@ -25,7 +25,7 @@ extension MotionModel {
     /// of steps would be wrong. A person who pushes a cart walks more slowly, and stops and turns at the shelves. A
     /// wheelchair rolls steadily. A robot keeps its direction, and doesn't move while it stands. The values for wheels
     /// follow from these considerations; they are not measured.
-    public init(_ mode: MotionMode) {
+    package init(_ mode: MotionMode) {
         self.init()
         guard mode != .walking else { return }
         usesSteps = false

@@ -12,7 +12,7 @@ public struct FixReception: Hashable, Sendable {
     public var belief: Double
 
     /// Creates a reception.
-    public init(agreement: Double?, belief: Double) {
+    package init(agreement: Double?, belief: Double) {
         self.agreement = agreement
         self.belief = belief
     }

@@ -1,21 +1,21 @@
 import IndoorVocabulary
 
 /// The track of a device during a recording, estimated from all of the recording's readings.
-public struct SmoothedTrack: Sendable {
+package struct SmoothedTrack: Sendable {
     /// The estimated position at one instant.
-    public struct Look: Hashable, Sendable {
+    package struct Look: Hashable, Sendable {
         /// The instant of the estimate.
-        public var instant: Instant
+        package var instant: Instant
         /// The most probable map.
-        public var mapID: MapID
+        package var mapID: MapID
         /// The probability of the map, in [0, 1].
-        public var probability: Double
+        package var probability: Double
         /// The position on the map, with its 68 % radius.
-        public var estimate: PositioningEngine.Estimate
+        package var estimate: PositioningEngine.Estimate
     }
 
     /// The estimates, ordered by instant and half a second apart while there are readings.
-    public let looks: [Look]
+    package let looks: [Look]
 
     /// Maximum gap in seconds between readings in which the track is interpolated.
     static let longestGap = 600.0
@@ -24,7 +24,7 @@ public struct SmoothedTrack: Sendable {
     /// maps, it returns the nearer estimate in time.
     ///
     /// The result is nil before the first estimate, after the last one, and in a gap of more than ten minutes.
-    public func look(at instant: Instant) -> Look? {
+    package func look(at instant: Instant) -> Look? {
         guard let first = looks.first, let last = looks.last, instant >= first.instant, instant <= last.instant else {
             return nil
         }

@@ -11,7 +11,7 @@ public struct BeaconFinding: Hashable, Sendable {
         public var point: MapPoint
 
         /// Creates a place.
-        public init(mapID: MapID, point: MapPoint) {
+        package init(mapID: MapID, point: MapPoint) {
             self.mapID = mapID
             self.point = point
         }
@@ -40,7 +40,7 @@ public struct BeaconFinding: Hashable, Sendable {
     public var kind: Kind
 
     /// Creates a finding.
-    public init(beacon: BeaconIdentity, kind: Kind) {
+    package init(beacon: BeaconIdentity, kind: Kind) {
         self.beacon = beacon
         self.kind = kind
     }

@@ -7,23 +7,23 @@ import VenueModel
 /// stays are more favourable than a user's walk, so the error of walks can be larger. Source: M. Stone,
 /// *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal Statistical Society B
 /// 36(2), 1974.
-public struct HeldOutSurvey: Sendable {
+package struct HeldOutSurvey: Sendable {
     /// A split of the recordings: the indexes of the recordings to learn from, and of the recordings to locate.
-    public struct Fold: Hashable, Sendable {
+    package struct Fold: Hashable, Sendable {
         /// The recordings that the radio map is learned from.
-        public var learned: [Int]
+        package var learned: [Int]
         /// The recordings that are left out and located.
-        public var heldOut: [Int]
+        package var heldOut: [Int]
     }
 
     /// A position compared with the ground truth.
-    public struct Error: Hashable, Sendable {
+    package struct Error: Hashable, Sendable {
         /// The map of the ground truth.
-        public var mapID: MapID
+        package var mapID: MapID
         /// The ground truth.
-        public var point: MapPoint
+        package var point: MapPoint
         /// The error in metres; nil for a position on another map, or without a position.
-        public var distance: Double?
+        package var distance: Double?
     }
 
     private let venue: Venue
@@ -39,7 +39,7 @@ public struct HeldOutSurvey: Sendable {
     private static let interval = 1.0
 
     /// Creates the comparison for a radio map that was learned without the recordings to locate.
-    public init(venue: Venue, radioMap: RadioMap, settings: PositioningSettings = PositioningSettings()) {
+    package init(venue: Venue, radioMap: RadioMap, settings: PositioningSettings = PositioningSettings()) {
         var surveyed = venue
         surveyed.radioMap = radioMap
         self.venue = surveyed
@@ -52,7 +52,7 @@ public struct HeldOutSurvey: Sendable {
     ///
     /// Stays at the same point belong to one part. Otherwise, the radio map would be learned from other stays at a
     /// left-out point. The same recordings give the same splits.
-    public static func folds(of recordings: [SurveyRecording], parts: Int = 4) -> [Fold] {
+    package static func folds(of recordings: [SurveyRecording], parts: Int = 4) -> [Fold] {
         var groups: [[Int]] = []
         var stays: [SurveyRecording.Waypoint: Int] = [:]
         for (index, recording) in recordings.enumerated() {
@@ -86,7 +86,7 @@ public struct HeldOutSurvey: Sendable {
     /// - Parameters:
     ///   - readings: the readings of the recording in chronological order; nil for its sightings alone.
     ///   - seed: the seed of the engine.
-    public func errors(
+    package func errors(
         of recording: SurveyRecording, readings: [SensorReading]? = nil, seed: UInt64 = 0
     ) -> [Error] {
         var engine = PositioningEngine(venue: venue, field: field, settings: settings, seed: seed)

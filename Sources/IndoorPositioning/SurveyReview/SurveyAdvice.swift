@@ -52,7 +52,7 @@ extension SurveyReview {
     }
 
     /// Returns the finding as a sentence.
-    public static func sentence(of finding: BeaconFinding, in venue: Venue) -> String {
+    package static func sentence(of finding: BeaconFinding, in venue: Venue) -> String {
         let beacon = "beacon \(venue.name(of: finding.beacon))"
         switch finding.kind {
         case .silent:

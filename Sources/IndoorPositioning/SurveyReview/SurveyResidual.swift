@@ -2,23 +2,23 @@ import IndoorVocabulary
 import VenueModel
 
 /// A mean reading of a survey, compared with the prediction by the rest of the survey.
-public struct SurveyResidual: Hashable, Sendable {
+package struct SurveyResidual: Hashable, Sendable {
     /// The index of the place in the radio map's fingerprints.
-    public var place: Int
+    package var place: Int
     /// The index of the beacon in the radio map's beacons.
-    public var beacon: Int
+    package var beacon: Int
     /// The mean RSSI in dBm, normalized to the mean receiver of the survey.
-    public var rssi: Double
+    package var rssi: Double
     /// The RSSI in dBm that path loss and the beacon's readings at the other places predict.
-    public var predicted: Double
+    package var predicted: Double
     /// The standard deviation in dB that the signal model expects of the difference.
-    public var deviation: Double
+    package var deviation: Double
 
     /// The difference between the reading and the prediction in dB.
-    public var value: Double { rssi - predicted }
+    package var value: Double { rssi - predicted }
 
     /// Creates a residual.
-    public init(place: Int, beacon: Int, rssi: Double, predicted: Double, deviation: Double) {
+    package init(place: Int, beacon: Int, rssi: Double, predicted: Double, deviation: Double) {
         self.place = place
         self.beacon = beacon
         self.rssi = rssi
@@ -33,7 +33,7 @@ extension RadioMap {
     /// Each reading is predicted from the readings of the same beacon at all other places of the map, without learning the
     /// map again. Source: C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, 2006, section
     /// 5.4.2. The readings of a beacon on one map are thinned out beyond 400, and the thinned readings have no residual.
-    public func residuals(in venue: Venue, model: SignalModel = SignalModel()) -> [SurveyResidual] {
+    package func residuals(in venue: Venue, model: SignalModel = SignalModel()) -> [SurveyResidual] {
         let model = model.fitted(to: self)
         let floorDistance = FloorDistance(venue.maps)
         var groups: [MapID: [Int: [(place: Int, reading: RadioMap.Reading)]]] = [:]

@@ -2,33 +2,33 @@ import IndoorVocabulary
 import VenueModel
 
 /// The settings of a survey's review.
-public struct SurveyReviewSettings: Hashable, Sendable {
+package struct SurveyReviewSettings: Hashable, Sendable {
     /// The parameters of the signal.
-    public var signal = SignalModel()
+    package var signal = SignalModel()
     /// The distance in metres from a survey place within which a walkable place is covered, above 0.
-    public var coverDistance = 5.0
+    package var coverDistance = 5.0
     /// The minimum area in m² of a reported gap.
-    public var leastGap = 4.0
+    package var leastGap = 4.0
     /// The number of places below which a beacon has few readings.
-    public var fewestPlaces = 5
+    package var fewestPlaces = 5
     /// The logarithm of the likelihood ratio above which the readings contradict a beacon's place. With the default of
     /// 6, the probability of a contradiction for a correct place is 0.25 %, if the signal follows the model.
-    public var moveEvidence = 6.0
+    package var moveEvidence = 6.0
     /// The minimum reported displacement of a beacon in metres.
-    public var leastMove = 5.0
+    package var leastMove = 5.0
     /// The minimum difference in dB between a weak beacon and the other beacons.
-    public var weakDifference = 8.0
+    package var weakDifference = 8.0
     /// The root mean square of a place's residuals, relative to the residuals of the whole survey, above which the
     /// place contradicts its neighbours.
-    public var contradiction = 2.5
+    package var contradiction = 2.5
 
     /// Creates the default settings.
-    public init() {}
+    package init() {}
 }
 
 /// A review of a radio survey: missing places, suspicious beacons, and readings that contradict each other.
 ///
-/// The review needs only the radio map that `RadioMapLearner` returns. ``HeldOutSurvey`` measures the error of positions.
+/// The review needs only the radio map that `RadioMapLearner` returns. `HeldOutSurvey` measures the error of positions.
 public struct SurveyReview: Hashable, Sendable {
     /// A place whose readings contradict those of its neighbours.
     public struct Contradiction: Hashable, Sendable {
@@ -45,9 +45,9 @@ public struct SurveyReview: Hashable, Sendable {
     }
 
     /// The number of surveyed places.
-    public let places: Int
+    package let places: Int
     /// The number of beacons that the survey detected.
-    public let beacons: Int
+    package let beacons: Int
     /// The parts of the walkable area without a survey place nearby, the largest first.
     public let gaps: [SurveyGap]
     /// The suspicious beacons, ordered by identity.
@@ -55,9 +55,9 @@ public struct SurveyReview: Hashable, Sendable {
     /// The places whose readings contradict their neighbours, the worst first.
     public let contradictions: [Contradiction]
     /// The leave-one-out residuals of the readings, ordered by place and beacon.
-    public let residuals: [SurveyResidual]
+    package let residuals: [SurveyResidual]
     /// The distance in metres from a survey place beyond which a walkable place belongs to a gap.
-    public let coverDistance: Double
+    package let coverDistance: Double
 
     /// The minimum number of readings of a place for a comparison with its neighbours.
     private static let fewestReadings = 4
@@ -65,7 +65,12 @@ public struct SurveyReview: Hashable, Sendable {
     /// Reviews a radio map of a venue; the venue's own radio map isn't used.
     ///
     /// The time is cubic in the number of readings of a beacon, which are thinned out beyond 400 per map.
-    public init(of radioMap: RadioMap, in venue: Venue, settings: SurveyReviewSettings = SurveyReviewSettings()) {
+    public init(of radioMap: RadioMap, in venue: Venue) {
+        self.init(of: radioMap, in: venue, settings: SurveyReviewSettings())
+    }
+
+    /// Reviews a radio map with other limits of the findings.
+    package init(of radioMap: RadioMap, in venue: Venue, settings: SurveyReviewSettings) {
         places = radioMap.fingerprints.count
         beacons = radioMap.beacons.count
         coverDistance = settings.coverDistance

@@ -66,9 +66,9 @@ public enum RouteUpdate: Hashable, Sendable {
 /// route exceeds both `offRouteDistance` and its own uncertainty, or if the route doesn't touch its map. The monitor
 /// calculates a new route once positions have been off the route for `offRouteDuration`; a single position on the route
 /// restarts that period. A single outlier or a briefly wrong floor therefore doesn't change the route.
-public struct RouteMonitor: Sendable {
+package struct RouteMonitor: Sendable {
     /// The state of a monitor.
-    public enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// The monitor hasn't received a position yet.
         case waiting
         /// The device follows a route; `offSince` is the time at which it left the route, or nil while it is on it.
@@ -85,9 +85,9 @@ public struct RouteMonitor: Sendable {
     }
 
     /// The goal of the route.
-    public let goal: RoutePoint
+    package let goal: RoutePoint
     /// The current state.
-    public private(set) var state = State.waiting
+    package private(set) var state = State.waiting
     private var planner: RoutePlanner
     private let options: RouteOptions
     private let settings: RouteMonitorSettings
@@ -99,7 +99,7 @@ public struct RouteMonitor: Sendable {
     /// Creates a monitor that waits for its first position.
     ///
     /// - Throws: `RouteError` if the goal can't be reached from anywhere, or if a setting is out of its range.
-    public init(
+    package init(
         planner: RoutePlanner, goal: RoutePoint, options: RouteOptions = RouteOptions(),
         settings: RouteMonitorSettings = RouteMonitorSettings()
     ) throws(RouteError) {
@@ -109,10 +109,10 @@ public struct RouteMonitor: Sendable {
     }
 
     /// Whether the device has reached the goal. The monitor emits no more updates.
-    public var isOver: Bool { state == .arrived }
+    package var isOver: Bool { state == .arrived }
 
     /// Processes a position of the device and returns the updates. Ignores positions in other venues.
-    public mutating func handle(_ position: Position) -> [RouteUpdate] {
+    package mutating func handle(_ position: Position) -> [RouteUpdate] {
         guard position.venueID == planner.venueID else { return [] }
         let transition = transition(on: position)
         state = transition.state

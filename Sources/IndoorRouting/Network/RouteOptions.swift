@@ -43,7 +43,7 @@ public struct RouteOptions: Hashable, Sendable {
     }
 
     /// Whether the route avoids stairs and escalators. Setting this property excludes or allows both.
-    public var isAccessible: Bool {
+    package var isAccessible: Bool {
         get { excludedKinds.isSuperset(of: Self.barriers) }
         set { if newValue { excludedKinds.formUnion(Self.barriers) } else { excludedKinds.subtract(Self.barriers) } }
     }

@@ -12,13 +12,13 @@ public struct RouteTags: Hashable, Sendable {
     }
 
     /// The tags that a path needs; empty to permit paths with any tags.
-    public var included: Set<String>
+    package var included: Set<String>
     /// Whether a path needs any or all of the tags in `included`.
-    public var inclusion: Mode
+    package var inclusion: Mode
     /// The tags that exclude a path; empty to exclude none.
-    public var excluded: Set<String>
+    package var excluded: Set<String>
     /// Whether any or all of the tags in `excluded` exclude a path.
-    public var exclusion: Mode
+    package var exclusion: Mode
 
     /// Creates a rule. Without arguments, it permits all paths.
     public init(
@@ -39,7 +39,7 @@ public struct RouteTags: Hashable, Sendable {
     public static let excludeAccessibleOnly = RouteTags(excluding: ["accessibleOnly"])
 
     /// Returns whether a route may use a path with these tags. Exclusion overrides inclusion.
-    public func permits(_ tags: Set<String>) -> Bool {
+    package func permits(_ tags: Set<String>) -> Bool {
         if !excluded.isEmpty, Self.matches(tags, excluded, exclusion) { return false }
         return included.isEmpty || Self.matches(tags, included, inclusion)
     }

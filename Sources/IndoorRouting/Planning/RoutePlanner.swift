@@ -24,13 +24,13 @@ public struct RoutePlanner: Sendable {
     }
 
     /// The ID of the venue.
-    public var venueID: VenueID { network.venueID }
+    package var venueID: VenueID { network.venueID }
 
     /// The edges of the venue packet that the planner can't use.
     ///
     /// Both ends of such an edge are the same node, an end is unknown, or the weight is invalid. In a packet read from
     /// a file, only edges from a node to itself can occur here.
-    public var ignoredEdges: [PathGraph.Edge] { network.ignoredEdges }
+    package var ignoredEdges: [PathGraph.Edge] { network.ignoredEdges }
 
     /// The number of nodes that the last search visited.
     package var explored: Int { search.explored }

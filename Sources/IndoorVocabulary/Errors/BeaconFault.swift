@@ -13,7 +13,7 @@ public struct BeaconFault: Hashable, Sendable {
         public var deviation: Double
 
         /// Creates a place.
-        public init(mapID: MapID, point: MapPoint, deviation: Double) {
+        package init(mapID: MapID, point: MapPoint, deviation: Double) {
             self.mapID = mapID
             self.point = point
             self.deviation = deviation
@@ -50,7 +50,7 @@ public struct BeaconFault: Hashable, Sendable {
     public var since: Instant
 
     /// Creates a fault.
-    public init(beacon: BeaconIdentity, kind: Kind, since: Instant) {
+    package init(beacon: BeaconIdentity, kind: Kind, since: Instant) {
         self.beacon = beacon
         self.kind = kind
         self.since = since

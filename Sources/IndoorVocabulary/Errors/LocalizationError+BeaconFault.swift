@@ -1,7 +1,7 @@
 extension LocalizationError {
     /// Returns the error for a beacon whose readings contradict the venue. A session reports each fault once, reduces the
     /// weight of the beacon and continues.
-    public static func beaconFault(_ fault: BeaconFault) -> LocalizationError {
+    package static func beaconFault(_ fault: BeaconFault) -> LocalizationError {
         LocalizationError(
             code: .generic, message: "beacon \(fault.beacon) \(fault.kind.text)", reason: .beaconFault(fault),
             kind: .beaconFault)

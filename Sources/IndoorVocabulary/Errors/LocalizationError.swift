@@ -77,7 +77,7 @@ extension LocalizationError {
 
 extension LocalizationError {
     /// Returns the error for beacons that belong to no known venue. A session reports it once and continues to search.
-    public static func unknownBeacons(_ beacons: [UnknownBeacon]) -> LocalizationError {
+    package static func unknownBeacons(_ beacons: [UnknownBeacon]) -> LocalizationError {
         let names = beacons.map(\.description).joined(separator: ", ")
         return LocalizationError(
             code: .generic,
@@ -88,7 +88,7 @@ extension LocalizationError {
 
     /// Returns the error for beacons that send no valid measured power. A session reports each beacon once, and uses the
     /// power of the packet, the survey or the settings for it.
-    public static func uncalibratedBeacons(_ beacons: [BeaconIdentity]) -> LocalizationError {
+    package static func uncalibratedBeacons(_ beacons: [BeaconIdentity]) -> LocalizationError {
         let isOne = beacons.count == 1
         let names = (isOne ? "beacon " : "beacons ") + beacons.map(\.description).joined(separator: ", ")
         return LocalizationError(
@@ -100,7 +100,7 @@ extension LocalizationError {
     }
 
     /// Returns the error for readings whose instants don't advance. A session reports it once and continues.
-    public static func instantsStandStill(at instant: Instant) -> LocalizationError {
+    package static func instantsStandStill(at instant: Instant) -> LocalizationError {
         LocalizationError(
             code: .generic,
             message:
@@ -201,7 +201,7 @@ extension LocalizationError: ClassifiedError {}
 
 extension LocalizationError.Kind {
     /// Creates the kind of an unsuccessful HTTP response with this status (RFC 9110, section 15).
-    public init(httpStatus status: Int) {
+    package init(httpStatus status: Int) {
         self =
             switch status {
             case 401, 403: .invalidCredentials
@@ -238,7 +238,7 @@ public struct UnknownBeacon: Hashable, Sendable, CustomStringConvertible {
     public var venueID: VenueID?
 
     /// Creates a beacon from its parts.
-    public init(identity: BeaconIdentity, nearest: BeaconRegion? = nil, venueID: VenueID? = nil) {
+    package init(identity: BeaconIdentity, nearest: BeaconRegion? = nil, venueID: VenueID? = nil) {
         self.identity = identity
         self.nearest = nearest
         self.venueID = venueID

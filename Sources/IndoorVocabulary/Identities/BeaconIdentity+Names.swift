@@ -53,7 +53,7 @@ extension BeaconIdentity {
     }
 
     /// The device address from which ``init(address:)`` derives this identity; nil for any other identity.
-    public var derivedAddress: DeviceAddress? {
+    package var derivedAddress: DeviceAddress? {
         guard hasNoNumbers, uuid.high == Self.addressHigh, uuid.low >> 48 == Self.addressLow >> 48 else { return nil }
         return DeviceAddress(rawValue: uuid.low)
     }

@@ -9,7 +9,7 @@ public struct TraceID: Hashable, Sendable, CustomStringConvertible {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Creates a random ID.
-    public init(using generator: inout some RandomNumberGenerator) { rawValue = generator.next() }
+    package init(using generator: inout some RandomNumberGenerator) { rawValue = generator.next() }
 
     /// Creates a random ID with the system's generator.
     public init() {

@@ -20,10 +20,10 @@ public struct RadioEvent: Hashable, Sendable {
         case refused
 
         /// Whether the radio receives advertisements.
-        public var isHearing: Bool { self == .scanning || self == .sharing }
+        package var isHearing: Bool { self == .scanning || self == .sharing }
 
         /// Whether a failure prevents the scan; `resting` is not a failure.
-        public var isFailure: Bool { !isHearing && self != .resting }
+        package var isFailure: Bool { !isHearing && self != .resting }
     }
 
     /// When the status changed.

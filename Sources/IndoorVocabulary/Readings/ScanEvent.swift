@@ -16,7 +16,7 @@ public struct ScanEvent: Hashable, Sendable {
     public var instant: Instant?
 
     /// Creates an event.
-    public init(kind: Kind, elapsed: Duration, instant: Instant? = nil) {
+    package init(kind: Kind, elapsed: Duration, instant: Instant? = nil) {
         self.kind = kind
         self.elapsed = elapsed
         self.instant = instant

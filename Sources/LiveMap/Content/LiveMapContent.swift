@@ -1,5 +1,5 @@
 /// The content of a live map: a running session, a played recording, or a radio map.
-public protocol LiveMapContent: Sendable {
+package protocol LiveMapContent: Sendable {
     /// Returns the venues and the kind of the session.
     func overview() async -> LiveMapOverview
     /// Returns the image of a map; nil without one.
@@ -36,7 +36,7 @@ public struct LiveMapImage: Hashable, Sendable {
 }
 
 /// A new frame or event of a session.
-public enum LiveMapUpdate: Hashable, Sendable {
+package enum LiveMapUpdate: Hashable, Sendable {
     /// A new frame.
     case frame(LiveMapFrame)
     /// A new event.

@@ -12,7 +12,7 @@ extension LiveMapFrame {
     ///   - id: the number of the frame.
     ///   - t: the instant of the snapshot in seconds of the session; nil for the snapshot's own instant.
     ///   - route: the remaining route.
-    public init(
+    package init(
         _ snapshot: SessionSnapshot, id: Int, t: Double? = nil, route: [Place] = []
     ) {
         let now = snapshot.instant
@@ -34,7 +34,7 @@ extension LiveMapFrame {
     /// the estimate.
     ///
     /// - Parameter place: returns the ground truth at an instant in seconds of the session; nil if it is unknown.
-    public mutating func setTruth(_ place: (_ seconds: Double) -> Place?) {
+    package mutating func setTruth(_ place: (_ seconds: Double) -> Place?) {
         truth = place(t)
         error = nil
         guard let estimate, let truth = place(estimate.t), truth.mapId == estimate.mapId else { return }
@@ -45,7 +45,7 @@ extension LiveMapFrame {
 
 extension LiveMapFrame.Diagnosis {
     /// Creates the diagnosis of a session; nil for a session that emits positions or has just begun to search.
-    public init?(_ diagnosis: SessionDiagnosis) {
+    package init?(_ diagnosis: SessionDiagnosis) {
         guard diagnosis.reason.isProblem else { return nil }
         self.init(
             reason: diagnosis.reason.rawValue, text: diagnosis.description, help: diagnosis.help,
@@ -64,7 +64,7 @@ extension LiveMapFrame.Estimate {
     /// Creates the estimate of a position.
     ///
     /// - Parameter t: the instant of the position in seconds of the session.
-    public init(_ position: Position, t: Double) {
+    package init(_ position: Position, t: Double) {
         self.init(
             t: t.rounded(decimals: 3), mapId: position.mapID.rawValue, x: position.x.rounded(decimals: 2),
             y: position.y.rounded(decimals: 2), radius: position.radius.rounded(decimals: 2),

@@ -20,28 +20,28 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     }
 
     /// The estimated position.
-    public struct Estimate: Codable, Hashable, Sendable {
+    package struct Estimate: Codable, Hashable, Sendable {
         /// The instant of the estimate, in seconds of the session.
-        public var t: Double
+        package var t: Double
         /// The identifier of the map.
-        public var mapId: Int
+        package var mapId: Int
         /// The distance from the left edge of the plan in metres.
-        public var x: Double
+        package var x: Double
         /// The distance from the top edge of the plan in metres.
-        public var y: Double
+        package var y: Double
         /// The 68 % radius in metres.
-        public var radius: Double
+        package var radius: Double
         /// The direction of motion in degrees clockwise from the plan's top, in [0, 360); nil if unknown.
-        public var course: Double?
+        package var course: Double?
         /// The speed in metres per second; nil if unknown.
-        public var speed: Double?
+        package var speed: Double?
         /// The name of the room; nil outside of rooms.
-        public var label: String?
+        package var label: String?
         /// The probability of the map, in [0, 1]; nil if unknown.
-        public var floorCertainty: Double?
+        package var floorCertainty: Double?
 
         /// Creates an estimate.
-        public init(
+        package init(
             t: Double, mapId: Int, x: Double, y: Double, radius: Double, course: Double? = nil, speed: Double? = nil,
             label: String? = nil, floorCertainty: Double? = nil
         ) {
@@ -58,50 +58,50 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     }
 
     /// The probability of one map.
-    public struct Level: Codable, Hashable, Sendable {
+    package struct Level: Codable, Hashable, Sendable {
         /// The identifier of the map.
-        public var mapId: Int
+        package var mapId: Int
         /// The probability that the device is on the map, in [0, 1].
-        public var probability: Double
+        package var probability: Double
 
         /// Creates the probability of a map.
-        public init(mapId: Int, probability: Double) {
+        package init(mapId: Int, probability: Double) {
             self.mapId = mapId
             self.probability = probability
         }
     }
 
     /// The particles on one map.
-    public struct Particles: Codable, Hashable, Sendable {
+    package struct Particles: Codable, Hashable, Sendable {
         /// The identifier of the map.
-        public var mapId: Int
+        package var mapId: Int
         /// Base64 of pairs of little-endian UInt16: x and y, in 1/65535 of the map's width and height.
-        public var points: String
+        package var points: String
 
         /// Creates the particles of a map.
-        public init(mapId: Int, points: String) {
+        package init(mapId: Int, points: String) {
             self.mapId = mapId
             self.points = points
         }
     }
 
     /// A beacon that was heard in the last seconds.
-    public struct Beacon: Codable, Hashable, Sendable {
+    package struct Beacon: Codable, Hashable, Sendable {
         /// The identity as `UUID/major/minor`.
-        public var id: String
+        package var id: String
         /// The latest RSSI in dBm.
-        public var rssi: Double
+        package var rssi: Double
         /// The time since the latest reading in seconds.
-        public var age: Double
+        package var age: Double
         /// The RSSI in dBm that the radio map or the path-loss law expects at the estimate; nil if unknown.
-        public var expected: Double?
+        package var expected: Double?
         /// The standard deviation of the expected RSSI in dB; nil if unknown.
-        public var deviation: Double?
+        package var deviation: Double?
         /// Whether the beacon belongs to the venue.
-        public var isKnown: Bool
+        package var isKnown: Bool
 
         /// Creates a beacon.
-        public init(
+        package init(
             id: String, rssi: Double, age: Double, expected: Double? = nil, deviation: Double? = nil, isKnown: Bool
         ) {
             self.id = id
@@ -114,18 +114,18 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     }
 
     /// The reason for the absence of a position; see `SessionDiagnosis`.
-    public struct Diagnosis: Codable, Hashable, Sendable {
+    package struct Diagnosis: Codable, Hashable, Sendable {
         /// The identifier of the reason, such as `unknownBeacons`.
-        public var reason: String
+        package var reason: String
         /// The reason in words.
-        public var text: String
+        package var text: String
         /// Advice for the user; nil if there is none.
-        public var help: String?
+        package var help: String?
         /// The identities of unknown beacons; empty for other reasons.
-        public var beacons: [String]
+        package var beacons: [String]
 
         /// Creates a diagnosis.
-        public init(reason: String, text: String, help: String? = nil, beacons: [String] = []) {
+        package init(reason: String, text: String, help: String? = nil, beacons: [String] = []) {
             self.reason = reason
             self.text = text
             self.help = help
@@ -134,39 +134,39 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
     }
 
     /// The number of the frame, which increases within a session.
-    public var id: Int
+    package var id: Int
     /// The instant in seconds of the session.
-    public var t: Double
+    package var t: Double
     /// The name of the session's state, as `LocalizationState.name` has it.
-    public var state: String
+    package var state: String
     /// The state in words.
-    public var text: String
+    package var text: String
     /// The identifier of the venue; nil outside of venues.
-    public var venueId: Int?
+    package var venueId: Int?
     /// The map that the session has chosen; nil while the floor is unknown.
-    public var mapId: Int?
+    package var mapId: Int?
     /// The latest position; nil before the first one in a venue.
-    public var estimate: Estimate?
+    package var estimate: Estimate?
     /// The probabilities of the venue's maps, which sum to 1; empty if unknown.
     ///
     /// This property and the next two are nil, and absent in JSON, for an earlier frame if the content no longer stores
     /// them.
-    public var levels: [Level]?
+    package var levels: [Level]?
     /// A part of the particles, by map; empty if the session has none.
-    public var particles: [Particles]?
+    package var particles: [Particles]?
     /// The beacons that the session received in the last seconds.
-    public var beacons: [Beacon]?
+    package var beacons: [Beacon]?
     /// The remaining route to the goal; empty without a goal.
-    public var route: [Place]
+    package var route: [Place]
     /// The ground truth; nil if the recording has none.
-    public var truth: Place?
+    package var truth: Place?
     /// The distance in metres between estimate and ground truth on the same map; nil if unknown.
-    public var error: Double?
+    package var error: Double?
     /// The reason for the absence of a position; nil while positions are emitted.
-    public var diagnosis: Diagnosis?
+    package var diagnosis: Diagnosis?
 
     /// Creates a frame.
-    public init(
+    package init(
         id: Int, t: Double, state: String, text: String, venueId: Int? = nil, mapId: Int? = nil,
         estimate: Estimate? = nil, levels: [Level]? = [], particles: [Particles]? = [], beacons: [Beacon]? = [],
         route: [Place] = [], truth: Place? = nil, error: Double? = nil, diagnosis: Diagnosis? = nil
@@ -189,9 +189,9 @@ public struct LiveMapFrame: Codable, Hashable, Sendable {
 }
 
 /// An event on the time line.
-public struct LiveMapEvent: Codable, Hashable, Sendable {
+package struct LiveMapEvent: Codable, Hashable, Sendable {
     /// The kinds of events.
-    public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         /// The session's state changed.
         case state
         /// The device changed its floor.
@@ -209,18 +209,18 @@ public struct LiveMapEvent: Codable, Hashable, Sendable {
     }
 
     /// The number of the event; frames and events have one sequence of numbers.
-    public var id: Int
+    package var id: Int
     /// The instant in seconds of the session.
-    public var t: Double
+    package var t: Double
     /// The kind of the event.
-    public var kind: Kind
+    package var kind: Kind
     /// The event in words.
-    public var text: String
+    package var text: String
     /// The identifier of the map on which the event happened; nil for an event without a map.
-    public var mapId: Int?
+    package var mapId: Int?
 
     /// Creates an event.
-    public init(id: Int, t: Double, kind: Kind, text: String, mapId: Int? = nil) {
+    package init(id: Int, t: Double, kind: Kind, text: String, mapId: Int? = nil) {
         self.id = id
         self.t = t
         self.kind = kind

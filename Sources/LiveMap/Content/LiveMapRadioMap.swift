@@ -1,22 +1,22 @@
 /// A radio map as a live map shows it. The property names are the names in JSON.
-public struct LiveMapRadioMap: Codable, Hashable, Sendable {
+package struct LiveMapRadioMap: Codable, Hashable, Sendable {
     /// A grid of equal square cells over a map, from its top left corner, row by row.
-    public struct Grid: Codable, Hashable, Sendable {
+    package struct Grid: Codable, Hashable, Sendable {
         /// The identifier of the map.
-        public var mapId: Int
+        package var mapId: Int
         /// The number of cells in a row.
-        public var columns: Int
+        package var columns: Int
         /// The number of rows.
-        public var rows: Int
+        package var rows: Int
         /// The side of a cell in metres.
-        public var cellSize: Double
+        package var cellSize: Double
         /// Base64 of one Int8 a cell: the expected RSSI in dBm; -128 where the beacon is not expected.
-        public var expected: String
+        package var expected: String
         /// Base64 of one UInt8 a cell: the standard deviation in tenths of a dB.
-        public var deviation: String
+        package var deviation: String
 
         /// Creates a grid.
-        public init(mapId: Int, columns: Int, rows: Int, cellSize: Double, expected: String, deviation: String) {
+        package init(mapId: Int, columns: Int, rows: Int, cellSize: Double, expected: String, deviation: String) {
             self.mapId = mapId
             self.columns = columns
             self.rows = rows
@@ -27,16 +27,16 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     }
 
     /// The expected RSSI of a beacon.
-    public struct Beacon: Codable, Hashable, Sendable {
+    package struct Beacon: Codable, Hashable, Sendable {
         /// The identity as `UUID/major/minor`.
-        public var id: String
+        package var id: String
         /// The expected RSSI on each map, in the order of the venue.
-        public var grids: [Grid]
+        package var grids: [Grid]
         /// The problems of the beacon that the survey shows, as sentences; nil without one.
-        public var findings: [String]?
+        package var findings: [String]?
 
         /// Creates a beacon.
-        public init(id: String, grids: [Grid] = [], findings: [String]? = nil) {
+        package init(id: String, grids: [Grid] = [], findings: [String]? = nil) {
             self.id = id
             self.grids = grids
             self.findings = findings
@@ -44,20 +44,20 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     }
 
     /// A place at which the survey has readings.
-    public struct SurveyPoint: Codable, Hashable, Sendable {
+    package struct SurveyPoint: Codable, Hashable, Sendable {
         /// The identifier of the map.
-        public var mapId: Int
+        package var mapId: Int
         /// The distance from the left edge of the plan in metres.
-        public var x: Double
+        package var x: Double
         /// The distance from the top edge of the plan in metres.
-        public var y: Double
+        package var y: Double
         /// The number of readings.
-        public var readings: Int
+        package var readings: Int
         /// The time of recording at the place in seconds.
-        public var duration: Double
+        package var duration: Double
 
         /// Creates a survey point.
-        public init(mapId: Int, x: Double, y: Double, readings: Int, duration: Double) {
+        package init(mapId: Int, x: Double, y: Double, readings: Int, duration: Double) {
             self.mapId = mapId
             self.x = x
             self.y = y
@@ -67,18 +67,18 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     }
 
     /// A mean reading of a beacon at a survey point, and the value that the other survey points predict.
-    public struct Residual: Codable, Hashable, Sendable {
+    package struct Residual: Codable, Hashable, Sendable {
         /// The index of the survey point in `survey`.
-        public var point: Int
+        package var point: Int
         /// The index of the beacon in `beacons`.
-        public var beacon: Int
+        package var beacon: Int
         /// The mean of the readings in dBm.
-        public var rssi: Double
+        package var rssi: Double
         /// The RSSI in dBm that the survey without this point predicts.
-        public var predicted: Double
+        package var predicted: Double
 
         /// Creates a residual.
-        public init(point: Int, beacon: Int, rssi: Double, predicted: Double) {
+        package init(point: Int, beacon: Int, rssi: Double, predicted: Double) {
             self.point = point
             self.beacon = beacon
             self.rssi = rssi
@@ -87,22 +87,22 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     }
 
     /// A connected part of the walkable area without a survey point nearby.
-    public struct SurveyGap: Codable, Hashable, Sendable {
+    package struct SurveyGap: Codable, Hashable, Sendable {
         /// The identifier of the map.
-        public var mapId: Int
+        package var mapId: Int
         /// The area in square metres.
-        public var area: Double
+        package var area: Double
         /// The distance in metres of the point that is farthest from the survey, from the left edge of the plan.
-        public var x: Double
+        package var x: Double
         /// The distance in metres of that point from the top edge of the plan.
-        public var y: Double
+        package var y: Double
         /// The side of a cell in metres.
-        public var cellSize: Double
+        package var cellSize: Double
         /// The centres of the cells as x, y, x, y, … in metres.
-        public var cells: [Double]
+        package var cells: [Double]
 
         /// Creates a gap.
-        public init(mapId: Int, area: Double, x: Double, y: Double, cellSize: Double, cells: [Double]) {
+        package init(mapId: Int, area: Double, x: Double, y: Double, cellSize: Double, cells: [Double]) {
             self.mapId = mapId
             self.area = area
             self.x = x
@@ -113,18 +113,18 @@ public struct LiveMapRadioMap: Codable, Hashable, Sendable {
     }
 
     /// The beacons with their expected RSSI.
-    public var beacons: [Beacon]
+    package var beacons: [Beacon]
     /// The places at which the survey has readings; empty if unknown.
-    public var survey: [SurveyPoint]
+    package var survey: [SurveyPoint]
     /// The residuals of the survey points; empty if unknown.
-    public var residuals: [Residual]
+    package var residuals: [Residual]
     /// The parts of the walkable area that the survey misses, the largest first; nil if unknown.
-    public var surveyGaps: [SurveyGap]?
+    package var surveyGaps: [SurveyGap]?
     /// The advice of the survey's review as sentences, the most important first; nil without a survey.
-    public var advice: [String]?
+    package var advice: [String]?
 
     /// Creates a radio map.
-    public init(
+    package init(
         beacons: [Beacon] = [], survey: [SurveyPoint] = [], residuals: [Residual] = [], surveyGaps: [SurveyGap]? = nil,
         advice: [String]? = nil
     ) {

@@ -5,7 +5,7 @@ extension LiveMapVenue {
     /// Creates the description of a venue. Rooms without a shape are left out, because a map can't show them.
     ///
     /// - Parameter tiles: the Deep Zoom images of maps.
-    public init(_ venue: Venue, tiles: [MapID: Tiles] = [:]) {
+    package init(_ venue: Venue, tiles: [MapID: Tiles] = [:]) {
         self.init(
             id: venue.id.rawValue, name: venue.name, version: venue.version,
             maps: venue.maps.map { Map($0, tiles: tiles[$0.id]) },

@@ -8,7 +8,7 @@ extension LiveMapPage {
     /// identical bytes.
     ///
     /// - Throws: `LiveMapPageError.content` if a number of the document is not finite.
-    public static func document(_ document: LiveMapDocument) throws(LiveMapPageError) -> [UInt8] {
+    package static func document(_ document: LiveMapDocument) throws(LiveMapPageError) -> [UInt8] {
         let sources = Dictionary(
             uniqueKeysWithValues: files.map { ($0.name, String(decoding: $0.bytes, as: UTF8.self)) })
         return Array(try html(of: sources, content: json(of: document)).utf8)

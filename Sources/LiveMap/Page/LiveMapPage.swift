@@ -1,17 +1,17 @@
 import CLiveMapPage
 
 /// The files of the page that shows a live map.
-public enum LiveMapPage: Sendable {
+package enum LiveMapPage: Sendable {
     /// A file of the page.
-    public struct File: Hashable, Sendable {
+    package struct File: Hashable, Sendable {
         /// The name below the page's folder, such as "main.js".
-        public let name: String
+        package let name: String
         /// The content of the file.
-        public let bytes: [UInt8]
+        package let bytes: [UInt8]
         /// The media type, such as `text/css; charset=utf-8`.
-        public let mediaType: String
+        package let mediaType: String
         /// The entity tag with its quotation marks: a part of the SHA-256 digest of the bytes.
-        public let etag: String
+        package let etag: String
 
         init(name: String, bytes: [UInt8]) {
             self.name = name
@@ -22,14 +22,14 @@ public enum LiveMapPage: Sendable {
     }
 
     /// All files, in order of their names. The first page is "index.html".
-    public static let files: [File] = (0..<live_map_file_count()).map { index in
+    package static let files: [File] = (0..<live_map_file_count()).map { index in
         let file = live_map_file_at(index)
         return File(
             name: String(cString: file.name), bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
     }
 
     /// Returns a file of the page; nil if there is none with this name.
-    public static func file(named name: String) -> File? {
+    package static func file(named name: String) -> File? {
         files.first { $0.name == name }
     }
 

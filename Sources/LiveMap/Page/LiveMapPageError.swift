@@ -1,5 +1,5 @@
 /// The reason why the page can't be made into one document.
-public enum LiveMapPageError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum LiveMapPageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A file of the page is missing.
     case missingFile(String, usedBy: String)
     /// A module imports a name that the other module doesn't export.
@@ -12,7 +12,7 @@ public enum LiveMapPageError: Error, Hashable, Sendable, CustomStringConvertible
     case content(String)
 
     /// The error in words.
-    public var description: String {
+    package var description: String {
         switch self {
         case .missingFile(let name, let user): "The page has no file \(name), which \(user) uses."
         case .missingExport(let name, let module, let user): "\(module) doesn't export \(name), which \(user) imports."

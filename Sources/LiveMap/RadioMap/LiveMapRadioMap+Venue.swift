@@ -5,7 +5,7 @@ import VenueModel
 
 extension LiveMapRadioMap {
     /// The default limit of the grids' size in bytes.
-    public static let standardLimit = 4_000_000
+    package static let standardLimit = 4_000_000
 
     /// Creates the content of a venue's radio map: the expected RSSI of each beacon on each map, the survey with its
     /// leave-one-out residuals, and the review of the survey: its gaps, its suspicious beacons and its advice.
@@ -14,7 +14,7 @@ extension LiveMapRadioMap {
     /// - Parameters:
     ///   - limit: the maximum size of all grids in bytes before Base64. The cells grow from 0.5 m until the grids fit.
     ///     Beacons beyond those that fit with cells of 4 m have no grids.
-    public init(venue: Venue, model: SignalModel = SignalModel(), limit: Int = standardLimit) {
+    package init(venue: Venue, model: SignalModel = SignalModel(), limit: Int = standardLimit) {
         let field = SignalField(venue: venue, model: model)
         let side = Self.cellSize(for: field, of: venue, limit: limit)
         var rest = limit
@@ -103,7 +103,7 @@ extension LiveMapRadioMap {
 
 extension LiveMapRadioMap.SurveyGap {
     /// Creates the content of a gap, of a radio map or of a survey that is still being recorded.
-    public init(_ gap: IndoorPositioning.SurveyGap) {
+    package init(_ gap: IndoorPositioning.SurveyGap) {
         self.init(
             mapId: gap.mapID.rawValue, area: gap.area, x: gap.point.x, y: gap.point.y, cellSize: gap.cellSize,
             cells: gap.cells.flatMap { [$0.x, $0.y] })

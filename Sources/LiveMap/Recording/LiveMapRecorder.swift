@@ -16,11 +16,11 @@ import VenueModel
 ///     }
 ///     recorder.note(replay.finish())
 ///     let content = recorder.recording(title: "walk", venues: [office])
-public struct LiveMapRecorder: Sendable {
+package struct LiveMapRecorder: Sendable {
     /// The time between two frames, above zero. It doubles whenever the number of frames reaches the maximum.
-    public private(set) var interval: Duration
+    package private(set) var interval: Duration
     /// The greatest number of particles in a frame.
-    public let particles: Int
+    package let particles: Int
     /// The maximum number of frames, an even number.
     private let frameLimit: Int
     private var waypoints: [SurveyRecording.Waypoint] = []
@@ -46,7 +46,7 @@ public struct LiveMapRecorder: Sendable {
     ///   - particles: the greatest number of particles in a frame. With 300, an hour needs about 40 MB.
     ///   - frameLimit: the maximum number of frames, at least 2. Beyond it, the recorder removes every second frame and
     ///     doubles the interval. The default is 2 h at two frames a second.
-    public init(interval: Duration = .milliseconds(500), particles: Int = 300, frameLimit: Int = 14_400) {
+    package init(interval: Duration = .milliseconds(500), particles: Int = 300, frameLimit: Int = 14_400) {
         self.interval = max(interval, .milliseconds(10))
         self.particles = max(0, particles)
         self.frameLimit = max(2, frameLimit / 2 * 2)
@@ -55,7 +55,7 @@ public struct LiveMapRecorder: Sendable {
     /// Returns the instant of the next frame that is due before or at a reading; nil if none is.
     ///
     /// The first frame has the instant of the first reading. In a gap of the recording, frames are due for 2 min.
-    public mutating func nextFrame(before reading: Instant) -> Instant? {
+    package mutating func nextFrame(before reading: Instant) -> Instant? {
         if let latestReading, let next = due, latestReading.duration(to: next) > Self.longestGap, next < reading {
             due = reading
         }
@@ -81,7 +81,7 @@ public struct LiveMapRecorder: Sendable {
     /// - Parameters:
     ///   - snapshot: the snapshot of the session.
     ///   - route: the remaining route.
-    public mutating func add(_ snapshot: SessionSnapshot, route: [LiveMapFrame.Place] = []) {
+    package mutating func add(_ snapshot: SessionSnapshot, route: [LiveMapFrame.Place] = []) {
         var frame = LiveMapFrame(snapshot, id: takeID(), route: route)
         frame.beacons = frame.beacons?.map { beacon in
             var beacon = beacon
@@ -92,10 +92,10 @@ public struct LiveMapRecorder: Sendable {
     }
 
     /// Adds a ground truth of the recording, in any order.
-    public mutating func add(_ waypoint: SurveyRecording.Waypoint) { waypoints.append(waypoint) }
+    package mutating func add(_ waypoint: SurveyRecording.Waypoint) { waypoints.append(waypoint) }
 
     /// Adds the events of outputs.
-    public mutating func note(_ outputs: [SessionOutput]) {
+    package mutating func note(_ outputs: [SessionOutput]) {
         for output in outputs {
             for event in sessionEvents.events(of: output.content) { add(event, at: output.instant) }
         }
@@ -120,7 +120,7 @@ public struct LiveMapRecorder: Sendable {
     }
 
     /// Returns the content of the recording so far, with the error of each frame that has a ground truth.
-    public func recording(
+    package func recording(
         title: String, venues: [Venue], plans: (any LiveMapPlans)? = nil, radioMap: LiveMapRadioMap? = nil
     ) -> LiveMapRecording {
         let track = TruthTrack(waypoints)

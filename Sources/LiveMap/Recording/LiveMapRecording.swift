@@ -3,12 +3,12 @@ import VenueModel
 
 /// The content of a live map that doesn't change: a played recording, or a radio map.
 ///
-/// ``LiveMapRecorder`` creates the content of a recording.
-public struct LiveMapRecording: LiveMapContent {
+/// `LiveMapRecorder` creates the content of a recording.
+package struct LiveMapRecording: LiveMapContent {
     /// The kind of the content.
-    public let mode: LiveMapOverview.Mode
+    package let mode: LiveMapOverview.Mode
     /// The name of the recording or of the radio map.
-    public let title: String
+    package let title: String
     private let venues: LiveMapVenues
     private let allFrames: [LiveMapFrame]
     private let allEvents: [LiveMapEvent]
@@ -24,7 +24,7 @@ public struct LiveMapRecording: LiveMapContent {
     ///   - frames: the frames, in any order.
     ///   - events: the events, in any order.
     ///   - radioMap: the radio map; nil for none.
-    public init(
+    package init(
         mode: LiveMapOverview.Mode = .recording, title: String, venues: [Venue], plans: (any LiveMapPlans)? = nil,
         frames: [LiveMapFrame] = [], events: [LiveMapEvent] = [], radioMap: LiveMapRadioMap? = nil
     ) {
@@ -36,31 +36,31 @@ public struct LiveMapRecording: LiveMapContent {
         map = radioMap
     }
 
-    public func overview() async -> LiveMapOverview {
+    package func overview() async -> LiveMapOverview {
         LiveMapOverview(
             mode: mode, title: title, start: allFrames.first?.t, end: allFrames.last?.t, acceptsMarks: false,
             venues: await venues.descriptions())
     }
 
-    public func plan(venue: Int, map: Int) async -> LiveMapImage? { await venues.plan(venue: venue, map: map) }
+    package func plan(venue: Int, map: Int) async -> LiveMapImage? { await venues.plan(venue: venue, map: map) }
 
-    public func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
+    package func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
         await venues.tile(venue: venue, map: map, level: level, column: column, row: row)
     }
 
-    public func frames(from start: Double, to end: Double, limit: Int) async -> [LiveMapFrame] {
+    package func frames(from start: Double, to end: Double, limit: Int) async -> [LiveMapFrame] {
         let first = allFrames.firstIndex(sortedFrom: start)
         return Array(allFrames[first...].prefix { $0.t <= end }.prefix(max(0, limit)))
     }
 
-    public func events() async -> [LiveMapEvent] { allEvents }
+    package func events() async -> [LiveMapEvent] { allEvents }
 
-    public func radioMap() async -> LiveMapRadioMap? { map }
+    package func radioMap() async -> LiveMapRadioMap? { map }
 
     /// Returns a stream that ends immediately, because the content doesn't change.
-    public func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> { AsyncStream { $0.finish() } }
+    package func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> { AsyncStream { $0.finish() } }
 
-    public func mark(_ place: LiveMapFrame.Place) async -> String? {
+    package func mark(_ place: LiveMapFrame.Place) async -> String? {
         "Marks are stored in a running session only, not in a \(mode == .radioMap ? "radio map" : "recording")."
     }
 }
@@ -82,7 +82,7 @@ extension LiveMapContent {
     ///
     /// The document has the plan images and no tiles. Its size is that of the images, plus about 6 KB for each frame
     /// with 300 particles.
-    public func document() async -> LiveMapDocument {
+    package func document() async -> LiveMapDocument {
         var overview = await overview()
         var plans: [LiveMapDocument.Plan] = []
         for (venueIndex, venue) in overview.venues.enumerated() {

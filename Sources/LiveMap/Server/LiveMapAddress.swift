@@ -49,7 +49,7 @@ public struct LiveMapAddress: Hashable, Sendable {
     private var isNumeric: Bool { withSystemAddress { _, _ in } == 0 }
 
     /// Whether only processes of this host reach the address.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         if host == "localhost" { return true }
         var (isLoopback, ip4, ip6) = (false, in_addr(), in6_addr())
         if inet_pton(AF_INET, host, &ip4) == 1 {

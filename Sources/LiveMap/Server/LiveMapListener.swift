@@ -4,9 +4,9 @@ import IndoorVocabulary
 ///
 /// A listener reports an unusable address early, while the content is still being prepared. Connections wait until a
 /// server starts with the listener; without one, the listener frees the address when it is released.
-public final class LiveMapListener: Sendable {
+package final class LiveMapListener: Sendable {
     /// The address, with the port that was chosen for port 0.
-    public let address: LiveMapAddress
+    package let address: LiveMapAddress
     let token: String?
     /// The sockets that no server owns yet.
     private let sockets: Guarded<[ListeningSocket]>
@@ -20,7 +20,7 @@ public final class LiveMapListener: Sendable {
     /// - Throws: `LiveMapError.tokenRequired` if an address that other hosts can reach has no token, `.badToken` if the
     ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the
     ///   address, and `.system` for other errors.
-    public init(_ address: LiveMapAddress = .standard, token: String? = nil) throws(LiveMapError) {
+    package init(_ address: LiveMapAddress = .standard, token: String? = nil) throws(LiveMapError) {
         try LiveMapAccess.check(token: token, for: address)
         let sockets = try ListeningSocket.all(at: address)
         self.address = address.withPort(sockets[0].address.port)

@@ -60,6 +60,17 @@ public final class LiveMapServer: Sendable {
     ///   token is invalid, `.addressInUse`, `.addressNotAvailable` or `.notPermitted` if the system refuses the
     ///   address, and `.system` for other errors.
     public convenience init(
+        content: LiveMapSession, address: LiveMapAddress = .standard, token: String? = nil,
+        metrics: (@Sendable () async -> String)? = nil, limits: Limits = Limits()
+    ) throws(LiveMapError) {
+        let listener = try LiveMapListener(address, token: token)
+        try self.init(content: content, listener: listener, metrics: metrics, limits: limits)
+    }
+
+    /// Starts a server of any content.
+    ///
+    /// - Throws: as the initializer for a session.
+    package convenience init(
         content: any LiveMapContent, address: LiveMapAddress = .standard, token: String? = nil,
         metrics: (@Sendable () async -> String)? = nil, limits: Limits = Limits()
     ) throws(LiveMapError) {
@@ -75,7 +86,7 @@ public final class LiveMapServer: Sendable {
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - limits: the limits of the server.
     /// - Throws: `LiveMapError.system` if the system has no resources for the server.
-    public convenience init(
+    package convenience init(
         content: any LiveMapContent, listener: LiveMapListener, metrics: (@Sendable () async -> String)? = nil,
         limits: Limits = Limits()
     ) throws(LiveMapError) {

@@ -114,41 +114,41 @@ public actor LiveMapSession: LiveMapContent {
 
     // MARK: - Content
 
-    public func overview() async -> LiveMapOverview {
+    package func overview() async -> LiveMapOverview {
         LiveMapOverview(
             mode: .live, run: String(history.firstID), title: title, acceptsMarks: marks != nil,
             venues: await venues.descriptions())
     }
 
-    public func plan(venue: Int, map: Int) async -> LiveMapImage? { await venues.plan(venue: venue, map: map) }
+    package func plan(venue: Int, map: Int) async -> LiveMapImage? { await venues.plan(venue: venue, map: map) }
 
-    public func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
+    package func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
         await venues.tile(venue: venue, map: map, level: level, column: column, row: row)
     }
 
     /// Returns the kept frames of an interval: those of the last half hour, and only the last 300 with particles and
     /// beacons.
-    public func frames(from start: Double, to end: Double, limit: Int) async -> [LiveMapFrame] {
+    package func frames(from start: Double, to end: Double, limit: Int) async -> [LiveMapFrame] {
         let first = history.frames.firstIndex(sortedFrom: start)
         return Array(history.frames[first...].prefix { $0.t <= end }.prefix(max(0, limit)))
     }
 
-    public func events() async -> [LiveMapEvent] { history.events }
+    package func events() async -> [LiveMapEvent] { history.events }
 
-    public func radioMap() async -> LiveMapRadioMap? { nil }
+    package func radioMap() async -> LiveMapRadioMap? { nil }
 
     /// Returns a stream of new frames and events.
     ///
     /// - Parameter id: the number of the last frame or event that the reader has. For an unknown number, such as one of
     ///   an earlier run of the program, the stream begins with the latest frame.
-    public func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> {
+    package func updates(after id: Int?) async -> AsyncStream<LiveMapUpdate> {
         let known = id.flatMap { (history.firstID - 1...history.latestID).contains($0) ? $0 : nil }
         let reader = LiveMapReader(LiveMapCursor(after: known ?? history.latestID))
         if known == nil { change() }
         return AsyncStream { await self.next(reader) }
     }
 
-    public func mark(_ place: LiveMapFrame.Place) async -> String? {
+    package func mark(_ place: LiveMapFrame.Place) async -> String? {
         guard let marks else { return "Marks aren't stored, because the session isn't recorded." }
         if let reason = await marks(place) { return reason }
         add(SessionEvents.Content(kind: .mark, text: "Marked the true position", mapId: place.mapId))

@@ -15,13 +15,13 @@ public struct ChartPoint: Hashable, Sendable {
 /// An axis of a chart.
 public struct ChartAxis: Hashable, Sendable {
     /// The quantity, such as "Error".
-    public var title: String
+    package var title: String
     /// The unit, such as "m"; nil for a quantity without one.
-    public var unit: String?
+    package var unit: String?
     /// The range to show; nil for that of the data, extended to the next ticks.
-    public var range: ClosedRange<Double>?
+    package var range: ClosedRange<Double>?
     /// Whether the range of the data is extended to contain 0.
-    public var includesZero: Bool
+    package var includesZero: Bool
 
     /// The names of the values 0, 1, 2 and so on, which are then the only ticks; empty for a numeric axis.
     public var categories: [String] = []
@@ -61,11 +61,11 @@ public struct ChartSeries: Sendable {
     /// A range of x values at one y value.
     public struct Span: Hashable, Sendable {
         /// The value along the vertical axis.
-        public var y: Double
+        package var y: Double
         /// The range along the horizontal axis.
-        public var range: ClosedRange<Double>
+        package var range: ClosedRange<Double>
         /// The value with a mark.
-        public var mark: Double
+        package var mark: Double
 
         /// Creates a range with a mark.
         public init(y: Double, range: ClosedRange<Double>, mark: Double) {
@@ -78,11 +78,11 @@ public struct ChartSeries: Sendable {
     /// The lower and the upper value of a band at one x value.
     public struct Interval: Hashable, Sendable {
         /// The value along the horizontal axis.
-        public var x: Double
+        package var x: Double
         /// The lower value of the band.
-        public var lower: Double
+        package var lower: Double
         /// The upper value of the band.
-        public var upper: Double
+        package var upper: Double
 
         /// Creates an interval.
         public init(x: Double, lower: Double, upper: Double) {
@@ -95,9 +95,9 @@ public struct ChartSeries: Sendable {
     /// A bar over a range of x values.
     public struct Bar: Hashable, Sendable {
         /// The range along the horizontal axis.
-        public var range: ClosedRange<Double>
+        package var range: ClosedRange<Double>
         /// The value at the end of the bar; the bar begins at 0.
-        public var value: Double
+        package var value: Double
 
         /// Creates a bar.
         public init(_ range: ClosedRange<Double>, value: Double) {
@@ -107,13 +107,13 @@ public struct ChartSeries: Sendable {
     }
 
     /// The name in the legend; an empty name is not listed.
-    public var name: String
+    package var name: String
     /// The form and the data.
-    public var form: Form
+    package var form: Form
     /// The colour.
-    public var color: FigureColor
+    package var color: FigureColor
     /// Whether a line is dashed even if its colour's lines are solid, such as a reference line.
-    public var isDashed: Bool
+    package var isDashed: Bool
 
     /// Creates a series.
     public init(_ name: String, _ form: Form, color: FigureColor, isDashed: Bool = false) {
@@ -149,17 +149,17 @@ public struct ChartSeries: Sendable {
 /// A chart with two axes.
 public struct Chart: Sendable {
     /// The title above the chart; empty for none.
-    public var title: String
+    package var title: String
     /// The horizontal axis.
-    public var x: ChartAxis
+    package var x: ChartAxis
     /// The vertical axis.
-    public var y: ChartAxis
+    package var y: ChartAxis
     /// The series, drawn in order.
-    public var series: [ChartSeries]
+    package var series: [ChartSeries]
     /// The text shown in place of missing data.
-    public var emptyText: String
+    package var emptyText: String
     /// The height as a share of the width.
-    public var aspect: Double
+    package var aspect: Double
 
     /// Creates a chart.
     public init(

@@ -1,17 +1,17 @@
 import IndoorVocabulary
 
 /// The error of one position.
-public struct ErrorSample: Hashable, Sendable {
+package struct ErrorSample: Hashable, Sendable {
     /// The time of the ground truth.
-    public var instant: Instant
+    package var instant: Instant
     /// The distance in metres between the position and the ground truth; nil without a position, or if the position is
     /// on another floor.
-    public var error: Double?
+    package var error: Double?
     /// The position's 68 % error radius in metres; nil without a position.
-    public var radius: Double?
+    package var radius: Double?
 
     /// Creates a sample.
-    public init(instant: Instant, error: Double?, radius: Double?) {
+    package init(instant: Instant, error: Double?, radius: Double?) {
         self.instant = instant
         self.error = error
         self.radius = radius
@@ -19,28 +19,28 @@ public struct ErrorSample: Hashable, Sendable {
 }
 
 /// The errors of a method, ordered by time.
-public struct ErrorSeries: Sendable {
+package struct ErrorSeries: Sendable {
     /// The name of the method.
-    public var name: String
+    package var name: String
     /// The errors of each track.
-    public var tracks: [Track]
+    package var tracks: [Track]
 
     /// The errors on one track.
-    public struct Track: Sendable {
+    package struct Track: Sendable {
         /// The name of the track.
-        public var name: String
+        package var name: String
         /// The errors, ordered by instant.
-        public var samples: [ErrorSample]
+        package var samples: [ErrorSample]
 
         /// Creates the errors of a track.
-        public init(name: String, samples: [ErrorSample]) {
+        package init(name: String, samples: [ErrorSample]) {
             self.name = name
             self.samples = samples
         }
     }
 
     /// Creates the errors of a method.
-    public init(name: String, tracks: [Track]) {
+    package init(name: String, tracks: [Track]) {
         self.name = name
         self.tracks = tracks
     }
@@ -59,7 +59,7 @@ extension Figure {
     /// most this error.
     ///
     /// Positions on another floor are left out. The axis ends at the largest of the methods' 98th percentiles.
-    public static func errorDistribution(
+    package static func errorDistribution(
         title: String, of series: [ErrorSeries], caption: [String] = []
     ) -> Figure {
         let sorted = series.map(\.sorted)
@@ -99,7 +99,7 @@ extension Figure {
     /// Creates a figure of the error over time, one chart for each track, with the 68 % radius of the first method.
     ///
     /// - Parameter limit: the maximum number of charts; the caption gives the number of tracks that are left out.
-    public static func errorOverTime(
+    package static func errorOverTime(
         title: String, of series: [ErrorSeries], limit: Int = 12, caption: [String] = []
     ) -> Figure {
         let tracks = series.first?.tracks.count ?? 0

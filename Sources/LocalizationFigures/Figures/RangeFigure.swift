@@ -1,16 +1,16 @@
 /// The RSSI of a beacon at distances from it, with the path-loss law that was fitted to them.
-public struct BeaconRange: Sendable {
+package struct BeaconRange: Sendable {
     /// The name of the beacon.
-    public var name: String
+    package var name: String
     /// The RSSI in dBm (y) of each reading at its distance in metres (x).
-    public var readings: [ChartPoint]
+    package var readings: [ChartPoint]
     /// The RSSI in dBm by the law (y) over the distance in metres (x).
-    public var law: [ChartPoint]
+    package var law: [ChartPoint]
     /// The standard deviation of the readings from the law in dB.
-    public var deviation: Double
+    package var deviation: Double
 
     /// Creates the readings and the law of a beacon.
-    public init(name: String, readings: [ChartPoint], law: [ChartPoint], deviation: Double) {
+    package init(name: String, readings: [ChartPoint], law: [ChartPoint], deviation: Double) {
         self.name = name
         self.readings = readings
         self.law = law
@@ -21,7 +21,7 @@ public struct BeaconRange: Sendable {
 extension Figure {
     /// Creates a figure of the RSSI over the distance, one chart for each beacon, with the fitted path-loss law and its
     /// standard deviation. All charts have the same axes.
-    public static func range(title: String, of beacons: [BeaconRange], caption: [String] = []) -> Figure {
+    package static func range(title: String, of beacons: [BeaconRange], caption: [String] = []) -> Figure {
         let points = beacons.flatMap(\.readings).filter { $0.x.isFinite && $0.y.isFinite }
         let farthest = max(1, points.map(\.x).max() ?? 1)
         let low = ((points.map(\.y).min() ?? -100) / 10).rounded(.down) * 10

@@ -1,12 +1,12 @@
 /// The differences between the measured and the expected RSSI of a beacon.
-public struct BeaconResiduals: Sendable {
+package struct BeaconResiduals: Sendable {
     /// The name of the beacon.
-    public var name: String
+    package var name: String
     /// Measured minus expected RSSI in dB, for each reading.
-    public var values: [Double]
+    package var values: [Double]
 
     /// Creates the residuals of a beacon.
-    public init(name: String, values: [Double]) {
+    package init(name: String, values: [Double]) {
         self.name = name
         self.values = values
     }
@@ -19,7 +19,7 @@ extension Figure {
     /// - Parameters:
     ///   - beacons: the residuals; beacons without a value are left out.
     ///   - limit: the maximum number of beacons shown separately, those with the most readings.
-    public static func residuals(
+    package static func residuals(
         title: String, of beacons: [BeaconResiduals], limit: Int = 40, caption: [String] = []
     ) -> Figure {
         let beacons = beacons.map { BeaconResiduals(name: $0.name, values: $0.values.filter(\.isFinite).sorted()) }

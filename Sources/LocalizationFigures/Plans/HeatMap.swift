@@ -3,21 +3,21 @@ import IndoorVocabulary
 /// Values on a grid of square cells of a map.
 public struct HeatMap: Sendable {
     /// The quantity, such as "Expected RSSI".
-    public var title: String
+    package var title: String
     /// The unit, such as "dBm"; nil for a quantity without one.
-    public var unit: String?
+    package var unit: String?
     /// The corner of the first cell with the smallest coordinates.
-    public var origin: MapPoint
+    package var origin: MapPoint
     /// The edge of a cell in metres, above 0.
-    public var cellSize: Double
+    package var cellSize: Double
     /// The number of cells along x, at least 1.
-    public var columns: Int
+    package var columns: Int
     /// The values, row by row from the top; NaN where there is none.
-    public var values: [Double]
+    package var values: [Double]
     /// The range of the scale; nil for that of the values. Values outside have the colour of the nearest end.
-    public var range: ClosedRange<Double>?
+    package var range: ClosedRange<Double>?
     /// Whether low values have the light colours.
-    public var isReversed: Bool
+    package var isReversed: Bool
 
     /// The number of colours: about as many as a reader can distinguish in the legend.
     static let levels = 20

@@ -5,9 +5,9 @@ public struct PlanLayer: Sendable {
     /// A circle on the map, with its radius in metres.
     public struct Circle: Hashable, Sendable {
         /// The center.
-        public var center: MapPoint
+        package var center: MapPoint
         /// The radius in metres, from 0.
-        public var radius: Double
+        package var radius: Double
 
         /// Creates a circle.
         public init(center: MapPoint, radius: Double) {
@@ -35,9 +35,9 @@ public struct PlanLayer: Sendable {
     /// A straight line between two points.
     public struct Segment: Hashable, Sendable {
         /// The first point.
-        public var start: MapPoint
+        package var start: MapPoint
         /// The last point.
-        public var end: MapPoint
+        package var end: MapPoint
 
         /// Creates a segment.
         public init(_ start: MapPoint, _ end: MapPoint) {
@@ -47,15 +47,15 @@ public struct PlanLayer: Sendable {
     }
 
     /// The name in the legend; an empty name is not listed.
-    public var name: String
+    package var name: String
     /// The form and the data.
-    public var form: Form
+    package var form: Form
     /// The colour.
-    public var color: FigureColor
+    package var color: FigureColor
     /// The width of lines or the diameter of points, in pixels.
-    public var size: Double
+    package var size: Double
     /// Whether points have an outline in the colour of the page, which separates them from a heat map.
-    public var isOutlined = false
+    package var isOutlined = false
 
     /// Creates a layer.
     public init(_ name: String, _ form: Form, color: FigureColor, size: Double = 2) {

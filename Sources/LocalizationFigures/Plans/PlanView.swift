@@ -4,9 +4,9 @@ import VenueModel
 /// The plan of one floor with layers over it.
 public struct PlanView: Sendable {
     /// The title above the plan; empty for none.
-    public var title: String
+    package var title: String
     /// The plan.
-    public var map: VenueMap
+    package var map: VenueMap
     /// The rooms to draw.
     public var rooms: [Room]
     /// The geofences to draw.
@@ -14,9 +14,9 @@ public struct PlanView: Sendable {
     /// The points of the beacons.
     public var beacons: [MapPoint]
     /// The values under the walls; nil for none.
-    public var heatMap: HeatMap?
+    package var heatMap: HeatMap?
     /// The layers over the walls, drawn in order.
-    public var layers: [PlanLayer]
+    package var layers: [PlanLayer]
     /// Whether rooms are labelled with their names, where there is space.
     public var showsRoomNames: Bool
     /// The name of the beacons in the legend.

@@ -7,7 +7,7 @@ public enum FigureColor: String, CaseIterable, Sendable {
     case blue, vermilion, green, purple, orange, sky, gray
 
     /// The colour on a light background, as hexadecimal digits of red, green and blue.
-    public var lightHex: String { shades.light }
+    package var lightHex: String { shades.light }
 
     /// The light and the dark shade.
     var shades: (light: String, dark: String) {
@@ -23,7 +23,7 @@ public enum FigureColor: String, CaseIterable, Sendable {
     }
 
     /// The colour for the series with a number from 0; numbers beyond the palette start again.
-    public static func series(_ number: Int) -> FigureColor { allCases[number % allCases.count] }
+    package static func series(_ number: Int) -> FigureColor { allCases[number % allCases.count] }
 
     var style: String { "f-" + rawValue }
 }

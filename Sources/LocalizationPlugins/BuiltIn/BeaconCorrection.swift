@@ -17,11 +17,11 @@ public actor BeaconCorrection: LocalizationPlugin {
     /// The arguments of the plugin.
     public struct Arguments: Sendable {
         /// The scanner that receives the beacons; the plugin starts and stops it.
-        public var scanner: BeaconScanner
+        package var scanner: BeaconScanner
         /// The beacons at known places.
-        public var beacons: [CorrectionBeacon]
+        package var beacons: [CorrectionBeacon]
         /// The settings of the rule.
-        public var settings: BeaconCorrectionRule.Settings
+        package var settings: BeaconCorrectionRule.Settings
         /// A function that decides, instead of the rule, whether a reception sets the position; nil uses the rule.
         public var decide: (@Sendable (BeaconRecord, CorrectionBeacon) -> Bool)?
 
@@ -52,12 +52,12 @@ public actor BeaconCorrection: LocalizationPlugin {
     }
 
     /// The tag of the plugin's broadcasts, whose payload is a `Correction`.
-    public static let tag = "IndoorLocalization.BeaconCorrection"
+    package static let tag = "IndoorLocalization.BeaconCorrection"
 
     /// The beacons at known places, by their names. If several match a transmitter, the first name in order is used.
-    public private(set) var beacons: [String: CorrectionBeacon] = [:]
+    package private(set) var beacons: [String: CorrectionBeacon] = [:]
     /// The heading of the last beacon that has one; nil if there was none.
-    public private(set) var heading: Double?
+    package private(set) var heading: Double?
 
     private var rule = BeaconCorrectionRule()
     private var decide: (@Sendable (BeaconRecord, CorrectionBeacon) -> Bool)?

@@ -33,10 +33,10 @@ public struct BeaconCorrectionRule: Hashable, Sendable {
     private var lastReadings: [String: Instant] = [:]
 
     /// Creates a rule without cooldowns: each beacon sets the position at its first reading from close by.
-    public init(settings: Settings = Settings()) { self.settings = settings }
+    package init(settings: Settings = Settings()) { self.settings = settings }
 
     /// Returns the number of near readings still required before the beacon with a name may set the position.
-    public func cooldown(of id: String) -> Int { cooldowns[key(id)] ?? 0 }
+    package func cooldown(of id: String) -> Int { cooldowns[key(id)] ?? 0 }
 
     /// Handles the reception of a beacon.
     ///
@@ -45,7 +45,7 @@ public struct BeaconCorrectionRule: Hashable, Sendable {
     ///   - proximity: the proximity of the beacon; nil if it is unknown.
     ///   - instant: the time of the reception.
     /// - Returns: whether the beacon sets the position to its place.
-    public mutating func handle(_ id: String, _ proximity: Proximity?, at instant: Instant) -> Bool {
+    package mutating func handle(_ id: String, _ proximity: Proximity?, at instant: Instant) -> Bool {
         // An instant before the last one belongs to a new session.
         if let last = lastReadings[id], instant >= last, last.duration(to: instant) < settings.readingInterval {
             return false

@@ -14,9 +14,9 @@ public actor MapFeed: LocalizationPlugin {
     /// The arguments of the plugin.
     public struct Arguments: Hashable, Sendable {
         /// The maximum number of places in a trail, from 0 on.
-        public var trailLength: Int
+        package var trailLength: Int
         /// The minimum distance in metres between two places of the trail.
-        public var trailStep: Double
+        package var trailStep: Double
 
         /// Creates the arguments.
         public init(trailLength: Int = 100, trailStep: Double = 0.5) {

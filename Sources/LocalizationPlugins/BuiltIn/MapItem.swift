@@ -43,7 +43,7 @@ public enum MapItem: Hashable, Sendable, Codable {
         public var walls: [[[Double]]]
 
         /// Creates the plan of a map.
-        public init(_ map: VenueMap, of venue: VenueID) {
+        package init(_ map: VenueMap, of venue: VenueID) {
             venueID = venue.rawValue
             mapID = map.id.rawValue
             name = map.name
@@ -67,7 +67,7 @@ public enum MapItem: Hashable, Sendable, Codable {
         public var radius: Double?
 
         /// Creates a place.
-        public init(mapID: MapID, point: MapPoint, radius: Double? = nil) {
+        package init(mapID: MapID, point: MapPoint, radius: Double? = nil) {
             self.mapID = mapID.rawValue
             x = point.x
             y = point.y
@@ -85,7 +85,7 @@ public enum MapItem: Hashable, Sendable, Codable {
         public var place: Place?
 
         /// Creates a place with a name.
-        public init(id: String, name: String, place: Place?) {
+        package init(id: String, name: String, place: Place?) {
             self.id = id
             self.name = name
             self.place = place

@@ -9,9 +9,9 @@ import IndoorPositioning
 /// The request can come from a door that opens, a scanned code, or a person who selects a place.
 public actor NamedPoints: LocalizationPlugin {
     /// The places by their names.
-    public private(set) var points: [String: PluginPlacement] = [:]
+    package private(set) var points: [String: PluginPlacement] = [:]
     /// The heading of the last point that has one; nil if there was none.
-    public private(set) var heading: Double?
+    package private(set) var heading: Double?
 
     private weak var host: PluginHost?
 

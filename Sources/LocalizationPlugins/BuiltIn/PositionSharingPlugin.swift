@@ -20,10 +20,10 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     /// The arguments of the plugin.
     public struct Arguments: Hashable, Sendable {
         /// The rooms to join.
-        public var rooms: [String]
+        package var rooms: [String]
         /// The time between two shared positions, from 0 s on. With 0 s, the plugin passes on all positions, and the
         /// sharing service limits their rate.
-        public var interval: Duration
+        package var interval: Duration
 
         /// Creates the arguments.
         public init(rooms: [String], interval: Duration = .zero) {

@@ -12,11 +12,11 @@ public actor RouteGuidance: LocalizationPlugin {
     /// The arguments of the plugin.
     public struct Arguments: Sendable {
         /// The planner of the routes.
-        public var planner: RoutePlanner
+        package var planner: RoutePlanner
         /// The options of the routes.
-        public var options: RouteOptions
+        package var options: RouteOptions
         /// The conditions for leaving a route, and for reaching its goal.
-        public var settings: RouteMonitorSettings
+        package var settings: RouteMonitorSettings
 
         /// Creates the arguments.
         public init(

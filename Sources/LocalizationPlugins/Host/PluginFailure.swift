@@ -24,7 +24,7 @@ public struct PluginFailure: Error, Hashable, Sendable, CustomStringConvertible 
     public var cause: String
 
     /// Creates a failure.
-    public init(plugin: PluginID?, name: String, occasion: Occasion, cause: String) {
+    package init(plugin: PluginID?, name: String, occasion: Occasion, cause: String) {
         self.plugin = plugin
         self.name = name
         self.occasion = occasion

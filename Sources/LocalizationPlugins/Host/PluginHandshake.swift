@@ -9,11 +9,11 @@
 ///     if let answer = handshake.handle(data) { await host.broadcast(answer) }
 public struct PluginHandshake: Hashable, Sendable {
     /// The tag of the plugins.
-    public let tag: String
+    package let tag: String
     /// The plugin that the handshake belongs to.
-    public let own: PluginID
+    package let own: PluginID
     /// The other plugins with the tag.
-    public private(set) var peers: Set<PluginID> = []
+    package private(set) var peers: Set<PluginID> = []
 
     /// Creates the handshake of a plugin without peers.
     public init(tag: String, own: PluginID) {
@@ -24,7 +24,7 @@ public struct PluginHandshake: Hashable, Sendable {
     /// The data to broadcast at the start of the plugin.
     public var greeting: PluginData { PluginData(tag: tag, operation: .initialize, sender: own) }
     /// The data to broadcast at the stop of the plugin.
-    public var farewell: PluginData { PluginData(tag: tag, operation: .stop, sender: own) }
+    package var farewell: PluginData { PluginData(tag: tag, operation: .stop, sender: own) }
 
     /// Handles broadcast data; ignores data that is not another plugin's handshake with this tag.
     ///

@@ -79,7 +79,7 @@ public actor PluginHost {
     // MARK: - Adding and stopping
 
     /// The number of plugins.
-    public var count: Int { registry.identities.count }
+    package var count: Int { registry.identities.count }
 
     /// Returns the plugin's number; nil if the host doesn't have the plugin.
     public func id(of plugin: some LocalizationPlugin) -> PluginID? { registry.id(of: ObjectIdentifier(plugin)) }

@@ -39,7 +39,7 @@ public struct EventHistory: Hashable, Sendable {
     }
 
     /// Appends an event.
-    public mutating func append(_ event: LocalizationEvent) {
+    package mutating func append(_ event: LocalizationEvent) {
         if ring.count < capacity {
             ring.append(event)
         } else {
@@ -51,5 +51,5 @@ public struct EventHistory: Hashable, Sendable {
     }
 
     /// Removes all events and resets the number of dropped ones.
-    public mutating func removeAll() { self = EventHistory(capacity: capacity) }
+    package mutating func removeAll() { self = EventHistory(capacity: capacity) }
 }

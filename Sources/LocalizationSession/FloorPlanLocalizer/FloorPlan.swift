@@ -10,7 +10,7 @@ public struct FloorPlan: Hashable, Sendable {
     public var map: VenueMap
 
     /// Creates a floor plan.
-    public init(venueID: VenueID, map: VenueMap) {
+    package init(venueID: VenueID, map: VenueMap) {
         self.venueID = venueID
         self.map = map
     }

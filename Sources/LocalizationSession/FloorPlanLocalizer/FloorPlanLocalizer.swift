@@ -188,5 +188,5 @@ extension FloorPlanLocalizer {
     public func stopMonitoring(_ id: String) async { await monitor(.stop([id])) }
 
     /// Stops monitoring all geofences, without exit events. The fences of the venue stay monitored.
-    public func stopMonitoringGeofences() async { await monitor(.stopAll) }
+    package func stopMonitoringGeofences() async { await monitor(.stopAll) }
 }

@@ -66,5 +66,5 @@ public enum FloorPlanLocalizerState: Hashable, Sendable {
     }
 
     /// Whether no session is running.
-    public var isStopped: Bool { if case .stopped = self { true } else { false } }
+    package var isStopped: Bool { if case .stopped = self { true } else { false } }
 }

@@ -9,15 +9,15 @@ extension Localizer {
 
     /// The time since ``latestPlace`` was emitted, on the clock of a live source or in a recording's instants; nil
     /// before the first place.
-    public var timeSinceLatestPlace: Duration? { located.map { max(.zero, age(of: $0)) } }
+    package var timeSinceLatestPlace: Duration? { located.map { max(.zero, age(of: $0)) } }
 
     /// The consistency of the estimated position with the evidence of the last seconds; nil without a venue.
     ///
-    /// See ``PositioningEngine/consistencyRatio``.
-    public var consistencyRatio: Double? { runtime.driver.machine.visit?.belief.consistencyRatio }
+    /// See `PositioningEngine.consistencyRatio`.
+    package var consistencyRatio: Double? { runtime.driver.machine.visit?.belief.consistencyRatio }
 
     /// The durations of the session's work; nil unless ``measureCycles(by:)`` was called.
-    public var cycleTimes: CycleTimes? { runtime.meter?.times }
+    package var cycleTimes: CycleTimes? { runtime.meter?.times }
 
     /// Begins to measure the durations of the session's work. An earlier measurement is discarded.
     ///

@@ -389,5 +389,5 @@ extension Localizer {
     public func stopMonitoring(_ id: String) async { _ = await guide(.monitor(.stop([id]))) }
 
     /// Stops monitoring all geofences, without exit events. The fences of venues stay monitored.
-    public func stopMonitoringGeofences() async { _ = await guide(.monitor(.stopAll)) }
+    package func stopMonitoringGeofences() async { _ = await guide(.monitor(.stopAll)) }
 }

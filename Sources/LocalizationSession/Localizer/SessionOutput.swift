@@ -32,7 +32,7 @@ public struct SessionOutput: Hashable, Sendable {
     public var content: Content
 
     /// Creates an output.
-    public init(instant: Instant, content: Content) {
+    package init(instant: Instant, content: Content) {
         self.instant = instant
         self.content = content
     }

@@ -20,7 +20,7 @@ public struct SessionReplay: Sendable {
     private let venues: VenueLibrary
     private var now: Instant?
     /// The relation of the readings' instants to Unix time, for ``LocalizationEvent/unixTime``; nil if unknown.
-    public var wallClock: WallClock?
+    package var wallClock: WallClock?
 
     /// Creates a session with a list of known venues.
     ///
@@ -65,7 +65,7 @@ public struct SessionReplay: Sendable {
     ///
     /// In the state `searchVenue`, `.satellites` means that satellites identified a venue that the device hasn't
     /// entered yet.
-    public var detection: VenueDetection? { driver.machine.detection }
+    package var detection: VenueDetection? { driver.machine.detection }
 
     /// The first beacons that sent an advertisement without a valid measured power.
     package var uncalibratedBeacons: [BeaconIdentity] { decoder.uncalibratedBeacons }
@@ -77,7 +77,7 @@ public struct SessionReplay: Sendable {
     package private(set) var conclusion: SessionDiagnosis?
 
     /// The current session memory, for the next session.
-    public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
+    package var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
     /// Returns a snapshot of the session at its current instant, as ``Localizer/snapshot(particles:)`` does.
     ///
@@ -87,14 +87,14 @@ public struct SessionReplay: Sendable {
     }
 
     /// Returns the position of the device at an instant, as ``Localizer/position(at:)`` does.
-    public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
+    package func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
 
     /// Restores the memory of an earlier session. Has an effect only before the start.
     ///
     /// - Parameters:
     ///   - memory: the memory of an earlier session.
     ///   - duration: the age of the memory.
-    public mutating func restore(_ memory: SessionMemory, after duration: Duration = .zero) {
+    package mutating func restore(_ memory: SessionMemory, after duration: Duration = .zero) {
         _ = driver.handle(.restore(memory.aged(by: duration)), at: now ?? .zero)
     }
 

@@ -14,7 +14,7 @@ public struct SessionSnapshot: Hashable, Sendable {
         public var probability: Double
 
         /// Creates the probability of a map.
-        public init(mapID: MapID, probability: Double) {
+        package init(mapID: MapID, probability: Double) {
             self.mapID = mapID
             self.probability = probability
         }
@@ -28,7 +28,7 @@ public struct SessionSnapshot: Hashable, Sendable {
         public var point: MapPoint
 
         /// Creates a particle.
-        public init(mapID: MapID, point: MapPoint) {
+        package init(mapID: MapID, point: MapPoint) {
             self.mapID = mapID
             self.point = point
         }
@@ -51,7 +51,7 @@ public struct SessionSnapshot: Hashable, Sendable {
         public var deviation: Double?
 
         /// Creates a beacon.
-        public init(
+        package init(
             identity: BeaconIdentity, rssi: Double, instant: Instant, isKnown: Bool, expectedRSSI: Double? = nil,
             deviation: Double? = nil
         ) {
@@ -83,7 +83,7 @@ public struct SessionSnapshot: Hashable, Sendable {
     public var diagnosis: SessionDiagnosis?
 
     /// Creates a snapshot.
-    public init(
+    package init(
         instant: Instant, state: LocalizationState, position: Position? = nil, maps: [MapProbability] = [],
         particles: [Particle] = [], beacons: [Beacon] = [], diagnosis: SessionDiagnosis? = nil
     ) {

@@ -21,7 +21,7 @@ public struct VisitEvent: Hashable, Sendable {
     public var content: Content
 
     /// Creates an event.
-    public init(instant: Instant, content: Content) {
+    package init(instant: Instant, content: Content) {
         self.instant = instant
         self.content = content
     }

@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The latest reading of each recently received beacon, whether or not the beacon belongs to a known venue.
 ///
-/// The table holds at most ``limit`` beacons, and reuses the memory of the oldest one for a new one. A reading of a
+/// The table holds at most `limit` beacons, and reuses the memory of the oldest one for a new one. A reading of a
 /// beacon that is in the table allocates no memory.
 struct RecentBeacons: Sendable {
     /// The latest reading of a beacon.

@@ -19,7 +19,7 @@ public struct VenueEvaluation: Hashable, Sendable {
     public var detection: VenueDetection?
 
     /// Creates an evaluation.
-    public init(state: LocalizationState, detection: VenueDetection? = nil) {
+    package init(state: LocalizationState, detection: VenueDetection? = nil) {
         self.state = state
         self.detection = detection
     }

@@ -21,7 +21,7 @@ public struct PositionFilter: Hashable, Sendable {
     }
 
     /// Whether every position passes.
-    public var tellsAll: Bool { distance <= 0 && time <= .zero && heading <= 0 }
+    package var tellsAll: Bool { distance <= 0 && time <= .zero && heading <= 0 }
 }
 
 /// The application of a position filter, with the last position that passed.

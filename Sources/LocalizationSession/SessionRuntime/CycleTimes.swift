@@ -1,24 +1,24 @@
 import IndoorVocabulary
 
 /// The durations of a session's work since the measurement began, as two histograms.
-public struct CycleTimes: Hashable, Sendable {
+package struct CycleTimes: Hashable, Sendable {
     /// The numbers of durations between given bounds.
-    public struct Histogram: Hashable, Sendable {
+    package struct Histogram: Hashable, Sendable {
         /// The upper bounds of the buckets in seconds. A duration belongs to the first bucket whose bound it doesn't
         /// exceed; the last bucket has no bound.
-        public static let bounds = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1]
+        package static let bounds = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1]
         /// The number of durations in each bucket, one more than there are bounds.
-        public private(set) var counts = Array(repeating: 0, count: bounds.count + 1)
+        package private(set) var counts = Array(repeating: 0, count: bounds.count + 1)
         /// The sum of all durations in seconds.
-        public private(set) var sum = 0.0
+        package private(set) var sum = 0.0
         /// The number of all durations.
-        public var count: Int { counts.reduce(0, +) }
+        package var count: Int { counts.reduce(0, +) }
 
         /// Creates a histogram without durations.
-        public init() {}
+        package init() {}
 
         /// Adds a duration.
-        public mutating func add(_ duration: Duration) {
+        package mutating func add(_ duration: Duration) {
             let seconds = duration.seconds
             counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
             sum += seconds
@@ -26,12 +26,12 @@ public struct CycleTimes: Hashable, Sendable {
     }
 
     /// The time that the session takes to handle a reading.
-    public package(set) var readings = Histogram()
+    package var readings = Histogram()
     /// The time of a scheduled step: the update of the belief, the position and its events.
-    public package(set) var updates = Histogram()
+    package var updates = Histogram()
 
     /// Creates histograms without durations.
-    public init() {}
+    package init() {}
 }
 
 /// The measurement of a session's work with a clock from the caller.

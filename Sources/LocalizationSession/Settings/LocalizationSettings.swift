@@ -8,7 +8,7 @@ public struct LocalizationSettings: Hashable, Sendable {
     /// The model of this device, as named in the headers of recordings; nil for any receiver.
     ///
     /// If the survey of the venue includes this model, a session begins with the receiver parameters of the model
-    /// (``RadioMap/Fit/devices``) instead of those of an unknown receiver.
+    /// (`RadioMap.Fit.devices`) instead of those of an unknown receiver.
     public var device: String?
     /// The RSSI in dBm below which sightings are discarded; a sighting exactly at the threshold is kept.
     public var rssiThreshold = -127.0

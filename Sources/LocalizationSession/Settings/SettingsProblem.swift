@@ -24,7 +24,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
     public var place: String?
 
     /// Creates a problem.
-    public init(key: String, reason: Reason, source: SettingsSource, place: String? = nil) {
+    package init(key: String, reason: Reason, source: SettingsSource, place: String? = nil) {
         self.key = key
         self.reason = reason
         self.source = source

@@ -33,7 +33,7 @@ public struct SettingsEntry: Hashable, Sendable {
     public var place: String?
 
     /// Creates an entry.
-    public init(key: String, value: JSONValue, place: String? = nil) {
+    package init(key: String, value: JSONValue, place: String? = nil) {
         self.key = key
         self.value = value
         self.place = place
@@ -44,7 +44,7 @@ public struct SettingsEntry: Hashable, Sendable {
     /// - Parameters:
     ///   - object: The object in a document.
     ///   - root: The path of the object, which is the prefix of all locations.
-    public static func entries(of object: [String: JSONValue], root: String = "$") -> [SettingsEntry] {
+    package static func entries(of object: [String: JSONValue], root: String = "$") -> [SettingsEntry] {
         object.sorted { $0.key < $1.key }.flatMap { key, value -> [SettingsEntry] in
             let place = root + pathComponent(key)
             guard case .object(let inner) = value else { return [SettingsEntry(key: key, value: value, place: place)] }
@@ -80,7 +80,7 @@ public struct EffectiveSetting: Hashable, Sendable {
     public var isExpert = false
 
     /// Creates an effective setting.
-    public init(key: String, value: JSONValue, unit: String = "", source: SettingsSource, place: String? = nil) {
+    package init(key: String, value: JSONValue, unit: String = "", source: SettingsSource, place: String? = nil) {
         self.key = key
         self.value = value
         self.unit = unit

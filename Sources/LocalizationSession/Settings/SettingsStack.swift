@@ -57,7 +57,7 @@ public struct SettingsStack: Hashable, Sendable {
     }
 
     /// Whether there are changes since the last `apply()`.
-    public var hasChanges: Bool { staged != applied }
+    package var hasChanges: Bool { staged != applied }
 
     // MARK: - Setting values
 
@@ -183,7 +183,7 @@ extension SettingsStack {
     }
 
     /// Returns the resolved settings in a venue.
-    public func resolved(in venue: Venue) -> ResolvedSettings {
+    package func resolved(in venue: Venue) -> ResolvedSettings {
         var there = self
         _ = there.enter(venue.settings)
         return there.resolved

@@ -24,7 +24,7 @@ public struct UploadSettings: Hashable, Sendable {
     public init() {}
 
     /// Whether anything is uploaded.
-    public var isOn: Bool { beacons || positions }
+    package var isOn: Bool { beacons || positions }
 
     /// The settings that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "upload.") }

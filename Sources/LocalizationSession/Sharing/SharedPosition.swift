@@ -61,7 +61,7 @@ public struct SharedPosition: Hashable, Sendable {
     ///   - room: The room of devices in which the position is shared.
     ///   - level: The level of the position's map; nil if the sender doesn't know it.
     ///   - sentAt: The time of sharing in seconds since 1970 (UTC).
-    public init(
+    package init(
         _ position: Position, of device: DeviceID, name: String? = nil, in room: String, level: Int? = nil,
         sentAt: Double
     ) {
@@ -72,11 +72,11 @@ public struct SharedPosition: Hashable, Sendable {
     }
 
     /// The point on the map, in metres.
-    public var point: MapPoint { MapPoint(x: x, y: y) }
+    package var point: MapPoint { MapPoint(x: x, y: y) }
 
     /// Whether the room name and all numbers are valid. Check this property after reading a position from an external
     /// source.
-    public var isValid: Bool { problem == nil }
+    package var isValid: Bool { problem == nil }
 }
 
 /// The reason that a position can't be shared.

@@ -34,12 +34,12 @@ public enum SharingNameError: Error, Hashable, Sendable, CustomStringConvertible
     case forbidden(Unicode.Scalar, name: String)
 
     /// The maximum length of a name in Unicode scalars.
-    public static let longest = 64
+    package static let longest = 64
 
     /// Creates the error of a name; nil if the name is valid.
     ///
     /// Source: *MQTT Version 5.0*, OASIS 2019, 4.7: topic names and topic filters.
-    public init?(of name: String) {
+    package init?(of name: String) {
         let scalars = name.unicodeScalars
         if scalars.isEmpty {
             self = .empty

@@ -84,7 +84,7 @@ public struct RunningState: Hashable, Sendable {
     public var mapID: MapID
 
     /// Creates the state of a session on a map of a venue.
-    public init(venue: Venue, mapID: MapID) {
+    package init(venue: Venue, mapID: MapID) {
         self.venue = venue
         self.mapID = mapID
     }

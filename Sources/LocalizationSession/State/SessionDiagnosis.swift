@@ -72,7 +72,7 @@ public struct SessionDiagnosis: Hashable, Sendable {
         public var probability: Double
 
         /// Creates the probability of a floor.
-        public init(mapID: MapID, name: String, probability: Double) {
+        package init(mapID: MapID, name: String, probability: Double) {
             self.mapID = mapID
             self.name = name
             self.probability = probability
@@ -101,24 +101,24 @@ public struct SessionDiagnosis: Hashable, Sendable {
     public var floors: [Floor] = []
     /// The venues whose beacons were received; empty for other reasons than `weakBeacons`, `otherVenue` and
     /// `undecidedVenue`.
-    public var receivedVenues: [VenueID] = []
+    package var receivedVenues: [VenueID] = []
     /// The strongest RSSI in dBm of the beacons below the threshold; nil for other reasons than `weakBeacons`.
-    public var strongestRSSI: Double?
+    package var strongestRSSI: Double?
     /// The RSSI threshold in dBm; nil for other reasons than `weakBeacons`.
-    public var rssiThreshold: Double?
+    package var rssiThreshold: Double?
     /// The venue that the settings force; nil for other reasons than `otherVenue` and `noUsableVenue`, and without one.
-    public var forcedVenue: VenueID?
+    package var forcedVenue: VenueID?
     /// Whether the radio receives other Bluetooth devices; nil for other reasons than `noBeacons`.
-    public var receivesOtherDevices: Bool?
+    package var receivesOtherDevices: Bool?
     /// The name of the venue: the one that the session is in, or the only known one; nil without one.
-    public var venueName: String?
+    package var venueName: String?
     /// The beacons whose readings contradict the venue, in the order of their identities; empty without a venue.
     public var beaconFaults: [BeaconFault] = []
     /// The number of known venues; nil before the catalogue has arrived.
-    public var knownVenues: Int?
+    package var knownVenues: Int?
 
     /// Creates a diagnosis without details.
-    public init(state: LocalizationState, reason: Reason) {
+    package init(state: LocalizationState, reason: Reason) {
         self.state = state
         self.reason = reason
     }
@@ -126,7 +126,7 @@ public struct SessionDiagnosis: Hashable, Sendable {
 
 extension SessionDiagnosis.Reason {
     /// Whether the reason explains why there are no positions, or only predicted ones.
-    public var isProblem: Bool {
+    package var isProblem: Bool {
         switch self {
         case .located, .outdoors, .searching: false
         default: true

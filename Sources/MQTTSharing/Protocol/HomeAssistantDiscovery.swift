@@ -6,9 +6,9 @@ import LocalizationSession
 /// Each device has a tracker and a sensor, whose configurations are under the topics
 /// `homeassistant/device_tracker/ID/config` and `homeassistant/sensor/ID/config`. An empty configuration removes them.
 /// Source: Home Assistant, *MQTT* (MQTT Discovery), *MQTT device tracker* and *MQTT Sensor*, home-assistant.io.
-public struct HomeAssistantDiscovery: Hashable, Sendable {
+package struct HomeAssistantDiscovery: Hashable, Sendable {
     /// The default prefix of Home Assistant's discovery topics.
-    public static let standardPrefix = "homeassistant"
+    package static let standardPrefix = "homeassistant"
 
     private let prefix: String
     private let device: DeviceID
@@ -23,7 +23,7 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
     ///   - name: The device's display name; nil for the ID.
     ///   - locationTopic: The topic with the device's location as retained JSON.
     ///   - presenceTopic: The topic with a retained message while the device is present.
-    public init(
+    package init(
         prefix: String = standardPrefix, device: DeviceID, name: String? = nil, locationTopic: String,
         presenceTopic: String
     ) {
@@ -36,10 +36,10 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
 
     /// The topic under which Home Assistant publishes `online` after its start. Publish the configuration again at that
     /// time.
-    public var birthTopic: String { "\(prefix)/status" }
+    package var birthTopic: String { "\(prefix)/status" }
 
     /// The messages that make Home Assistant show the device.
-    public var configuration: [MQTTMessage] {
+    package var configuration: [MQTTMessage] {
         let tracker = Tracker(
             availability_topic: presenceTopic, device: registryDevice, json_attributes_topic: locationTopic,
             unique_id: objectID + "_position")
@@ -53,7 +53,7 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
     }
 
     /// The messages that remove the device from Home Assistant.
-    public var removal: [MQTTMessage] {
+    package var removal: [MQTTMessage] {
         [trackerTopic, sensorTopic].map { MQTTMessage(topic: $0, payload: [], isRetained: true) }
     }
 

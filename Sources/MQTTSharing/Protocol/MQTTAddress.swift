@@ -4,17 +4,17 @@ import LocalizationSession
 ///
 /// The user and the room are percent-encoded: each byte of a reserved character is written as `%` and two hexadecimal
 /// digits.
-public struct MQTTAddress: Hashable, Sendable {
+package struct MQTTAddress: Hashable, Sendable {
     /// The broker, with the user but without a password. It uses TLS if the address begins with `mqtts`.
-    public var broker: MQTTBroker
+    package var broker: MQTTBroker
     /// The room of devices.
-    public var room: String
+    package var room: String
 
     /// Parses an address.
     ///
     /// - Throws: `MQTTSharingError.badAddress` if the address is invalid, or contains a password, which other users
     ///   could see.
-    public init(_ text: String) throws(MQTTSharingError) {
+    package init(_ text: String) throws(MQTTSharingError) {
         let (broker, path) = try Self.parts(of: text, form: "mqtt[s]://[USER@]HOST[:PORT]/ROOM") { !$0.isEmpty }
         guard let room = Self.decoded(path) else { throw Self.badEncoding(of: text) }
         if let error = SharingNameError(of: room) {

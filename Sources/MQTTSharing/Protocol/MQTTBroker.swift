@@ -3,21 +3,21 @@ import IndoorVocabulary
 /// An MQTT broker, with the credentials and the security of the connection.
 public struct MQTTBroker: Hashable, Sendable {
     /// The port that IANA assigned to MQTT.
-    public static let standardPort: UInt16 = 1883
+    package static let standardPort: UInt16 = 1883
     /// The port that IANA assigned to MQTT over TLS.
-    public static let standardSecurePort: UInt16 = 8883
+    package static let standardSecurePort: UInt16 = 8883
 
     /// The name or address of the broker's host.
     public var host: String
     /// The broker's port.
     public var port: UInt16
     /// The client's credentials; nil for a broker that allows anonymous clients.
-    public var credentials: MQTTCredentials?
+    package var credentials: MQTTCredentials?
     /// The TLS settings of the connection; nil for an unencrypted connection.
-    public var security: MQTTSecurity?
+    package var security: MQTTSecurity?
     /// Whether the client may send a password without TLS, which others on the network can read. Over loopback
     /// (localhost, 127.0.0.0/8, ::1) it always may.
-    public var allowsPlainPassword: Bool
+    package var allowsPlainPassword: Bool
 
     /// Creates a broker.
     ///
@@ -49,11 +49,11 @@ public struct MQTTBroker: Hashable, Sendable {
 /// The TLS settings of a connection to a broker, with the certificates of broker and device. Files are in PEM format.
 public struct MQTTSecurity: Hashable, Sendable {
     /// The file with the trusted certificate authorities; nil for those that the system trusts.
-    public var authorityFile: String?
+    package var authorityFile: String?
     /// The file with the device's own certificate; nil if the broker requires none.
-    public var certificateFile: String?
+    package var certificateFile: String?
     /// The file with the key of the device's certificate, without a passphrase.
-    public var keyFile: String?
+    package var keyFile: String?
 
     /// Creates the settings. The broker's certificate must be valid for the broker's host.
     public init(authorityFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil) {

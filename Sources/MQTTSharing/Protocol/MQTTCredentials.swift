@@ -4,10 +4,10 @@ import SecretFiles
 /// The user name and password of an MQTT client. No description contains the password.
 public struct MQTTCredentials: Hashable, Sendable {
     /// The default environment variable for the password.
-    public static let environmentVariable = "INDOORLOC_MQTT_PASSWORD"
+    package static let environmentVariable = "INDOORLOC_MQTT_PASSWORD"
 
     /// The user name.
-    public var user: String
+    package var user: String
     /// The password; nil for none.
     let password: String?
 

@@ -36,11 +36,11 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     public init() {}
 
     /// The shortest time between two refreshes of the occupancy.
-    public static let refreshInterval = Duration.milliseconds(500)
+    package static let refreshInterval = Duration.milliseconds(500)
     /// The longest text that can be sent, in bytes of UTF-8.
-    public static let longestText = 4096
+    package static let longestText = 4096
     /// The longest tag, in bytes of UTF-8.
-    public static let longestTag = 256
+    package static let longestTag = 256
 
     var keepAliveSeconds: Int32 { Int32(max(5, min(65_535, keepAlive.seconds.rounded(.up)))) }
 }

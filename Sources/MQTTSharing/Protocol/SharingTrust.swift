@@ -14,13 +14,13 @@ public struct SharingTrust: Hashable, Sendable {
     }
 
     /// The largest number of keys in a file.
-    public static let mostKeys = 20_000
+    package static let mostKeys = 20_000
     private static let largestFile = 8 << 20
 
     /// The public keys of the devices.
-    public var keys: [DeviceID: SharingPublicKey]
+    package var keys: [DeviceID: SharingPublicKey]
     /// The handling of devices without a key.
-    public var policy: Policy
+    package var policy: Policy
 
     /// Creates a list of trusted devices.
     public init(_ keys: [DeviceID: SharingPublicKey], policy: Policy = .prefer) {

@@ -2,7 +2,7 @@ import VenueModel
 import IndoorVocabulary
 
 /// The reason why a snapshot can't be restored.
-public enum FleetSnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum FleetSnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes don't begin like a snapshot of this kind.
     case notASnapshot
     /// A newer version of the program wrote the snapshot.
@@ -14,7 +14,7 @@ public enum FleetSnapshotError: Error, Hashable, Sendable, CustomStringConvertib
     /// The snapshot belongs to another venue.
     case otherVenue(VenueID, expected: VenueID)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notASnapshot: "the bytes aren't a snapshot of a fleet. Delete the file to begin without a snapshot."
         case .unsupportedVersion(let version):

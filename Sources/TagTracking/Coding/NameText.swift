@@ -3,7 +3,7 @@ enum NameText {
     /// The length of the longest name in bytes of UTF-8.
     static let longest = 200
 
-    /// Returns whether a text can be the name of a tag: it isn't empty, is at most as long as ``longest``, and has no
+    /// Returns whether a text can be the name of a tag: it isn't empty, is at most as long as `longest`, and has no
     /// control characters, which are U+0000 to U+001F and U+007F to U+009F (the category Cc of Unicode).
     static func isName(_ text: String) -> Bool {
         (1...longest).contains(text.utf8.count)

@@ -19,7 +19,7 @@ enum SnapshotFrame {
 
     /// Returns the content of a frame.
     ///
-    /// - Throws: ``FleetSnapshotError`` if the frame isn't of this kind or version, or is damaged.
+    /// - Throws: `FleetSnapshotError` if the frame isn't of this kind or version, or is damaged.
     static func content(
         of bytes: [UInt8], kind: StaticString, version: UInt8
     ) throws(FleetSnapshotError) -> [UInt8] {

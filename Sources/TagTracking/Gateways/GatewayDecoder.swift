@@ -54,7 +54,7 @@ public struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     public var message: String
 
     /// Creates an error.
-    public init(format: GatewayFormat?, offset: Int?, message: String) {
+    package init(format: GatewayFormat?, offset: Int?, message: String) {
         self.format = format
         self.offset = offset
         self.message = message

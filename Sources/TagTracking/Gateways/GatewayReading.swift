@@ -26,7 +26,7 @@ public struct GatewayReading: Hashable, Sendable {
     public var measuredPower: Double?
 
     /// Creates a reading from its parts without checking them.
-    public init(
+    package init(
         receiver: String, address: DeviceAddress? = nil, beacon: BeaconIdentity? = nil,
         identifier: String? = nil, name: String? = nil, rssi: Double, window: Duration = .zero,
         time: GatewayTime? = nil, channel: UInt8? = nil, measuredPower: Double? = nil
@@ -52,7 +52,7 @@ public struct GatewayTime: Hashable, Sendable {
     public var resolution: Duration
 
     /// Creates a time.
-    public init(nanoseconds: Int64, resolution: Duration) {
+    package init(nanoseconds: Int64, resolution: Duration) {
         self.nanoseconds = nanoseconds
         self.resolution = resolution
     }

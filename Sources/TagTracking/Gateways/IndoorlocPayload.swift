@@ -24,33 +24,33 @@ import IndoorVocabulary
 /// | 24 instead | for a decoded beacon: UUID with high and low half, major, minor, and measured power at 1 m as a float; NaN if unknown |
 ///
 /// A source delivers a decoded beacon only if it doesn't deliver the advertisement.
-public struct IndoorlocPayload: Hashable, Sendable {
+package struct IndoorlocPayload: Hashable, Sendable {
     /// The maximum number of records in a message.
-    public static let recordLimit = 10_000
+    package static let recordLimit = 10_000
     /// The maximum number of bytes in an advertisement's AD structures (Bluetooth Core Specification 5.4, Vol 6 Part B,
     /// 2.3.4.9).
-    public static let dataLimit = 1_650
+    package static let dataLimit = 1_650
     private static let magic: [UInt8] = [UInt8(ascii: "I"), UInt8(ascii: "L"), UInt8(ascii: "A")]
     private static let version: UInt8 = 1
 
     /// The relation of instants to Unix time; nil if unknown. Its ``WallClock/measuredAt`` isn't sent.
-    public var wallClock: WallClock?
+    package var wallClock: WallClock?
     /// Advertisements and sightings, in the order of reception.
-    public var readings: [SensorReading]
+    package var readings: [SensorReading]
 
     /// Creates a message. Readings other than advertisements and sightings are ignored.
-    public init(wallClock: WallClock? = nil, readings: [SensorReading]) {
+    package init(wallClock: WallClock? = nil, readings: [SensorReading]) {
         self.wallClock = wallClock.map { WallClock(timeOfZero: $0.timeOfZero) }
         self.readings = readings
     }
 
     /// Returns the topic of a gateway's advertisements.
-    public static func topic(prefix: String, gateway: String) -> String {
+    package static func topic(prefix: String, gateway: String) -> String {
         "\(gatewayTopic(prefix: prefix, gateway: gateway))/advertisements"
     }
 
     /// Returns the topic of a gateway's presence, a retained message with the text `online` or `offline`.
-    public static func presenceTopic(prefix: String, gateway: String) -> String {
+    package static func presenceTopic(prefix: String, gateway: String) -> String {
         "\(gatewayTopic(prefix: prefix, gateway: gateway))/\(presenceLevel)"
     }
 
@@ -61,7 +61,7 @@ public struct IndoorlocPayload: Hashable, Sendable {
     package static func gatewayTopic(prefix: String, gateway: String) -> String { "\(prefix)/gateways/\(gateway)" }
 
     /// Returns the name of the gateway in the topic of its advertisements; nil for another topic.
-    public static func gateway(ofTopic topic: String) -> String? { gateway(ofTopic: topic, "advertisements") }
+    package static func gateway(ofTopic topic: String) -> String? { gateway(ofTopic: topic, "advertisements") }
 
     private static func gateway(ofTopic topic: String, _ last: String) -> String? {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
@@ -72,7 +72,7 @@ public struct IndoorlocPayload: Hashable, Sendable {
     }
 
     /// Returns whether bytes begin like a message of this version or of another one.
-    public static func begins(_ payload: [UInt8]) -> Bool { payload.starts(with: magic) }
+    package static func begins(_ payload: [UInt8]) -> Bool { payload.starts(with: magic) }
 }
 
 // MARK: Readings
@@ -86,7 +86,7 @@ extension IndoorlocPayload {
     /// A message about a gateway's presence has no readings.
     ///
     /// - Throws: ``GatewayError`` if the topic isn't one of a gateway, or the message is invalid.
-    public static func readings(topic: String, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
+    package static func readings(topic: String, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
         if gateway(ofTopic: topic, "presence") != nil { return [] }
         guard let receiver = gateway(ofTopic: topic) else {
             throw GatewayError(
@@ -140,8 +140,8 @@ extension IndoorlocPayload {
     /// The Unix time of instant zero of a source without a wall clock.
     private static let unknownTime = Int64.min
 
-    /// Returns the bytes of the message, with the first ``recordLimit`` records.
-    public func encoded() -> [UInt8] {
+    /// Returns the bytes of the message, with the first `recordLimit` records.
+    package func encoded() -> [UInt8] {
         var writer = BinaryWriter(reservingCapacity: 16 + readings.count * 56)
         var count: UInt32 = 0
         for reading in readings where count < Self.recordLimit {
@@ -203,7 +203,7 @@ extension IndoorlocPayload {
     /// Decodes a message.
     ///
     /// - Throws: ``GatewayError`` with the offset of the first invalid byte.
-    public init(decoding payload: [UInt8]) throws(GatewayError) {
+    package init(decoding payload: [UInt8]) throws(GatewayError) {
         func failure(_ offset: Int, _ message: String) -> GatewayError {
             GatewayError(format: .indoorloc, offset: offset, message: message)
         }

@@ -12,29 +12,29 @@ import IndoorVocabulary
 /// section on the clock filter.
 ///
 /// A clock that is set differs from the offset by more than the tolerance. Its new offset is used after some consistent
-/// seconds: after ``futureSeconds`` if the clock is ahead, which a delay can't cause, and else after ``delayedSeconds``. Until
+/// seconds: after `futureSeconds` if the clock is ahead, which a delay can't cause, and else after `delayedSeconds`. Until
 /// then, times in the future are replaced by the arrival. A clock that is set repeatedly, or that runs slowly, is wrong:
 /// readings then have the time of their arrival.
-public struct GatewayClock: Hashable, Sendable {
+package struct GatewayClock: Hashable, Sendable {
     /// The time of a reading.
-    public struct Stamp: Hashable, Sendable {
+    package struct Stamp: Hashable, Sendable {
         /// The time, counted from the Unix epoch.
-        public var instant: Instant
+        package var instant: Instant
         /// Whether the gateway's clock contributed to the time.
-        public var usesClock: Bool
-        /// Whether the reading is older than ``lateLimit``.
-        public var isLate: Bool
+        package var usesClock: Bool
+        /// Whether the reading is older than `lateLimit`.
+        package var isLate: Bool
 
         /// Creates a time.
-        public init(instant: Instant, usesClock: Bool, isLate: Bool = false) {
+        package init(instant: Instant, usesClock: Bool, isLate: Bool = false) {
             self.instant = instant
             self.usesClock = usesClock
             self.isLate = isLate
         }
     }
 
-    /// A change of ``isWrong``.
-    public enum Change: Hashable, Sendable {
+    /// A change of `isWrong`.
+    package enum Change: Hashable, Sendable {
         /// The clock became wrong: its times are not used.
         case becameWrong
         /// The clock is right again.
@@ -58,13 +58,13 @@ public struct GatewayClock: Hashable, Sendable {
     }
 
     /// The largest difference beyond the resolution that counts as jitter.
-    public static let tolerance = Duration.seconds(2)
+    package static let tolerance = Duration.seconds(2)
     /// The delay above which a reading is late. Gateways that collect readings send them every few seconds.
-    public static let lateLimit = Duration.seconds(30)
+    package static let lateLimit = Duration.seconds(30)
     /// The consistent seconds after which a clock is set forward.
-    public static let futureSeconds = 5
+    package static let futureSeconds = 5
     /// The consistent seconds after which a clock is set back.
-    public static let delayedSeconds = 10
+    package static let delayedSeconds = 10
     /// The seconds that determine the offset.
     private static let window = 64
     /// The age above which a second isn't used, so that the clock of a gateway that was off for long is determined
@@ -77,9 +77,9 @@ public struct GatewayClock: Hashable, Sendable {
     private static let forgiveness = Duration.seconds(60)
 
     /// The difference between arrival and the gateway's clock in nanoseconds; nil before the first reading.
-    public private(set) var offset: Int64?
+    package private(set) var offset: Int64?
     /// Whether the clock jumps or runs slowly, so that it isn't used.
-    public private(set) var isWrong = false
+    package private(set) var isWrong = false
 
     private var seconds: [Second] = []
     /// The latest seconds if all of them differ in the same direction by more than the tolerance.
@@ -89,13 +89,13 @@ public struct GatewayClock: Hashable, Sendable {
     private var scored = Instant.zero
 
     /// Creates a clock without readings.
-    public init() {}
+    package init() {}
 
     /// Adds the time of a reading by the gateway's clock, and returns it on the timeline of the arrivals.
     ///
     /// If the clock's resolution includes the arrival, the arrival is the time of the reading. Otherwise the message was
     /// delayed, and the time is the middle of the resolution. The time is never after the arrival.
-    public mutating func stamp(_ time: GatewayTime, arrival: Instant) -> Stamp {
+    package mutating func stamp(_ time: GatewayTime, arrival: Instant) -> Stamp {
         let resolution = max(0, time.resolution.nanoseconds)
         let tolerance = Self.saturating(Self.tolerance.nanoseconds, plus: resolution)
         let difference = Self.saturating(arrival.nanoseconds, minus: time.nanoseconds)
@@ -120,7 +120,7 @@ public struct GatewayClock: Hashable, Sendable {
         return Stamp(instant: instant, usesClock: true, isLate: delay > Self.lateLimit.nanoseconds)
     }
 
-    /// Adds the time of a reading, and returns its time with the change of ``isWrong``, if there is one.
+    /// Adds the time of a reading, and returns its time with the change of `isWrong`, if there is one.
     mutating func stampWithChange(_ time: GatewayTime, arrival: Instant) -> (stamp: Stamp, change: Change?) {
         let wasWrong = isWrong
         let stamp = stamp(time, arrival: arrival)

@@ -12,7 +12,7 @@ public struct IntakeProblem: Hashable, Sendable {
     public var count: Int
 
     /// Creates a problem.
-    public init(topic: String, arrival: Instant, error: GatewayError, count: Int = 1) {
+    package init(topic: String, arrival: Instant, error: GatewayError, count: Int = 1) {
         self.topic = topic
         self.arrival = arrival
         self.error = error

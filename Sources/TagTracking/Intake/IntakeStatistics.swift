@@ -1,41 +1,41 @@
 import SessionMetrics
 
 /// The numbers of messages and readings of an intake since its creation.
-public struct IntakeStatistics: Hashable, Sendable {
+package struct IntakeStatistics: Hashable, Sendable {
     /// The reasons for which an intake drops a reading.
-    public enum Reason: String, Hashable, Sendable, CaseIterable {
+    package enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The RSSI isn't a measurement, see ``Sighting/isMeasurement(rssi:)``.
         case withoutMeasurement
         /// The reading contains no usable name of the receiver or of the tag.
         case unnamed
         /// The tag isn't in the register, and the settings exclude it.
         case unknownTag
-        /// The tag isn't in the register, and wasn't heard often enough yet, see ``FleetSettings/unknownTagMoments``.
+        /// The tag isn't in the register, and wasn't heard often enough yet, see `FleetSettings.unknownTagMoments`.
         case stranger
         /// The gateway reported the same advertisement before.
         case duplicate
-        /// The reading is older than ``GatewayClock/lateLimit``.
+        /// The reading is older than `GatewayClock.lateLimit`.
         case late
     }
 
     /// The number of messages, including retained and invalid ones.
-    public var messages = 0
+    package var messages = 0
     /// The number of readings that the intake returned.
-    public var readings = 0
+    package var readings = 0
     /// The number of retained messages, which the intake drops.
-    public var retained = 0
+    package var retained = 0
     /// The number of invalid messages by the name of the format; `unknown` if the decoder detected none.
-    public var invalid: [String: Int] = [:]
+    package var invalid: [String: Int] = [:]
     /// The number of dropped readings by reason.
-    public var dropped: [Reason: Int] = [:]
+    package var dropped: [Reason: Int] = [:]
     /// The number of readings whose time is that of their arrival although the gateway reported a time.
-    public var withoutClock = 0
+    package var withoutClock = 0
 
     /// Creates statistics without messages.
-    public init() {}
+    package init() {}
 
     /// The metrics. The families are the same for all statistics.
-    public var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         func counter(_ name: String, _ help: String, _ samples: [MetricFamily.Sample]) -> MetricFamily {
             MetricFamily("indoorloc_intake_" + name, .counter, help: help, samples: samples)
         }

@@ -9,33 +9,33 @@ import IndoorVocabulary
 /// An intake handles a message in these steps:
 /// 1. A retained message is dropped, because it can have any age.
 /// 2. ``GatewayDecoder`` decodes it. An invalid message is counted, and ``problems`` has its error.
-/// 3. ``TagNaming`` gives each reading the key of its tag, and the settings determine whether tags outside of the register pass.
-/// 4. The receiver's ``GatewayClock`` gives the time; without a clock, it is that of arrival. Late readings are dropped.
-/// 5. A tag outside of the register must be heard several times, see ``FleetSettings/unknownTagMoments``.
+/// 3. `TagNaming` gives each reading the key of its tag, and the settings determine whether tags outside of the register pass.
+/// 4. The receiver's `GatewayClock` gives the time; without a clock, it is that of arrival. Late readings are dropped.
+/// 5. A tag outside of the register must be heard several times, see `FleetSettings.unknownTagMoments`.
 /// 6. Each advertisement counts once: duplicates are dropped. Filtered RSSIs pass with their windows.
 ///
-/// The memory is limited for any input: each table removes its least recently used entries, see ``Limits``. Messages in
+/// The memory is limited for any input: each table removes its least recently used entries, see `Limits`. Messages in
 /// the same order give the same readings.
 public struct TagIntake: Sendable {
     /// The limits of the memory.
-    public struct Limits: Hashable, Sendable {
+    package struct Limits: Hashable, Sendable {
         /// The largest content of a message in bytes.
-        public var payload = 1 << 20
+        package var payload = 1 << 20
         /// The number of receivers with a clock. Each needs about 2 KB.
-        public var receivers = 16_384
+        package var receivers = 16_384
         /// The number of addresses that are linked to keys. Each needs about 150 bytes.
-        public var links = 65_536
+        package var links = 65_536
         /// The number of pairs of tag and receiver whose latest reading is stored. Each needs about 200 bytes.
-        public var pairs = 524_288
+        package var pairs = 524_288
         /// The number of tags outside of the register that were heard. Each needs about 150 bytes.
-        public var strangers = 65_536
+        package var strangers = 65_536
         /// The number of topics with a stored error.
-        public var problems = 64
+        package var problems = 64
         /// The number of events until ``drainEvents()``.
-        public var events = 1_024
+        package var events = 1_024
 
         /// Creates the standard limits.
-        public init() {}
+        package init() {}
     }
 
     private struct Receiver: Sendable {
@@ -44,12 +44,12 @@ public struct TagIntake: Sendable {
     }
 
     /// The length of the longest name of a receiver in bytes of UTF-8.
-    public static let longestReceiver = 200
+    package static let longestReceiver = 200
     /// The length of the part of a topic that a problem stores.
     private static let longestTopic = 200
 
     /// The numbers of messages and readings.
-    public private(set) var statistics = IntakeStatistics()
+    package private(set) var statistics = IntakeStatistics()
 
     private let decoder = GatewayDecoder()
     private var known: Set<TagKey>
@@ -74,8 +74,15 @@ public struct TagIntake: Sendable {
     ///   - settings: the settings, of which the intake uses ``FleetSettings/unknownTags``.
     ///   - formats: the formats of topics. The first one that matches counts; for other topics the format is detected.
     public init(
+        register: TagRegister = TagRegister(), settings: FleetSettings = FleetSettings(), formats: [TopicFormat] = []
+    ) {
+        self.init(register: register, settings: settings, formats: formats, limits: Limits())
+    }
+
+    /// Creates an intake with other limits of its memory.
+    package init(
         register: TagRegister = TagRegister(), settings: FleetSettings = FleetSettings(), formats: [TopicFormat] = [],
-        limits: Limits = Limits()
+        limits: Limits
     ) {
         known = Set(register.entries.keys)
         unknownTags = settings.unknownTags

@@ -14,7 +14,7 @@ public struct TopicFormat: Hashable, Sendable {
     /// Returns whether the filter matches a topic.
     ///
     /// Source: *MQTT Version 3.1.1*, OASIS 2014, 4.7.
-    public func matches(_ topic: String) -> Bool {
+    package func matches(_ topic: String) -> Bool {
         let slash = UInt8(ascii: "/")
         var levels = topic.utf8.split(separator: slash, omittingEmptySubsequences: false)[...]
         for wanted in filter.utf8.split(separator: slash, omittingEmptySubsequences: false) {

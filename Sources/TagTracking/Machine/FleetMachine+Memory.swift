@@ -2,7 +2,7 @@ extension FleetMachine {
     /// The bytes that the machine holds for its tags and waiting readings, without the shared model and the keys.
     ///
     /// The time is linear in the number of tags.
-    public var byteCount: Int {
+    package var byteCount: Int {
         let records = table.records.capacity * MemoryLayout<TagRecord?>.stride
         let queues =
             pending.elements.capacity * MemoryLayout<PendingReading>.stride

@@ -14,8 +14,8 @@ extension FleetMachine {
     private static let range = 30.0
     private static let linkLimit = 24
 
-    /// Returns the evidence about receivers since the last call, for ``ReceiverMonitor/observe(_:)``.
-    public mutating func takeReceiverEvidence() -> ReceiverEvidence {
+    /// Returns the evidence about receivers since the last call, for `ReceiverMonitor.observe(_:)`.
+    package mutating func takeReceiverEvidence() -> ReceiverEvidence {
         defer { evidence = ReceiverEvidence() }
         return evidence
     }

@@ -13,7 +13,7 @@ extension FleetMachine {
     ///
     /// A record and its session have less than 300 bytes together, of which the record has about 60. Names, power and
     /// class come from the register, and the venue's tables from the venue.
-    public func snapshot() -> [UInt8] {
+    package func snapshot() -> [UInt8] {
         var writer = BinaryWriter(reservingCapacity: 300 * table.count)
         writer.write(Int64(model.venue.id.rawValue))
         writer.write(Int64(model.venue.version))
@@ -61,8 +61,8 @@ extension FleetMachine {
     ///
     /// - Parameters:
     ///   - epoch: the number of the start, greater than that of the machine of the snapshot.
-    /// - Throws: ``FleetSnapshotError`` if the snapshot is damaged or belongs to another venue.
-    public init(
+    /// - Throws: `FleetSnapshotError` if the snapshot is damaged or belongs to another venue.
+    package init(
         model: FleetModel, register: TagRegister = TagRegister(), epoch: UInt64, seed: UInt64 = 0,
         restoring snapshot: [UInt8]
     ) throws(FleetSnapshotError) {

@@ -10,7 +10,7 @@ import VenueModel
 /// logarithmic in the number of tags.
 ///
 /// A position of a tag is due after each interval of its class, as long as the tag was received in the last 10 s or has
-/// readings without a position. The machine also collects evidence about the receivers, see ``takeReceiverEvidence()``.
+/// readings without a position. The machine also collects evidence about the receivers, see `takeReceiverEvidence()`.
 public struct FleetMachine: Sendable {
     /// The time after the latest reading during which a tag has positions: longer than the 5 s between two messages of
     /// common gateways about a tag.
@@ -25,14 +25,14 @@ public struct FleetMachine: Sendable {
     /// The known tags. A change applies to names at once, and to power and class at the next session of a tag.
     public var register: TagRegister
     /// The offset of each receiver in dB, in the order of ``Venue/receivers``, which the machine subtracts from its
-    /// readings; see ``ReceiverMonitor/offsets``.
+    /// readings; see `ReceiverMonitor.offsets`.
     ///
     /// - Precondition: the number of offsets is that of the receivers.
-    public var receiverOffsets: [Double] {
+    package var receiverOffsets: [Double] {
         didSet { precondition(receiverOffsets.count == model.venue.receivers.count, "one offset per receiver") }
     }
     /// The counters since the machine was created.
-    public internal(set) var statistics = FleetStatistics()
+    package internal(set) var statistics = FleetStatistics()
 
     /// The limit of ``FleetSettings/unknownTagMemory`` for this machine, in bytes.
     package var unknownTagMemory: Int
@@ -89,7 +89,7 @@ public struct FleetMachine: Sendable {
 
     /// Returns the number of readings of a tag that its sessions used, including those before the snapshot from which
     /// the machine continues; nil for a tag without a state.
-    public func readingCount(of tag: TagKey) -> UInt64? { table.slots[tag].flatMap { table.records[$0]?.readings } }
+    package func readingCount(of tag: TagKey) -> UInt64? { table.slots[tag].flatMap { table.records[$0]?.readings } }
 
     /// The number of comparisons and of handled readings and tags so far, from which tests derive the growth of the time.
     package var operationCount: Int { pending.comparisons + due.comparisons + operations }

@@ -9,7 +9,7 @@ extension FleetStatistics {
     /// - Parameters:
     ///   - now: the time on the timeline of the readings.
     ///   - maximumTagCount: ``FleetSettings/maximumTagCount``; nil if the process has several machines.
-    public func families(at now: Instant, maximumTagCount: Int? = nil) -> [MetricFamily] {
+    package func families(at now: Instant, maximumTagCount: Int? = nil) -> [MetricFamily] {
         counters + gauges(at: now, maximumTagCount)
     }
 

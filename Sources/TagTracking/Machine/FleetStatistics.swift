@@ -1,16 +1,16 @@
 import IndoorVocabulary
 
 /// The counters of a fleet machine since it was created, and its present state.
-public struct FleetStatistics: Hashable, Sendable {
+package struct FleetStatistics: Hashable, Sendable {
     /// A histogram of durations in buckets with fixed bounds.
-    public struct Histogram: Hashable, Sendable {
+    package struct Histogram: Hashable, Sendable {
         /// The upper bounds of the buckets in seconds. A duration belongs to the first bucket whose bound it doesn't
         /// exceed; the last bucket has no bound.
-        public static let bounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30]
+        package static let bounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30]
         /// The number of durations in each bucket, one more than there are bounds.
-        public internal(set) var counts = Array(repeating: 0, count: bounds.count + 1)
+        package internal(set) var counts = Array(repeating: 0, count: bounds.count + 1)
         /// The sum of all durations in seconds.
-        public internal(set) var sum = 0.0
+        package internal(set) var sum = 0.0
 
         /// Adds a duration.
         mutating func add(_ duration: Duration) {
@@ -20,57 +20,57 @@ public struct FleetStatistics: Hashable, Sendable {
         }
     }
 
-    /// The limit on the number of names in ``unknownReceivers``.
+    /// The limit on the number of names in `unknownReceivers`.
     static let nameLimit = 100
 
     /// The number of readings that the sessions of tags used.
-    public internal(set) var readings = 0
+    package internal(set) var readings = 0
     /// The number of readings that arrived after the end of the reorder window, used or not.
-    public internal(set) var lateReadings = 0
+    package internal(set) var lateReadings = 0
     /// The number of late readings that were too old for a session and were discarded.
-    public internal(set) var expiredReadings = 0
+    package internal(set) var expiredReadings = 0
     /// The number of readings that were discarded because the machine had the maximum number of tags, or because a
     /// snapshot belonged to another version of the venue.
-    public internal(set) var droppedReadings = 0
+    package internal(set) var droppedReadings = 0
     /// The number of readings whose RSSI isn't a measurement.
-    public internal(set) var invalidReadings = 0
+    package internal(set) var invalidReadings = 0
     /// The number of readings of receivers that the venue doesn't have.
-    public internal(set) var unknownReceiverReadings = 0
+    package internal(set) var unknownReceiverReadings = 0
     /// The number of these readings by the name of the receiver, for the first 100 names.
-    public internal(set) var unknownReceivers: [String: Int] = [:]
+    package internal(set) var unknownReceivers: [String: Int] = [:]
     /// The number of readings of a receiver by another one.
-    public internal(set) var receiverReadings = 0
+    package internal(set) var receiverReadings = 0
     /// The number of emitted positions.
-    public internal(set) var positions = 0
+    package internal(set) var positions = 0
     /// The number of positions that a long step skipped.
-    public internal(set) var skippedPositions = 0
+    package internal(set) var skippedPositions = 0
     /// The number of entries into rooms and fences and of exits from them.
-    public internal(set) var events = 0
+    package internal(set) var events = 0
     /// The number of tags that are present.
-    public internal(set) var presentTags = 0
+    package internal(set) var presentTags = 0
     /// The number of sessions that ended: their tags are away, or left the register.
-    public internal(set) var endedSessions = 0
+    package internal(set) var endedSessions = 0
     /// The number of tags outside of the register whose sessions ended because these sessions together needed too much
     /// memory.
-    public internal(set) var evictedTags = 0
+    package internal(set) var evictedTags = 0
     /// The memory of the sessions of tags outside of the register in bytes.
-    public internal(set) var unknownTagBytes = 0
+    package internal(set) var unknownTagBytes = 0
     /// The number of tags with a state: the present ones, and those that left in the last minutes.
-    public internal(set) var knownTags = 0
+    package internal(set) var knownTags = 0
     /// The number of readings that wait for the end of the reorder window.
-    public internal(set) var pendingReadings = 0
+    package internal(set) var pendingReadings = 0
     /// The time of the latest reading that a session used; nil before any.
-    public internal(set) var latestReading: Instant?
+    package internal(set) var latestReading: Instant?
     /// The times from the oldest new reading of each position to the call that returned the position.
-    public internal(set) var latencies = Histogram()
+    package internal(set) var latencies = Histogram()
     /// The physical memory of the process in bytes, which the caller supplies; nil if unknown.
-    public var residentMemory: Int?
+    package var residentMemory: Int?
 
     /// Creates statistics of a machine without readings.
-    public init() {}
+    package init() {}
 
     /// Returns the time from the latest used reading to an instant; nil before any reading.
-    public func lag(at now: Instant) -> Duration? { latestReading.map { max(.zero, $0.duration(to: now)) } }
+    package func lag(at now: Instant) -> Duration? { latestReading.map { max(.zero, $0.duration(to: now)) } }
 
     mutating func addUnknownReceiver(_ name: String) {
         unknownReceiverReadings += 1
@@ -79,7 +79,7 @@ public struct FleetStatistics: Hashable, Sendable {
     }
 
     /// Returns the sum of two machines, such as of two partitions.
-    public func merged(with other: FleetStatistics) -> FleetStatistics {
+    package func merged(with other: FleetStatistics) -> FleetStatistics {
         var sum = self
         sum.readings += other.readings
         sum.lateReadings += other.lateReadings

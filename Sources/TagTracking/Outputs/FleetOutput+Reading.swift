@@ -10,7 +10,7 @@ public struct FleetOutputError: Error, Hashable, Sendable, CustomStringConvertib
     public var message: String
 
     /// Creates an error.
-    public init(offset: Int? = nil, message: String) { (self.offset, self.message) = (offset, message) }
+    package init(offset: Int? = nil, message: String) { (self.offset, self.message) = (offset, message) }
 
     public var description: String { "output\(offset.map { " at byte \($0)" } ?? ""): \(message)" }
 }

@@ -30,7 +30,7 @@ public struct OutputFilter: Sendable {
     public init(capacity: Int = 1_000_000) { self.capacity = max(2, capacity) }
 
     /// The number of tags whose last output the filter stores.
-    public var tagCount: Int { newer.count + older.keys.count { newer[$0] == nil } }
+    package var tagCount: Int { newer.count + older.keys.count { newer[$0] == nil } }
 
     /// Returns whether an output is greater than the last accepted one of its tag, and stores it if so.
     public mutating func accepts(_ output: FleetOutput) -> Bool {

@@ -5,18 +5,18 @@ import VenueModel
 ///
 /// GeoJSON can't represent a place without coordinates. Tags on maps that aren't georeferenced, and tags without a
 /// position, are therefore left out and counted in the member `omitted`.
-public struct TagCollection: Sendable {
+package struct TagCollection: Sendable {
     /// The document in UTF-8.
-    public private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
     /// The number of features.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The number of tags without coordinates.
-    public private(set) var omitted = 0
+    package private(set) var omitted = 0
 
     /// Creates a collection.
     ///
     /// - Parameter tags: the states of the tags; the features are in the same order.
-    public init(_ tags: some Sequence<LatestOutput>) {
+    package init(_ tags: some Sequence<LatestOutput>) {
         var json = JSONWriter()
         json.beginObject()
         json.add("type", "FeatureCollection")

@@ -1,5 +1,5 @@
 /// An error of the log, the leases or the snapshots of a fleet.
-public enum FleetStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum FleetStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process has written the key since the given revision, so that nothing was written.
     case conflict(key: String)
     /// The store gave no answer in time. A write may have taken effect, or may still take effect.
@@ -13,7 +13,7 @@ public enum FleetStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     /// A stored value can't be read.
     case damaged(key: String, reason: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .conflict(let key): "\(key): another process has written it in the meantime"
         case .unavailable(let reason): "the log doesn't answer: \(reason)"
@@ -27,7 +27,7 @@ public enum FleetStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// Whether a later attempt can succeed without a change by a person.
-    public var isTransient: Bool {
+    package var isTransient: Bool {
         switch self {
         case .conflict, .unavailable: true
         case .tooLarge, .misconfigured, .notPermitted, .damaged: false

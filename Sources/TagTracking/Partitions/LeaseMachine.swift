@@ -4,21 +4,21 @@ import IndoorVocabulary
 ///
 /// Each member computes the same even shares from the list of members. It acquires free leases up to its share, renews
 /// the leases that it holds, and hands leases over that exceed its share. A lease is written by compare-and-set, and
-/// expires in the store after the time to live. A member stops its work ``Settings/margin`` earlier, counted from the
+/// expires in the store after the time to live. A member stops its work `Settings.margin` earlier, counted from the
 /// moment before it sent the latest successful renewal, by its own monotonic clock. A lease therefore never has two
 /// owners, as long as the clocks of store and member run equally fast.
-public struct LeaseMachine: Hashable, Sendable {
+package struct LeaseMachine: Hashable, Sendable {
     /// The settings of a group; equal in all members.
-    public struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// The number of leases.
-        public var count: Int
+        package var count: Int
         /// The time after which the store discards a lease that isn't renewed.
-        public var timeToLive: Duration
+        package var timeToLive: Duration
         /// The time before the end of a lease at which its owner stops.
-        public var margin: Duration
+        package var margin: Duration
 
         /// Creates the settings.
-        public init(count: Int, timeToLive: Duration = .seconds(3), margin: Duration = .milliseconds(500)) {
+        package init(count: Int, timeToLive: Duration = .seconds(3), margin: Duration = .milliseconds(500)) {
             self.count = count
             self.timeToLive = timeToLive
             self.margin = margin
@@ -26,7 +26,7 @@ public struct LeaseMachine: Hashable, Sendable {
     }
 
     /// An event that the caller reports.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// The store returned its list.
         case listed(LeaseList)
         /// It is time to renew the leases.
@@ -44,7 +44,7 @@ public struct LeaseMachine: Hashable, Sendable {
     }
 
     /// A task for the caller.
-    public enum Directive: Hashable, Sendable {
+    package enum Directive: Hashable, Sendable {
         /// Write the owner, which is empty for a free lease, if the revision hasn't changed.
         case write(index: Int, owner: String, replacing: UInt64?)
         /// Begin the work of a lease.
@@ -54,7 +54,7 @@ public struct LeaseMachine: Hashable, Sendable {
     }
 
     /// The reason to end the work of a lease.
-    public enum StopReason: String, Hashable, Sendable {
+    package enum StopReason: String, Hashable, Sendable {
         /// The lease goes to another member. Its state is stored before that.
         case handedOver
         /// Another member has the lease.
@@ -83,33 +83,33 @@ public struct LeaseMachine: Hashable, Sendable {
     }
 
     /// The name of this member, which no other process may have.
-    public let name: String
+    package let name: String
     private let settings: Settings
     private var holdings: [Int: Holding] = [:]
     private var isLeaving = false
 
     /// Creates a member without leases.
-    public init(name: String, settings: Settings) {
+    package init(name: String, settings: Settings) {
         self.name = name
         self.settings = settings
     }
 
     /// The leases whose work runs, with the time at which the work must stop unless they are renewed.
-    public var owned: [Int: Instant] {
+    package var owned: [Int: Instant] {
         holdings.compactMapValues { [.running, .handingOver].contains($0.work) ? $0.validUntil : nil }
     }
 
     /// Whether the member holds no lease, so that nothing is left to hand over.
-    public var isIdle: Bool { holdings.isEmpty }
+    package var isIdle: Bool { holdings.isEmpty }
 
     /// Returns the number of leases of a member if the group has the given members.
-    public static func share(of name: String, among members: Set<String>, count: Int) -> Int {
+    package static func share(of name: String, among members: Set<String>, count: Int) -> Int {
         let rank = members.count { $0 < name }
         return count / members.count + (rank < count % members.count ? 1 : 0)
     }
 
     /// Handles an event, and returns the tasks in order.
-    public mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
+    package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         switch event {
         case .listed(let list): return expire(at: now) + balance(list, at: now)
         case .tick: return expire(at: now) + renew()

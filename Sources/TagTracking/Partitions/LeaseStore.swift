@@ -1,5 +1,5 @@
 /// A store of leases, which expire unless their owner renews them.
-public protocol LeaseStore: Sendable {
+package protocol LeaseStore: Sendable {
     /// Returns the leases and the members of a group that have not expired.
     func list(_ group: LeaseGroup) async throws(FleetStoreError) -> LeaseList
 
@@ -20,7 +20,7 @@ public protocol LeaseStore: Sendable {
 }
 
 /// The processes that share leases.
-public enum LeaseGroup: String, Hashable, Sendable, CaseIterable {
+package enum LeaseGroup: String, Hashable, Sendable, CaseIterable {
     /// Workers, which share the partitions of the tags.
     case work
     /// Ingests, which share the groups of gateways.
@@ -28,28 +28,28 @@ public enum LeaseGroup: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The leases and members of a group.
-public struct LeaseList: Hashable, Sendable {
+package struct LeaseList: Hashable, Sendable {
     /// A stored lease.
-    public struct Lease: Hashable, Sendable {
+    package struct Lease: Hashable, Sendable {
         /// The name of the owner; empty if the lease is free.
-        public var owner: String
+        package var owner: String
         /// The revision, which increases with each write.
-        public var revision: UInt64
+        package var revision: UInt64
 
         /// Creates a lease.
-        public init(owner: String, revision: UInt64) {
+        package init(owner: String, revision: UInt64) {
             self.owner = owner
             self.revision = revision
         }
     }
 
     /// The leases by index. A lease that doesn't exist or has expired is missing.
-    public var leases: [Int: Lease]
+    package var leases: [Int: Lease]
     /// The names of the members.
-    public var members: Set<String>
+    package var members: Set<String>
 
     /// Creates a list.
-    public init(leases: [Int: Lease] = [:], members: Set<String> = []) {
+    package init(leases: [Int: Lease] = [:], members: Set<String> = []) {
         self.leases = leases
         self.members = members
     }

@@ -1,16 +1,16 @@
 import IndoorVocabulary
 
 /// A reading in the log of a fleet.
-public struct LogEntry: Hashable, Sendable {
+package struct LogEntry: Hashable, Sendable {
     /// The position in the log. Within a partition, the positions increase, but not always by 1.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The time at which the log stored the reading, by the log's clock, counted from the Unix epoch.
-    public var storedAt: Instant
+    package var storedAt: Instant
     /// The reading.
-    public var reading: TagReading
+    package var reading: TagReading
 
     /// Creates an entry.
-    public init(sequence: UInt64, storedAt: Instant, reading: TagReading) {
+    package init(sequence: UInt64, storedAt: Instant, reading: TagReading) {
         self.sequence = sequence
         self.storedAt = storedAt
         self.reading = reading

@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// A state machine that a partition's worker runs. It converts readings into outputs, and has a state from which
 /// another process can continue.
-public protocol PartitionMachine: Sendable {
+package protocol PartitionMachine: Sendable {
     /// The time at which ``advance(to:)`` has work; nil without any.
     var wakeAt: Instant? { get }
 

@@ -9,60 +9,60 @@ import IndoorVocabulary
 ///
 /// Outputs are emitted at least once: a later owner emits the outputs after the last stored state again, with its
 /// greater epoch.
-public struct PartitionRun<Machine: PartitionMachine>: Sendable {
+package struct PartitionRun<Machine: PartitionMachine>: Sendable {
     /// The settings of a run.
-    public struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// The time between two stored states, by the clock of the caller.
-        public var snapshotInterval = Duration.seconds(1)
+        package var snapshotInterval = Duration.seconds(1)
         /// The time that the machine stays behind the clock while the log has no further entries, in addition to the time
         /// that the latest reading took through ingest and log.
-        public var idleDelay = Duration.milliseconds(500)
+        package var idleDelay = Duration.milliseconds(500)
         /// The time after a start or an interruption of the log during which the machine doesn't follow the clock.
         /// During this time, an ingest appends the readings that it kept.
-        public var catchUpTime = Duration.seconds(5)
+        package var catchUpTime = Duration.seconds(5)
 
         /// Creates the settings with their defaults.
-        public init() {}
+        package init() {}
     }
 
     /// The phase of a run.
-    public enum Phase: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
         /// The claim isn't stored yet.
         case claiming
         /// The run owns the partition's state.
         case owning
-        /// The outcome of a write is unknown, until ``reconcile(_:at:)`` compares the stored state.
+        /// The outcome of a write is unknown, until `reconcile(_:at:)` compares the stored state.
         case doubtful
         /// Another owner has a greater epoch. The run emits and writes nothing more.
         case fenced(by: UInt64)
     }
 
     /// A write for the store.
-    public struct Write: Hashable, Sendable {
-        /// The bytes of a ``PartitionState``.
-        public var bytes: [UInt8]
+    package struct Write: Hashable, Sendable {
+        /// The bytes of a `PartitionState`.
+        package var bytes: [UInt8]
         /// The revision that the write replaces; nil for none.
-        public var revision: UInt64?
+        package var revision: UInt64?
     }
 
     /// The index of the partition.
-    public let partition: Int
+    package let partition: Int
     /// The name of this owner, which no other run may have.
-    public let owner: String
+    package let owner: String
     /// The phase.
-    public private(set) var phase = Phase.claiming
+    package private(set) var phase = Phase.claiming
     /// The number of this owner, greater than that of each earlier one.
-    public private(set) var epoch: UInt64
+    package private(set) var epoch: UInt64
     /// The last entry that the machine has observed; 0 for none.
-    public private(set) var sequence: UInt64
+    package private(set) var sequence: UInt64
     /// The readings that the partition's owners have observed, each counted once.
-    public private(set) var readings: UInt64
+    package private(set) var readings: UInt64
     /// The time to which the machine has advanced.
-    public private(set) var machineTime: Instant
+    package private(set) var machineTime: Instant
     /// The entries that the log has delivered again; the run has skipped them.
-    public private(set) var repeatedEntries = 0
+    package private(set) var repeatedEntries = 0
     /// The machine of the partition's tags.
-    public private(set) var machine: Machine
+    package private(set) var machine: Machine
 
     private let settings: Settings
     private var revision: UInt64?
@@ -87,7 +87,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     ///   - unixTime: the time of the wall clock.
     ///   - make: creates a machine with the epoch that continues from the snapshot; nil for one without tags.
     /// - Throws: `.damaged` if the stored state or its snapshot can't be read.
-    public init(
+    package init(
         partition: Int, continuing stored: StoredSnapshot?, owner: String, leastEpoch: UInt64,
         settings: Settings = Settings(), at now: Instant, unixTime: Instant,
         make: (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
@@ -121,7 +121,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     ///   - isLast: whether the log has no further entries at the moment. The machine then also follows the clock.
     ///   - unixTime: the time of the wall clock.
     /// - Precondition: the run owns the partition.
-    public mutating func observe(_ entries: [LogEntry], isLast: Bool, unixTime: Instant) -> [FleetOutput] {
+    package mutating func observe(_ entries: [LogEntry], isLast: Bool, unixTime: Instant) -> [FleetOutput] {
         precondition(phase == .owning, "partition \(partition) observes readings in phase \(phase)")
         for entry in entries {
             guard entry.sequence > sequence else {
@@ -152,20 +152,20 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     }
 
     /// Records that the log was not readable for a while.
-    public mutating func recordInterruption(unixTime: Instant) {
+    package mutating func recordInterruption(unixTime: Instant) {
         clockIsValidFrom = unixTime.advanced(by: settings.catchUpTime)
     }
 
     /// The time from the latest observed reading to its arrival at this worker; zero before the first entry.
-    public var lag: Duration { arrivalDelay }
+    package var lag: Duration { arrivalDelay }
 
     /// Changes values of the machine that don't come from readings, such as the offsets of the receivers.
-    public mutating func update(_ change: (inout Machine) -> Void) { change(&machine) }
+    package mutating func update(_ change: (inout Machine) -> Void) { change(&machine) }
 
     // MARK: The store
 
     /// The write that claims the partition, or that stores the state.
-    public func write() -> Write {
+    package func write() -> Write {
         let state = PartitionState(
             epoch: epoch, owner: owner, sequence: sequence, readings: readings, instant: machineTime,
             snapshot: machine.snapshot())
@@ -173,18 +173,18 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     }
 
     /// Returns whether the state should be stored now.
-    public func isSnapshotDue(at now: Instant) -> Bool {
+    package func isSnapshotDue(at now: Instant) -> Bool {
         phase == .owning && isChanged && storedAt.duration(to: now) >= settings.snapshotInterval
     }
 
     /// Makes the next state due after a minute, because the store doesn't accept one of this size.
-    public mutating func postponeSnapshot(at now: Instant) { storedAt = now.advanced(by: .seconds(60)) }
+    package mutating func postponeSnapshot(at now: Instant) { storedAt = now.advanced(by: .seconds(60)) }
 
     /// Whether the stored state lacks readings or outputs.
-    public var hasUnstoredChanges: Bool { phase == .owning && isChanged }
+    package var hasUnstoredChanges: Bool { phase == .owning && isChanged }
 
     /// Records that the store has accepted the latest write.
-    public mutating func recordStored(revision: UInt64, at now: Instant) {
+    package mutating func recordStored(revision: UInt64, at now: Instant) {
         guard phase == .claiming || phase == .owning else { return }
         phase = .owning
         self.revision = revision
@@ -193,8 +193,8 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     }
 
     /// Records that the store has refused the latest write, or hasn't answered. The run emits nothing until
-    /// ``reconcile(_:at:)``.
-    public mutating func recordFailure() {
+    /// `reconcile(_:at:)`.
+    package mutating func recordFailure() {
         guard phase == .claiming || phase == .owning else { return }
         phase = .doubtful
     }
@@ -203,7 +203,7 @@ public struct PartitionRun<Machine: PartitionMachine>: Sendable {
     ///
     /// The state is the run's own if it has the run's epoch and owner. A claim that isn't stored is made again with an
     /// epoch above the stored one, since nothing was emitted before.
-    public mutating func reconcile(_ stored: StoredSnapshot?, at now: Instant) throws(FleetStoreError) {
+    package mutating func reconcile(_ stored: StoredSnapshot?, at now: Instant) throws(FleetStoreError) {
         guard phase == .doubtful else { return }
         guard let stored else {
             // The store lost the state: the claim is made again.

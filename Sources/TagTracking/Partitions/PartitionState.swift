@@ -4,22 +4,22 @@ import IndoorVocabulary
 ///
 /// Both are one value, so that a store replaces both at once. A worker that continues from the state therefore observes
 /// each reading of the log exactly once.
-public struct PartitionState: Hashable, Sendable {
+package struct PartitionState: Hashable, Sendable {
     /// The number of the owner, which increases with each owner.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// The name of the owner.
-    public var owner: String
+    package var owner: String
     /// The last entry of the log in the snapshot; 0 for none.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The number of readings in the snapshot since the first owner.
-    public var readings: UInt64
+    package var readings: UInt64
     /// The time to which the machine has advanced, counted from the Unix epoch.
-    public var instant: Instant
+    package var instant: Instant
     /// The snapshot of the machine.
-    public var snapshot: [UInt8]
+    package var snapshot: [UInt8]
 
     /// Creates a state.
-    public init(
+    package init(
         epoch: UInt64, owner: String, sequence: UInt64, readings: UInt64, instant: Instant, snapshot: [UInt8]
     ) {
         self.epoch = epoch
@@ -34,7 +34,7 @@ public struct PartitionState: Hashable, Sendable {
     private static let mark: UInt32 = 0x0150_4C49
 
     /// The state as bytes for a store.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = BinaryWriter(reservingCapacity: snapshot.count + owner.utf8.count + 40)
         writer.write(Self.mark)
         writer.write(epoch)
@@ -50,7 +50,7 @@ public struct PartitionState: Hashable, Sendable {
     ///
     /// - Parameter key: the name of the value in errors.
     /// - Throws: `.damaged` if the bytes aren't those of a state.
-    public init(_ bytes: [UInt8], key: String) throws(FleetStoreError) {
+    package init(_ bytes: [UInt8], key: String) throws(FleetStoreError) {
         var reader = BinaryReader(bytes)
         do throws(BinaryReader.Failure) {
             guard try reader.number(UInt32.self) == Self.mark else {

@@ -4,23 +4,23 @@ import IndoorVocabulary
 ///
 /// All processes of a fleet use the same numbers, because two processes with different numbers could both handle the
 /// same tag.
-public struct Partitioning: Hashable, Sendable {
+package struct Partitioning: Hashable, Sendable {
     /// The number of partitions of the tags, in 1...1024.
-    public var partitions: Int
+    package var partitions: Int
     /// The number of groups of gateways, in 1...256.
-    public var gatewayGroups: Int
+    package var gatewayGroups: Int
 
     /// The standard numbers: 64 partitions and 16 groups of gateways.
-    public init(partitions: Int = 64, gatewayGroups: Int = 16) {
+    package init(partitions: Int = 64, gatewayGroups: Int = 16) {
         self.partitions = partitions
         self.gatewayGroups = gatewayGroups
     }
 
-    /// Returns the partition of a tag, in 0..<``partitions``.
-    public func partition(of tag: TagKey) -> Int { Self.index(of: tag.description, among: partitions) }
+    /// Returns the partition of a tag, in 0..<`partitions`.
+    package func partition(of tag: TagKey) -> Int { Self.index(of: tag.description, among: partitions) }
 
-    /// Returns the group of a gateway by the name that it reports, in 0..<``gatewayGroups``.
-    public func group(ofGateway name: String) -> Int { Self.index(of: name, among: gatewayGroups) }
+    /// Returns the group of a gateway by the name that it reports, in 0..<`gatewayGroups`.
+    package func group(ofGateway name: String) -> Int { Self.index(of: name, among: gatewayGroups) }
 
     /// Returns the FNV-1a hash of the text modulo a count.
     private static func index(of text: String, among count: Int) -> Int {
@@ -31,7 +31,7 @@ public struct Partitioning: Hashable, Sendable {
 
     /// Returns the text as one token of a subject: other characters than A-Z, a-z, 0-9, `_` and `-` are written as `=`
     /// and two hexadecimal digits for each byte of UTF-8.
-    public static func token(_ text: String) -> String {
+    package static func token(_ text: String) -> String {
         EscapedText.escaped(text, mark: UInt8(ascii: "="), plain: "_-")
     }
 }

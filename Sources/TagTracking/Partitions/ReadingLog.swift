@@ -1,5 +1,5 @@
 /// The ordered log of a fleet's readings, which persists when the processes that write and read it end.
-public protocol ReadingLog: Sendable {
+package protocol ReadingLog: Sendable {
     /// Appends readings in order, and returns after the log has acknowledged all of them.
     ///
     /// An implementation sends a reading again if an acknowledgement is missing, and gives it the same identifier, so
@@ -17,7 +17,7 @@ public protocol ReadingLog: Sendable {
 }
 
 /// A reader of one partition of a log.
-public protocol ReadingLogReader: Sendable {
+package protocol ReadingLogReader: Sendable {
     /// Waits for entries, and returns those that follow, in the order of the log.
     ///
     /// - Parameters:
@@ -30,16 +30,16 @@ public protocol ReadingLogReader: Sendable {
 }
 
 /// Consecutive entries of a partition.
-public struct LogBatch: Hashable, Sendable {
+package struct LogBatch: Hashable, Sendable {
     /// The entries.
-    public var entries: [LogEntry]
+    package var entries: [LogEntry]
     /// The entries of the partition that follow and are known to the reader.
-    public var pending: UInt64
+    package var pending: UInt64
     /// The entries whose bytes can't be read, which the reader has skipped.
-    public var damaged: Int
+    package var damaged: Int
 
     /// Creates a batch.
-    public init(entries: [LogEntry] = [], pending: UInt64 = 0, damaged: Int = 0) {
+    package init(entries: [LogEntry] = [], pending: UInt64 = 0, damaged: Int = 0) {
         self.entries = entries
         self.pending = pending
         self.damaged = damaged

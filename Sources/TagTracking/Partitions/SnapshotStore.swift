@@ -1,5 +1,5 @@
 /// A store of the partitions' states, with compare-and-set.
-public protocol SnapshotStore: Sendable {
+package protocol SnapshotStore: Sendable {
     /// Returns the state of a partition with its revision; nil before the first one.
     func load(partition: Int) async throws(FleetStoreError) -> StoredSnapshot?
 
@@ -13,14 +13,14 @@ public protocol SnapshotStore: Sendable {
 }
 
 /// A stored state of a partition.
-public struct StoredSnapshot: Hashable, Sendable {
-    /// The bytes of a ``PartitionState``.
-    public var bytes: [UInt8]
+package struct StoredSnapshot: Hashable, Sendable {
+    /// The bytes of a `PartitionState`.
+    package var bytes: [UInt8]
     /// The revision, which increases with each write.
-    public var revision: UInt64
+    package var revision: UInt64
 
     /// Creates a stored state.
-    public init(bytes: [UInt8], revision: UInt64) {
+    package init(bytes: [UInt8], revision: UInt64) {
         self.bytes = bytes
         self.revision = revision
     }

@@ -4,39 +4,39 @@ import IndoorVocabulary
 ///
 /// A gateway that never sent anything has no health, and neither has one whose name is misspelt. This type
 /// distinguishes the two cases.
-public struct GatewayActivity: Hashable, Sendable {
+package struct GatewayActivity: Hashable, Sendable {
     /// A gateway whose name the venue doesn't have.
-    public struct UnknownGateway: Hashable, Sendable {
+    package struct UnknownGateway: Hashable, Sendable {
         /// The name in its messages.
-        public var name: String
+        package var name: String
         /// The time of its latest message.
-        public var latest: Instant
+        package var latest: Instant
         /// The receiver that is probably meant; nil if no receiver has a similar name.
-        public var nearest: String?
+        package var nearest: String?
 
         /// Creates a gateway without a receiver.
-        public init(name: String, latest: Instant, nearest: String? = nil) {
+        package init(name: String, latest: Instant, nearest: String? = nil) {
             self.name = name
             self.latest = latest
             self.nearest = nearest
         }
 
         /// The problem in words, such as: unknown gateway "wating": is it "waiting"?
-        public var text: String {
+        package var text: String {
             "unknown gateway \"\(name)\"" + (nearest.map { ": is it \"\($0)\"?" } ?? "")
         }
     }
 
     /// The limit on the number of unknown gateways; those that sent most recently are kept.
-    public static let mostUnknownGateways = 100
+    package static let mostUnknownGateways = 100
 
     /// The time of the latest message of each receiver that has sent one, by its name in the venue.
-    public var latest: [String: Instant] = [:]
+    package var latest: [String: Instant] = [:]
     /// The gateways without a receiver, in the order of their names.
-    public var unknownGateways: [UnknownGateway] = []
+    package var unknownGateways: [UnknownGateway] = []
 
     /// Creates the activity of gateways that haven't sent anything.
-    public init() {}
+    package init() {}
 }
 
 /// A cache of the receivers whose names are similar to unknown names of gateways, because the search takes time in a

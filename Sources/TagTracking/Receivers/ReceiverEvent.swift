@@ -29,7 +29,7 @@ public struct ReceiverEvent: Hashable, Sendable {
     public var text: String
 
     /// Creates an event.
-    public init(receiver: String, instant: Instant, health: Health, text: String) {
+    package init(receiver: String, instant: Instant, health: Health, text: String) {
         self.receiver = receiver
         self.instant = instant
         self.health = health

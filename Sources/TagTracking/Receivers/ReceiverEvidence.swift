@@ -1,8 +1,8 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The observations about receivers that a machine makes while it locates tags, for a ``ReceiverMonitor``.
-public struct ReceiverEvidence: Sendable {
+/// The observations about receivers that a machine makes while it locates tags, for a `ReceiverMonitor`.
+package struct ReceiverEvidence: Sendable {
     /// The messages of one receiver.
     struct Messages: Sendable {
         var first: Instant
@@ -96,10 +96,10 @@ public struct ReceiverEvidence: Sendable {
     package private(set) var nodes: [Node] = []
 
     /// Creates evidence without observations.
-    public init() {}
+    package init() {}
 
     /// Whether there are no observations.
-    public var isEmpty: Bool { messages.isEmpty && samples.isEmpty && nodes.isEmpty }
+    package var isEmpty: Bool { messages.isEmpty && samples.isEmpty && nodes.isEmpty }
 
     /// Adds a message of a receiver.
     package mutating func addMessage(of receiver: Int, at instant: Instant) {

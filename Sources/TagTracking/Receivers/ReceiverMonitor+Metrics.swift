@@ -3,7 +3,7 @@ import SessionMetrics
 
 extension ReceiverMonitor {
     /// The metrics of the receivers: their number by health, and the largest learned offset.
-    public var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         let health = ReceiverEvent.Health.allCases.map { health in
             MetricFamily.Sample(
                 .number(Double(states.count { $0.health == health })), labels: [.init("health", health.rawValue)])

@@ -7,7 +7,7 @@ extension ReceiverMonitor {
     private static let version: UInt8 = 1
 
     /// Returns the state of all receivers.
-    public func snapshot() -> [UInt8] {
+    package func snapshot() -> [UInt8] {
         var writer = BinaryWriter(reservingCapacity: 1024 * receivers.count)
         writer.write(UInt16(truncatingIfNeeded: shares.trials.count))
         for number in shares.trials + shares.hits { writer.write(number) }
@@ -22,8 +22,8 @@ extension ReceiverMonitor {
     /// Creates a monitor that continues from a snapshot. Receivers that the snapshot doesn't contain are healthy; those
     /// that the venue doesn't have any more are skipped.
     ///
-    /// - Throws: ``FleetSnapshotError`` if the snapshot is damaged.
-    public init(venue: Venue, restoring snapshot: [UInt8]) throws(FleetSnapshotError) {
+    /// - Throws: `FleetSnapshotError` if the snapshot is damaged.
+    package init(venue: Venue, restoring snapshot: [UInt8]) throws(FleetSnapshotError) {
         self.init(venue: venue)
         let content = try SnapshotFrame.content(of: snapshot, kind: "ILRM", version: Self.version)
         var reader = BinaryReader(content)

@@ -15,7 +15,7 @@ import VenueModel
 /// The monitor is a value with time as an input: the same calls give the same events and offsets. An offset needs at
 /// least three tags, or two other receivers that transmit, so that a single tag never changes it. In a venue with a
 /// radio map, the survey already contains the offsets; the monitor then learns only later changes.
-public struct ReceiverMonitor: Sendable {
+package struct ReceiverMonitor: Sendable {
     /// The state of one receiver.
     struct State: Hashable, Sendable {
         var detection = ReceiverDetection()
@@ -40,10 +40,10 @@ public struct ReceiverMonitor: Sendable {
     private static let systematicDeviation = 1.5
 
     /// The receivers, in the order of the venue.
-    public let receivers: [VenueReceiver]
+    package let receivers: [VenueReceiver]
     /// The offset of each receiver in dB: the difference between its RSSI and that of the other receivers. The mean of
     /// all learned offsets is 0.
-    public private(set) var offsets: [Double]
+    package private(set) var offsets: [Double]
 
     let directory: ReceiverDirectory
     var states: [State]
@@ -55,7 +55,7 @@ public struct ReceiverMonitor: Sendable {
     private var testedPlaces: Instant?
 
     /// Creates a monitor without evidence. All receivers are healthy.
-    public init(venue: Venue) {
+    package init(venue: Venue) {
         receivers = venue.receivers
         nodeIDs = venue.receivers.map { TagKey.name($0.id).mixedHash }
         directory = ReceiverDirectory(venue.receivers)
@@ -65,19 +65,19 @@ public struct ReceiverMonitor: Sendable {
     }
 
     /// Returns the health of a receiver; nil for a name that the venue doesn't have.
-    public func health(of receiver: String) -> ReceiverEvent.Health? {
+    package func health(of receiver: String) -> ReceiverEvent.Health? {
         directory.index(of: receiver).map { states[$0].health }
     }
 
     /// The time of the latest message of each receiver, by its name.
-    public var latestMessages: [String: Instant] {
+    package var latestMessages: [String: Instant] {
         var latest: [String: Instant] = [:]
         for (receiver, state) in zip(receivers, states) { latest[receiver.id] = state.detection.latest }
         return latest
     }
 
     /// Adds a message of a receiver without readings, such as a status.
-    public mutating func observeMessage(of receiver: String, at instant: Instant) {
+    package mutating func observeMessage(of receiver: String, at instant: Instant) {
         var evidence = ReceiverEvidence()
         guard let index = directory.index(of: receiver) else { return }
         evidence.addMessage(of: index, at: instant)
@@ -87,14 +87,14 @@ public struct ReceiverMonitor: Sendable {
     /// Sets whether the clock of a receiver runs wrong, as the intake of messages determines.
     ///
     /// - Parameter error: the error in words, such as "its clock is 3,600 s ahead"; nil if the clock isn't wrong.
-    public mutating func setClockError(_ error: String?, of receiver: String) {
+    package mutating func setClockError(_ error: String?, of receiver: String) {
         if let index = directory.index(of: receiver) { states[index].clock = error }
     }
 
     /// Adds the evidence of a machine.
     ///
     /// - Precondition: the machine has the same receivers.
-    public mutating func observe(_ evidence: ReceiverEvidence) {
+    package mutating func observe(_ evidence: ReceiverEvidence) {
         for sample in evidence.samples { observe(sample) }
         for node in evidence.nodes {
             states[node.receiver].estimate.addNode(
@@ -133,7 +133,7 @@ public struct ReceiverMonitor: Sendable {
     ///
     /// - Parameter now: the time on the timeline of the readings. An instant before that of an earlier call has no
     ///   effect.
-    public mutating func advance(to now: Instant) -> [ReceiverEvent] {
+    package mutating func advance(to now: Instant) -> [ReceiverEvent] {
         guard testedHealth.map({ $0.duration(to: now) >= Self.healthInterval }) ?? true else { return [] }
         testedHealth = now
         for index in states.indices {
@@ -238,7 +238,7 @@ public struct ReceiverMonitor: Sendable {
     /// it.
     ///
     /// - Precondition: both monitors have the same receivers.
-    public func merged(with other: ReceiverMonitor) -> ReceiverMonitor {
+    package func merged(with other: ReceiverMonitor) -> ReceiverMonitor {
         precondition(receivers == other.receivers, "monitors of different venues")
         var merged = self
         for index in states.indices { merged.states[index].merge(other.states[index]) }

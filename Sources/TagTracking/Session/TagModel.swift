@@ -27,7 +27,7 @@ package final class TagModel: Sendable {
 
     /// Creates a model.
     ///
-    /// - Parameter venue: the venue, whose beacons are the receivers, see ``Venue/forTags``.
+    /// - Parameter venue: the venue, whose beacons are the receivers, see `Venue.forTags`.
     package init(venue: Venue, tagClass: FleetSettings.TagClass, tables: SharedTables) {
         self.venue = venue
         self.tagClass = tagClass

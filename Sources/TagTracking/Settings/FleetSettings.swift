@@ -48,9 +48,9 @@ public struct FleetSettings: Hashable, Sendable {
     public var unknownTags = UnknownTags.all
     /// The number of moments in which a tag outside of the register must be heard before it has a session: each at least
     /// 1 s and at most 60 s after the one before. With 1, the first reading begins the session.
-    public var unknownTagMoments = 1
+    package var unknownTagMoments = 1
     /// The recommended number of moments for places where many unknown devices with changing addresses pass by.
-    public static let standardMoments = 3
+    package static let standardMoments = 3
     /// The memory in bytes of all sessions of tags outside of the register, for each machine. Beyond it, the sessions
     /// of the least recently heard tags end, and these tags are away.
     public var unknownTagMemory = 128 << 20

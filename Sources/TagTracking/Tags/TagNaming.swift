@@ -13,7 +13,7 @@ import IndoorVocabulary
 ///
 /// A reading that contains an address together with a beacon, with an identifier of the gateway that outranks it, or
 /// with another name in the register links the address to the key of the tag. Later readings that contain the address
-/// alone then have that key. The link of a public address remains. Any other link expires after ``linkLifetime``
+/// alone then have that key. The link of a public address remains. Any other link expires after `linkLifetime`
 /// without a reading of the address, because the device may change its address. If the table is full, the least
 /// recently used link is removed.
 ///
@@ -22,7 +22,7 @@ import IndoorVocabulary
 /// certainly public or static outranks the identifier, because gateways without the identifier report the same address.
 ///
 /// The same calls give the same keys.
-public struct TagNaming: Sendable {
+package struct TagNaming: Sendable {
     private struct Link: Sendable {
         var key: TagKey
         var lastUse: Instant
@@ -32,9 +32,9 @@ public struct TagNaming: Sendable {
     }
 
     /// The time without a reading after which the link of an address that isn't public expires.
-    public static let linkLifetime = Duration.seconds(30 * 60)
+    package static let linkLifetime = Duration.seconds(30 * 60)
     /// The length of the longest name in bytes of UTF-8. A longer text isn't the name of a tag.
-    public static let longestName = NameText.longest
+    package static let longestName = NameText.longest
 
     private let registered: RegisteredNames
     private var links: RecencyTable<UInt64, Link>
@@ -42,18 +42,18 @@ public struct TagNaming: Sendable {
     /// Creates the rules without links.
     ///
     /// - Parameter linkLimit: the maximum number of links, at least 1.
-    public init(register: TagRegister = TagRegister(), linkLimit: Int = 65_536) {
+    package init(register: TagRegister = TagRegister(), linkLimit: Int = 65_536) {
         registered = RegisteredNames(register)
         links = RecencyTable(limit: linkLimit)
     }
 
     /// The number of links.
-    public var linkCount: Int { links.count }
+    package var linkCount: Int { links.count }
 
     /// Returns the key of the tag of a reading; nil if the reading contains no name of the tag.
     ///
     /// - Parameter now: the time of arrival.
-    public mutating func key(of reading: GatewayReading, at now: Instant) -> TagKey? {
+    package mutating func key(of reading: GatewayReading, at now: Instant) -> TagKey? {
         let given = reading.identifier.flatMap(Self.key(of:))
         let named = reading.name.flatMap(Self.key(of:))
         // Gateways write an unknown address as zeros.
@@ -113,8 +113,8 @@ extension TagNaming {
     /// - a UUID alone: the name of the UUID with dashes in upper case;
     /// - any other name as it is, without spaces at its ends.
     ///
-    /// - Returns: nil for an empty name, for one longer than ``longestName``, and for one with control characters of Unicode.
-    public static func key(of name: String) -> TagKey? {
+    /// - Returns: nil for an empty name, for one longer than `longestName`, and for one with control characters of Unicode.
+    package static func key(of name: String) -> TagKey? {
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") }
         let bytes = Array(name.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
         let text = String(decoding: bytes, as: UTF8.self)

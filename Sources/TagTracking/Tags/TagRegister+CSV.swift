@@ -2,7 +2,7 @@ extension TagRegister {
     /// Creates a register from a table in CSV format (RFC 4180) and UTF-8.
     ///
     /// The first line has the names of the columns in any order: `key`, which is required, `name`, `power`, `class`,
-    /// `aliases` and `mask`. An empty field is an absent value. Aliases are separated by spaces. ``TagNaming/key(of:)`` lists
+    /// `aliases` and `mask`. An empty field is an absent value. Aliases are separated by spaces. `TagNaming.key(of:)` lists
     /// the spellings of keys and aliases, and ``TagMask/init(_:)`` those of masks.
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.

@@ -4,7 +4,7 @@ extension TagRegister {
     /// Creates a register from an array of objects in JSON and UTF-8.
     ///
     /// The members of an object are `key`, which is required, `name`, `power`, `class`, `aliases`, an array of strings,
-    /// and `mask`, a string. A member without a value is absent or null. ``TagNaming/key(of:)`` lists the spellings of
+    /// and `mask`, a string. A member without a value is absent or null. `TagNaming.key(of:)` lists the spellings of
     /// keys and aliases, and ``TagMask/init(_:)`` those of masks.
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.

@@ -8,7 +8,7 @@ public struct TagRegisterError: Error, Hashable, Sendable, CustomStringConvertib
     public var message: String
 
     /// Creates an error.
-    public init(line: Int, field: String? = nil, message: String) {
+    package init(line: Int, field: String? = nil, message: String) {
         self.line = line
         self.field = field
         self.message = message

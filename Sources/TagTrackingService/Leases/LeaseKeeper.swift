@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import TagTracking
 
-/// The member of a lease group in this process: it performs the directives of ``LeaseMachine``, and runs the work of
+/// The member of a lease group in this process: it performs the directives of `LeaseMachine`, and runs the work of
 /// each lease in a task.
 package actor LeaseKeeper {
     /// The work of a lease. It ends soon after the gate no longer wants it.

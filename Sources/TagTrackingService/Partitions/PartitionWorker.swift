@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import TagTracking
 
-/// The worker of one partition at a time: it connects ``PartitionRun`` to a log, a store and a sink.
+/// The worker of one partition at a time: it connects `PartitionRun` to a log, a store and a sink.
 package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     /// The maximum number of entries of a batch. A late worker skips positions within a batch.
     private static var batchSize: Int { 2_048 }

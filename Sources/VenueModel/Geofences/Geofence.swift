@@ -154,7 +154,7 @@ public enum GeofenceError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension Geofence {
     /// The problem that prevents monitoring; nil if there is none.
-    public var problem: GeofenceError? {
+    package var problem: GeofenceError? {
         if id.isEmpty { return .noID }
         func isDuration(_ duration: Duration?) -> Bool { duration ?? .zero >= .zero }
         if !(exitMargin >= 0 && exitMargin.isFinite) { return .outOfRange(id: id, field: "exitMargin") }

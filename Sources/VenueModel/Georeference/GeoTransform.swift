@@ -56,7 +56,7 @@ public struct GeoTransform: Hashable, Sendable {
     /// between two point patterns*, IEEE TPAMI 13(4), 1991; in the plane it is a complex linear regression.
     ///
     /// - Throws: `GeoreferenceError` if the georeference is invalid.
-    public init(_ georeference: Georeference, width: Double, height: Double) throws(GeoreferenceError) {
+    package init(_ georeference: Georeference, width: Double, height: Double) throws(GeoreferenceError) {
         guard width > 0, height > 0, width.isFinite, height.isFinite else { throw .invalidNumber }
         switch georeference {
         case .center(let coordinate, let bearing):
@@ -86,7 +86,7 @@ public struct GeoTransform: Hashable, Sendable {
     }
 
     /// Returns the true course of a course on the plan, both in degrees clockwise, in [0, 360).
-    public func trueCourse(of course: Double) -> Double {
+    package func trueCourse(of course: Double) -> Double {
         let degrees = cmath_fmod(course + bearing, 360)
         return degrees < 0 ? (degrees + 360 < 360 ? degrees + 360 : 0) : degrees
     }

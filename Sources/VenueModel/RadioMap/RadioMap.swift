@@ -5,20 +5,20 @@ import IndoorVocabulary
 /// `RadioMapLearner` creates radio maps, and `SignalField` converts them to tables for positioning.
 public struct RadioMap: Hashable, Sendable {
     /// A surveyed beacon.
-    public struct Beacon: Hashable, Sendable {
+    package struct Beacon: Hashable, Sendable {
         /// The identity of the beacon.
-        public var identity: BeaconIdentity
+        package var identity: BeaconIdentity
         /// The map of the beacon, as known or learned.
-        public var mapID: MapID
+        package var mapID: MapID
         /// The point on the map, as known or learned.
-        public var point: MapPoint
+        package var point: MapPoint
         /// The height above the floor in metres; nil if unknown.
-        public var z: Double?
+        package var z: Double?
         /// The signal strength at 1 m in dBm that best fits the survey.
-        public var power: Double
+        package var power: Double
 
         /// Creates a beacon from its parts.
-        public init(identity: BeaconIdentity, mapID: MapID, point: MapPoint, z: Double? = nil, power: Double) {
+        package init(identity: BeaconIdentity, mapID: MapID, point: MapPoint, z: Double? = nil, power: Double) {
             self.identity = identity
             self.mapID = mapID
             self.point = point
@@ -28,18 +28,18 @@ public struct RadioMap: Hashable, Sendable {
     }
 
     /// The readings of one beacon at one place.
-    public struct Reading: Hashable, Sendable {
+    package struct Reading: Hashable, Sendable {
         /// Index into the radio map's `beacons`.
-        public var beacon: Int
+        package var beacon: Int
         /// The mean RSSI in dBm, normalized to the mean receiver of the survey.
-        public var rssi: Double
+        package var rssi: Double
         /// The number of received advertisements, above 0.
-        public var count: Int
+        package var count: Int
         /// The weight of the reading in the Gaussian process of its beacon and map, in 1/dB.
-        public var weight: Double
+        package var weight: Double
 
         /// Creates a reading.
-        public init(beacon: Int, rssi: Double, count: Int, weight: Double = 0) {
+        package init(beacon: Int, rssi: Double, count: Int, weight: Double = 0) {
             self.beacon = beacon
             self.rssi = rssi
             self.count = count
@@ -57,12 +57,12 @@ public struct RadioMap: Hashable, Sendable {
         public var duration: Double
         /// The standard deviation of the place along each axis in metres, 0 or more: 0 for a place specified by the
         /// surveyor, above 0 for a place estimated from an unlabelled walk.
-        public var deviation: Double
+        package var deviation: Double
         /// One reading for each received beacon, ordered by beacon.
-        public var readings: [Reading]
+        package var readings: [Reading]
 
         /// Creates a fingerprint.
-        public init(mapID: MapID, point: MapPoint, duration: Double, deviation: Double = 0, readings: [Reading]) {
+        package init(mapID: MapID, point: MapPoint, duration: Double, deviation: Double = 0, readings: [Reading]) {
             self.mapID = mapID
             self.point = point
             self.duration = duration
@@ -74,67 +74,67 @@ public struct RadioMap: Hashable, Sendable {
     /// Model parameters estimated from the survey; nil for parameters that the survey was too small to estimate.
     ///
     /// They replace the parameters of `SignalModel`, which are for venues without a survey.
-    public struct Fit: Hashable, Sendable {
+    package struct Fit: Hashable, Sendable {
         /// The signal loss through one floor in dB, 0 or more: ``SignalModel/floorLoss``.
-        public var floorLoss: Double?
+        package var floorLoss: Double?
         /// The distance in metres over which detection rates are averaged: ``SignalModel/rateLength``.
-        public var rateLength: Double?
+        package var rateLength: Double?
         /// The weight of the detection rates predicted by path loss relative to the survey's:
         /// ``SignalModel/ratePriorDetections``.
-        public var ratePriorDetections: Double?
+        package var ratePriorDetections: Double?
         /// The distance in metres around the survey places within which people are expected:
         /// ``SignalModel/supportWidth``.
-        public var supportWidth: Double?
+        package var supportWidth: Double?
         /// The relative probability of a place far from the survey, in (0, 1]: ``SignalModel/unsupportedShare``.
-        public var unsupportedShare: Double?
+        package var unsupportedShare: Double?
         /// The probability that a user is within the surveyed area, in [0, 1]. The smaller this value, the more the
         /// engine tolerates beacons that are received where the radio map excludes them, or missing where it predicts
         /// them, as it does without a survey.
-        public var coverage: Double?
+        package var coverage: Double?
         /// The attenuation of beacons behind the surveyor by the surveyor's body, as a standard deviation along each
         /// axis in dB: ``SignalModel/bodyDeviation``.
-        public var bodyDeviation: Double?
+        package var bodyDeviation: Double?
         /// The standard deviation in dB between the receivers of the survey. The receiver that is located is expected
         /// to deviate at least as much: ``SignalModel/receiverOffsetDeviation``.
-        public var receiverDeviation: Double?
+        package var receiverDeviation: Double?
         /// The receiver parameters of each device model, relative to the mean receiver of the survey, by the name in
-        /// ``SurveyRecording/device``. A session on such a device begins with these parameters; see
+        /// `SurveyRecording.device`. A session on such a device begins with these parameters; see
         /// ``LocalizationSettings/device``.
-        public var devices: [String: Receiver] = [:]
+        package var devices: [String: Receiver] = [:]
 
         /// Creates a fit without parameters.
-        public init() {}
+        package init() {}
     }
 
     /// The receiver parameters of a device model, relative to the mean receiver of the survey.
-    public struct Receiver: Hashable, Sendable {
+    package struct Receiver: Hashable, Sendable {
         /// The RSSI offset in dB, in [-50, 50]; positive for a more sensitive receiver.
-        public var offset: Double
+        package var offset: Double
         /// The standard deviation in dB of the offset between recordings of the same model, in [0, 50], caused, for
         /// example, by another unit or another pocket.
-        public var deviation: Double
+        package var deviation: Double
 
         /// Creates the parameters of a device model.
-        public init(offset: Double, deviation: Double) {
+        package init(offset: Double, deviation: Double) {
             self.offset = offset
             self.deviation = deviation
         }
     }
 
     /// The surveyed beacons, ordered by identity.
-    public var beacons: [Beacon]
+    package var beacons: [Beacon]
     /// The surveyed places with their readings.
     public var fingerprints: [Fingerprint]
     /// The path-loss exponent, shared by all beacons.
-    public var pathLossExponent: Double
+    package var pathLossExponent: Double
     /// The standard deviation in dB, beyond fast fading, of a reading from the prediction by the rest of the survey;
     /// nil if the survey was too small to estimate it.
-    public var readingDeviation: Double?
+    package var readingDeviation: Double?
     /// The model parameters estimated from the survey.
-    public var fit = Fit()
+    package var fit = Fit()
 
     /// Creates a radio map.
-    public init(
+    package init(
         beacons: [Beacon], fingerprints: [Fingerprint], pathLossExponent: Double, readingDeviation: Double? = nil
     ) {
         self.beacons = beacons

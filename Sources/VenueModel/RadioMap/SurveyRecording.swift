@@ -32,17 +32,17 @@ public struct SurveyRecording: Sendable {
     }
 
     /// The known places, ordered by instant.
-    public var waypoints: [Waypoint]
+    package var waypoints: [Waypoint]
     /// The received sightings, ordered by instant.
-    public var sightings: [Sighting]
+    package var sightings: [Sighting]
     /// The last instant of the recording.
-    public var end: Instant
+    package var end: Instant
     /// The model of the receiver; nil if unknown. The recordings of a model determine the model's receiver offset; see
-    /// ``RadioMap/Fit/devices``.
-    public var device: String?
+    /// `RadioMap.Fit.devices`.
+    package var device: String?
 
     /// Creates a survey recording. By default, its end is the last instant of a waypoint or sighting.
-    public init(waypoints: [Waypoint], sightings: [Sighting], end: Instant? = nil, device: String? = nil) {
+    package init(waypoints: [Waypoint], sightings: [Sighting], end: Instant? = nil, device: String? = nil) {
         self.waypoints = waypoints
         self.sightings = sightings
         self.device = device

@@ -15,7 +15,7 @@ public enum BeaconNaming: String, Hashable, Sendable, CaseIterable {
     case address
 
     /// Returns whether a name of this kind can express an identity.
-    public func expresses(_ identity: BeaconIdentity) -> Bool {
+    package func expresses(_ identity: BeaconIdentity) -> Bool {
         switch self {
         case .uuid, .altBeacon: true
         case .eddystoneUID: identity.eddystoneNamespace != nil

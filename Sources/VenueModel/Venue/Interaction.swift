@@ -116,7 +116,7 @@ public struct InteractionEvent: Hashable, Sendable {
     public var isEntry: Bool
 
     /// Creates an event.
-    public init(
+    package init(
         instant: Instant, unixTime: UnixTime? = nil, venueID: VenueID, interaction: Interaction, isEntry: Bool
     ) {
         self.instant = instant

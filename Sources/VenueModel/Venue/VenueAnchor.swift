@@ -20,7 +20,7 @@ public struct VenueAnchor: Hashable, Sendable {
     }
 
     /// The identity of the anchor in summaries of the venue. It depends only on the anchor's identifier.
-    public var identity: BeaconIdentity { Self.identity(of: id) }
+    package var identity: BeaconIdentity { Self.identity(of: id) }
 
     /// Returns the identity of the anchor with the given identifier.
     package static func identity(of id: String) -> BeaconIdentity { VenueReceiver.identity(for: id) }

@@ -222,7 +222,7 @@ public struct PathGraph: Hashable, Sendable {
 
 extension Area {
     /// The size of the area in m². Parts of a self-intersecting polygon can cancel each other.
-    public var squareMeters: Double {
+    package var squareMeters: Double {
         switch self {
         case .circle(_, let radius):
             return .pi * radius * radius

@@ -42,7 +42,7 @@ public struct VenueReceiver: Hashable, Sendable {
     ///
     /// The UUID consists of two 64-bit FNV-1a hashes of the name in UTF-8, as a UUID of version 8 (RFC 9562); major and
     /// minor are 0.
-    public static func identity(for id: String) -> BeaconIdentity {
+    package static func identity(for id: String) -> BeaconIdentity {
         var high = FNVHash.hash(of: id.utf8)
         // The second hash continues from the first one, so that the halves differ.
         var low = FNVHash.hash(of: id.utf8, after: high)
@@ -52,7 +52,7 @@ public struct VenueReceiver: Hashable, Sendable {
     }
 
     /// The receiver as a beacon: locating a tag reverses the radio link.
-    public var beacon: VenueBeacon {
+    package var beacon: VenueBeacon {
         VenueBeacon(
             identity: identity, mapID: mapID, point: point, z: z, measuredPower: measuredPower,
             pathLossExponent: pathLossExponent)
@@ -61,7 +61,7 @@ public struct VenueReceiver: Hashable, Sendable {
 
 extension Venue {
     /// The venue for locating tags: its receivers replace the beacons.
-    public var forTags: Venue {
+    package var forTags: Venue {
         var venue = self
         venue.beacons = receivers.map(\.beacon)
         return venue

@@ -47,7 +47,7 @@ public struct VenueSummary: Hashable, Sendable {
     public var coordinate: Coordinate?
     /// The radius in metres around `coordinate` that contains the venue; nil if unknown.
     public var radius: Double?
-    /// The beacons that are only in this venue, and its anchors by ``VenueAnchor/identity``.
+    /// The beacons that are only in this venue, and its anchors by `VenueAnchor.identity`.
     public var regions: Set<BeaconRegion>
     /// The beacons that are known by their device address, alone or in addition to their identity.
     public var addresses: [DeviceAddress: BeaconIdentity]
@@ -68,7 +68,7 @@ public struct VenueSummary: Hashable, Sendable {
 
     /// Creates the summary of a packet, with a region for each beacon and anchor of the packet and for each beacon of its
     /// radio map.
-    public init(of venue: Venue) {
+    package init(of venue: Venue) {
         let addressed = venue.beacons.compactMap { beacon in beacon.address.map { ($0, beacon.identity) } }
         let surveyed = venue.radioMap?.beacons.map(\.identity) ?? []
         let identities = venue.beacons.map(\.identity) + surveyed + venue.anchors.map(\.identity)

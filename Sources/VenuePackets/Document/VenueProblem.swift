@@ -20,7 +20,7 @@ public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
     public var message: String
 
     /// Creates a problem.
-    public init(severity: Severity, path: String, message: String) {
+    package init(severity: Severity, path: String, message: String) {
         self.severity = severity
         self.path = path
         self.message = message
@@ -46,7 +46,7 @@ public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertib
     public var problems: [VenueProblem]
 
     /// Creates an error.
-    public init(file: String, problems: [VenueProblem]) {
+    package init(file: String, problems: [VenueProblem]) {
         self.file = file
         self.problems = problems
     }

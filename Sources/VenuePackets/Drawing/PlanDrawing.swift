@@ -4,11 +4,11 @@ import VenueModel
 /// The image of a floor's plan, from which a map of a new venue is made.
 public struct PlanDrawing: Hashable, Sendable {
     /// The image.
-    public let image: PlanImage
+    package let image: PlanImage
     /// Width of the image in pixels.
-    public let width: Int
+    package let width: Int
     /// Height of the image in pixels.
-    public let height: Int
+    package let height: Int
     /// The scale.
     public let scale: PlanScale
     private let format: PictureFormat
@@ -22,9 +22,9 @@ public struct PlanDrawing: Hashable, Sendable {
     /// A point of the image with its coordinate.
     public struct ControlPoint: Hashable, Sendable {
         /// The point of the image.
-        public var pixel: PixelPoint
+        package var pixel: PixelPoint
         /// The same place on Earth.
-        public var coordinate: Coordinate
+        package var coordinate: Coordinate
 
         /// Creates a control point.
         public init(pixel: PixelPoint, coordinate: Coordinate) {
@@ -69,7 +69,7 @@ public struct PlanDrawing: Hashable, Sendable {
     }
 
     /// Returns whether both images have the same size and scale, so that the same control points can apply to both.
-    public func hasFrame(of other: PlanDrawing) -> Bool {
+    package func hasFrame(of other: PlanDrawing) -> Bool {
         width == other.width && height == other.height && scale.metersPerPixel == other.scale.metersPerPixel
     }
 

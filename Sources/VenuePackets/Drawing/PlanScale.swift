@@ -5,7 +5,7 @@ public struct PlanScale: Hashable, Sendable {
     /// Metres in the building per pixel of the image.
     public let metersPerPixel: Double
     /// The relative change of all distances, in (0, 1], if one of the points is wrong by one pixel.
-    public let errorPerPixel: Double
+    package let errorPerPixel: Double
 
     /// Creates a scale.
     ///
@@ -30,7 +30,7 @@ public struct PlanScale: Hashable, Sendable {
     }
 
     /// Returns the point of the map at a point of the image.
-    public func point(at pixel: PixelPoint) -> MapPoint {
+    package func point(at pixel: PixelPoint) -> MapPoint {
         MapPoint(x: pixel.x * metersPerPixel, y: pixel.y * metersPerPixel)
     }
 }

@@ -10,7 +10,7 @@ import VenueModel
 /// apostrophe: OWASP, *CSV Injection*.
 public struct CSVWriter: Sendable {
     /// The names of the columns.
-    public static let columns = [
+    package static let columns = [
         "time", "t", "kind", "venueId", "mapId", "map", "level", "x", "y", "radius", "latitude", "longitude",
         "altitude",
         "room", "course", "speed", "floorCertainty",

@@ -71,7 +71,7 @@ public struct GeoJSONWriter: Sendable {
     /// can.
     ///
     /// - Throws: `GeoJSONError` if no map has a valid georeference.
-    public func check(_ venue: Venue) throws(GeoJSONError) {
+    package func check(_ venue: Venue) throws(GeoJSONError) {
         guard frame == .geographic else { return }
         var failure = GeoJSONError.notGeoreferenced(venue.maps.map(\.id))
         for map in venue.maps {
@@ -105,11 +105,11 @@ public struct GeoJSONWriter: Sendable {
 /// A position of a device at a point in time.
 public struct GeoJSONPlace: Hashable, Sendable {
     /// The time.
-    public var instant: Instant
+    package var instant: Instant
     /// The map.
-    public var mapID: MapID
+    package var mapID: MapID
     /// The point on that map.
-    public var point: MapPoint
+    package var point: MapPoint
 
     /// Creates a place.
     public init(instant: Instant, mapID: MapID, point: MapPoint) {

@@ -10,7 +10,7 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
     public var problems: [VenueProblem]
 
     /// Creates an error.
-    public init(file: String, problems: [VenueProblem]) {
+    package init(file: String, problems: [VenueProblem]) {
         self.file = file
         self.problems = problems
     }

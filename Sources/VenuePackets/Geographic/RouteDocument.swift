@@ -31,7 +31,7 @@ public struct RouteDocument: Hashable, Sendable {
         public var floor: Int
 
         /// Creates a point.
-        public init(coordinate: Coordinate, floor: Int) {
+        package init(coordinate: Coordinate, floor: Int) {
             self.coordinate = coordinate
             self.floor = floor
         }
@@ -49,7 +49,7 @@ public struct RouteDocument: Hashable, Sendable {
         public var direction: Double
 
         /// Creates a leg.
-        public init(begin: Point, end: Point, length: Double, direction: Double) {
+        package init(begin: Point, end: Point, length: Double, direction: Double) {
             self.begin = begin
             self.end = end
             self.length = length
@@ -61,7 +61,7 @@ public struct RouteDocument: Hashable, Sendable {
     public var legs: [Leg]
 
     /// Creates a document.
-    public init(legs: [Leg]) { self.legs = legs }
+    package init(legs: [Leg]) { self.legs = legs }
 
     /// Creates the document of a route through a venue.
     ///

@@ -7,13 +7,13 @@ import VenueModel
 ///     let bytes = GPXWriter().document(of: walk)
 public struct Walk: Sendable {
     /// The venue of the positions.
-    public var venue: Venue
+    package var venue: Venue
     /// The positions in the venue, in order of time.
-    public var positions: [Position]
+    package var positions: [Position]
     /// The positions outside the venue, in order of time.
-    public var outdoorPositions: [OutdoorPosition]
+    package var outdoorPositions: [OutdoorPosition]
     /// The wall clock of the instants; nil if it is unknown. Without it, the files have no times.
-    public var wallClock: WallClock?
+    package var wallClock: WallClock?
 
     /// Creates a walk.
     public init(

@@ -10,11 +10,11 @@ import VenueModel
 /// The format has neither beacons nor plan images: a survey and an installer add those.
 public struct IMDFImporter: Sendable {
     /// The number of the venue; nil derives it from the venue's id in the archive.
-    public var venueID: VenueID?
+    package var venueID: VenueID?
     /// The version of the packet.
-    public var version: Int
+    package var version: Int
     /// The language of names as a BCP 47 tag, such as `en` or `zh-Hant`; nil for the archive's own.
-    public var language: String?
+    package var language: String?
 
     /// Called with the steps of work that a conversion took.
     private let didConvert: @Sendable (Int) -> Void
@@ -104,7 +104,7 @@ public struct IMDFProblem: Hashable, Sendable, CustomStringConvertible {
     public var message: String
 
     /// Creates a problem.
-    public init(file: String, path: String, message: String) {
+    package init(file: String, path: String, message: String) {
         self.file = file
         self.path = path
         self.message = message
@@ -121,7 +121,7 @@ public struct IMDFError: Error, Hashable, Sendable, CustomStringConvertible {
     public var problems: [IMDFProblem]
 
     /// Creates an error.
-    public init(archive: String, problems: [IMDFProblem]) {
+    package init(archive: String, problems: [IMDFProblem]) {
         self.archive = archive
         self.problems = problems
     }

@@ -20,7 +20,7 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
         public var reason: String
 
         /// Creates a remark.
-        public init(featureType: String, id: String, outcome: Outcome, reason: String) {
+        package init(featureType: String, id: String, outcome: Outcome, reason: String) {
             self.featureType = featureType
             self.id = id
             self.outcome = outcome
@@ -29,18 +29,18 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// An object of the packet and the feature that it comes from.
-    public struct Identity: Hashable, Sendable {
+    package struct Identity: Hashable, Sendable {
         /// The kind of object: `venue`, `map`, `room`, `poi`, `fence` or `node`.
-        public var kind: String
+        package var kind: String
         /// The number in the packet.
-        public var number: Int
+        package var number: Int
         /// The feature's type.
-        public var featureType: String
+        package var featureType: String
         /// The feature's id in the archive, in lower case.
-        public var id: String
+        package var id: String
 
         /// Creates an entry.
-        public init(kind: String, number: Int, featureType: String, id: String) {
+        package init(kind: String, number: Int, featureType: String, id: String) {
             self.kind = kind
             self.number = number
             self.featureType = featureType
@@ -51,10 +51,10 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
     /// The remarks in the order of the import.
     public var remarks: [Remark] = []
     /// The numbers of the packet with their features.
-    public var identities: [Identity] = []
+    package var identities: [Identity] = []
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
 
     /// One line per feature type, outcome and reason, with the number of features and their first ids, such as
     /// `changed: 2 units, each: it has no name: it is named after its occupants (…)`.

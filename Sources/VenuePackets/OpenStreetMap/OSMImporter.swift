@@ -11,11 +11,11 @@ import VenueModel
 /// OpenStreetMap Wiki.
 public struct OSMImporter: Sendable {
     /// The number of the venue; nil derives it from the id of the building.
-    public var venueID: VenueID?
+    package var venueID: VenueID?
     /// The version of the packet.
-    public var version: Int
+    package var version: Int
     /// The language of names as a BCP 47 tag, such as `en` for `name:en`; nil for the tag `name`.
-    public var language: String?
+    package var language: String?
 
     /// Called with the steps of work that a conversion took.
     private let didConvert: @Sendable (Int) -> Void
@@ -92,7 +92,7 @@ public struct OSMProblem: Hashable, Sendable, CustomStringConvertible {
     public var message: String
 
     /// Creates a problem.
-    public init(line: Int?, element: String, message: String) {
+    package init(line: Int?, element: String, message: String) {
         self.line = line
         self.element = element
         self.message = message
@@ -112,7 +112,7 @@ public struct OSMError: Error, Hashable, Sendable, CustomStringConvertible {
     public var problems: [OSMProblem]
 
     /// Creates an error.
-    public init(file: String, problems: [OSMProblem]) {
+    package init(file: String, problems: [OSMProblem]) {
         self.file = file
         self.problems = problems
     }

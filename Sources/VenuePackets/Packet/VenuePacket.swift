@@ -5,7 +5,7 @@ import VenueModel
 /// A venue packet that was read: the venue, the location of its files, and warnings.
 public struct VenuePacket: Hashable, Sendable {
     /// The container of the packet's files.
-    public enum Storage: Hashable, Sendable {
+    package enum Storage: Hashable, Sendable {
         /// A folder, with its absolute path.
         case folder(String)
         /// A zip, with its absolute path.
@@ -15,9 +15,9 @@ public struct VenuePacket: Hashable, Sendable {
     /// The venue; its image and tile paths are relative to the packet, as written.
     public var venue: Venue
     /// The container of the packet's files.
-    public var storage: Storage
+    package var storage: Storage
     /// The path of the radio map within the packet; nil if there is none.
-    public var radioMapPath: String?
+    package var radioMapPath: String?
     /// Probable mistakes that don't prevent the use of the packet.
     public var warnings: [VenueProblem]
 
@@ -26,7 +26,7 @@ public struct VenuePacket: Hashable, Sendable {
     /// The files of a folder get absolute paths. The image and tile files of a zip are unpacked into
     /// `unpackingFolder/ID-VERSION/`; without that folder, their paths are nil.
     /// - Throws: `VenuePacketError` if a file cannot be unpacked.
-    public func localVenue(unpackingInto unpackingFolder: String? = nil) throws(VenuePacketError) -> Venue {
+    package func localVenue(unpackingInto unpackingFolder: String? = nil) throws(VenuePacketError) -> Venue {
         switch storage {
         case .folder(let path):
             return resolved { path + "/" + $0 }

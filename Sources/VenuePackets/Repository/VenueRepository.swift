@@ -134,7 +134,7 @@ public actor VenueRepository: VenueSource {
     ///
     /// The folder exists as long as the venue is the last one that was returned for a session or by
     /// `venue(_:progress:)`.
-    public func storedPacket(of id: VenueID) -> String? { cache.newest(of: id)?.packetPath }
+    package func storedPacket(of id: VenueID) -> String? { cache.newest(of: id)?.packetPath }
 
     private func prepare() throws(VenueRepositoryError) {
         guard !isPrepared else { return }
@@ -276,11 +276,11 @@ extension VenueRepository {
 /// A packet that is part of a program, for a first start without a network.
 public struct BundledPacket: Hashable, Sendable {
     /// The path of the packet: a folder or its zip.
-    public var path: String
+    package var path: String
     /// The packet's venue.
-    public var venueID: VenueID
+    package var venueID: VenueID
     /// The packet's version; the packet is read only if this is higher than the stored version.
-    public var version: Int
+    package var version: Int
 
     /// Describes a packet without reading it.
     public init(path: String, venueID: VenueID, version: Int) {

@@ -23,14 +23,14 @@ public struct FingerprintDocument: Hashable, Sendable {
     }
 
     /// A beacon among the beacons of one UUID.
-    public struct Beacon: Hashable, Sendable, Comparable {
+    package struct Beacon: Hashable, Sendable, Comparable {
         /// The major number.
-        public var major: UInt16
+        package var major: UInt16
         /// The minor number.
-        public var minor: UInt16
+        package var minor: UInt16
 
         /// Creates an identifier.
-        public init(major: UInt16, minor: UInt16) {
+        package init(major: UInt16, minor: UInt16) {
             self.major = major
             self.minor = minor
         }
@@ -44,43 +44,43 @@ public struct FingerprintDocument: Hashable, Sendable {
 
         var text: String { "\(major)_\(minor)" }
 
-        public static func < (left: Beacon, right: Beacon) -> Bool {
+        package static func < (left: Beacon, right: Beacon) -> Bool {
             (left.major, left.minor) < (right.major, right.minor)
         }
     }
 
     /// The readings of one moment.
-    public struct Moment: Hashable, Sendable {
+    package struct Moment: Hashable, Sendable {
         /// Milliseconds since the beginning of the fingerprint.
-        public var milliseconds: Double
+        package var milliseconds: Double
         /// The RSSI of each beacon in dBm.
-        public var rssi: [Beacon: Double]
+        package var rssi: [Beacon: Double]
 
         /// Creates a moment.
-        public init(milliseconds: Double, rssi: [Beacon: Double]) {
+        package init(milliseconds: Double, rssi: [Beacon: Double]) {
             self.milliseconds = milliseconds
             self.rssi = rssi
         }
     }
 
     /// The fingerprint's identifier.
-    public var id: String
+    package var id: String
     /// The fingerprint's identifier on a server; nil if it has none.
-    public var cloudID: String?
+    package var cloudID: String?
     /// The fingerprint's origin.
     public var kind: Kind
     /// The device type of the receiver.
-    public var deviceType: String
+    package var deviceType: String
     /// The user who trained the fingerprint.
-    public var user: String
+    package var user: String
     /// The beacons that were installed at the time.
-    public var beaconsAtCreation: Set<Beacon>
+    package var beaconsAtCreation: Set<Beacon>
     /// The readings, in order of time.
-    public var moments: [Moment]
+    package var moments: [Moment]
     /// The time of creation, in milliseconds since 1970, UTC.
-    public var createdAt: Double
+    package var createdAt: Double
     /// The time of the last change, in milliseconds since 1970, UTC.
-    public var updatedAt: Double
+    package var updatedAt: Double
 
     /// Creates a document of a fingerprint's samples in one placement; beacons with a UUID other than the region's are
     /// omitted.

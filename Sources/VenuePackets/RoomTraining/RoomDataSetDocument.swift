@@ -20,7 +20,7 @@ public struct RoomDataSetDocument: Hashable, Sendable {
     /// The name of the receiving device; nil if the document has none.
     public var device: String?
     /// A remark about the data set; nil if there is none.
-    public var annotation: String?
+    package var annotation: String?
     /// The houses, by identifier.
     public var spheres: [Sphere]
 

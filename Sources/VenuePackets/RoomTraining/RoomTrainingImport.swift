@@ -33,7 +33,7 @@ public enum RoomTrainingImport: Sendable {
     /// Returns whether a document names its rooms; otherwise `read` requires a room.
     ///
     /// - Throws: `TrainingFileError` if the document isn't JSON.
-    public static func tellsRooms(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> Bool {
+    package static func tellsRooms(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> Bool {
         guard case .object(let fields) = try tree(of: bytes, named: name) else { return false }
         return fields["data"] == nil
     }

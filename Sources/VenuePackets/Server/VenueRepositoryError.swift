@@ -144,7 +144,7 @@ extension VenueRepositoryError: ClassifiedError {
 
 extension LocalizationError {
     /// Creates a session's error: its message is one line, its cause lists the problems of a catalogue or packet.
-    public init(_ error: VenueRepositoryError) {
+    package init(_ error: VenueRepositoryError) {
         let code: Code =
             switch error {
             case .badServer: .critical

@@ -6,13 +6,13 @@ public struct VenueServer: Hashable, Sendable {
     static let catalogueFile = "catalogue.json"
 
     /// The URL of the folder with the catalogue, without a trailing slash.
-    public let url: String
+    package let url: String
     /// The credentials; nil for a server without authentication.
-    public let credentials: VenueServerCredentials?
+    package let credentials: VenueServerCredentials?
     /// The path of a file with the certificates (PEM) of trusted authorities; nil for those of the system.
-    public let certificateAuthority: String?
+    package let certificateAuthority: String?
     /// The timeouts and retries of requests.
-    public let patience: RetryPolicy
+    package let patience: RetryPolicy
 
     /// Describes a server.
     ///

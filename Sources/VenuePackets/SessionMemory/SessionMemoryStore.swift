@@ -47,7 +47,7 @@ public struct SessionMemoryStore: Sendable {
     }
 
     /// The age of a memory whose age is unknown: its position is too old, its calibration is still usable.
-    public static let unknownAge = Duration.seconds(365 * 86_400)
+    package static let unknownAge = Duration.seconds(365 * 86_400)
 
     private static let format = "indoor-localization-memory"
     private static let version = 1
@@ -55,12 +55,12 @@ public struct SessionMemoryStore: Sendable {
     private static let limit = 16_777_216
 
     /// The folder.
-    public let folder: String
+    package let folder: String
     private let lock: OpenFile
     private let clock: MachineClock
 
     /// The file with the memory.
-    public var path: String { folder + "/memory.json" }
+    package var path: String { folder + "/memory.json" }
 
     /// Opens the folder, which is created if it is missing.
     ///
