@@ -6,24 +6,24 @@ import IndoorVocabulary
 /// The solver uses Levenberg–Marquardt on r = P − 10·n·log₁₀ d, with Huber weights. Sources: D. W. Marquardt, *An
 /// Algorithm for Least-Squares Estimation of Nonlinear Parameters*, 1963; P. J. Huber, *Robust Estimation of a Location
 /// Parameter*, 1964.
-package struct Trilateration: Sendable {
+public struct Trilateration: Sendable {
     /// The reading of a beacon with a known position.
-    package struct Reading: Hashable, Sendable {
+    public struct Reading: Hashable, Sendable {
         /// Position of the beacon.
-        package var point: MapPoint
+        public var point: MapPoint
         /// Height difference between beacon and device in metres.
-        package var height: Double
+        public var height: Double
         /// Signal strength at 1 m in dBm.
-        package var power: Double
+        public var power: Double
         /// Path-loss exponent.
-        package var exponent: Double
+        public var exponent: Double
         /// Measured RSSI in dBm.
-        package var rssi: Double
+        public var rssi: Double
         /// Standard deviation of the RSSI in dB, above 0.
-        package var deviation: Double
+        public var deviation: Double
 
         /// Creates a reading.
-        package init(
+        public init(
             point: MapPoint, height: Double = 1, power: Double, exponent: Double = 2, rssi: Double,
             deviation: Double = 5
         ) {
@@ -37,18 +37,18 @@ package struct Trilateration: Sendable {
     }
 
     /// A position with its uncertainty.
-    package struct Solution: Hashable, Sendable {
+    public struct Solution: Hashable, Sendable {
         /// The position with the smallest residuals.
-        package var point: MapPoint
+        public var point: MapPoint
         /// Variance of x in m².
-        package var varianceX: Double
+        public var varianceX: Double
         /// Variance of y in m².
-        package var varianceY: Double
+        public var varianceY: Double
         /// Covariance of x and y in m².
-        package var covariance: Double
+        public var covariance: Double
 
         /// The 68 % error radius in metres around `point`, if the errors are normal.
-        package var radius: Double { 1.07 * (varianceX + varianceY).squareRoot() }
+        public var radius: Double { 1.07 * (varianceX + varianceY).squareRoot() }
     }
 
     /// Number of standard deviations beyond which a residual contributes linearly instead of quadratically.
@@ -68,7 +68,7 @@ package struct Trilateration: Sendable {
     /// Returns the position; nil with fewer than three readings, or if they don't determine both coordinates.
     ///
     /// - Parameter readings: at least three, of beacons that aren't all on one line.
-    package static func solve(_ readings: [Reading]) -> Solution? {
+    public static func solve(_ readings: [Reading]) -> Solution? {
         guard readings.count >= 3, spanPlane(readings) else { return nil }
         var point = start(readings)
         var damping = 1e-2

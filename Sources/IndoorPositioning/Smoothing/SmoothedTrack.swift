@@ -1,21 +1,21 @@
 import IndoorVocabulary
 
 /// The track of a device during a recording, estimated from all of the recording's readings.
-package struct SmoothedTrack: Sendable {
+public struct SmoothedTrack: Sendable {
     /// The estimated position at one instant.
-    package struct Look: Hashable, Sendable {
+    public struct Look: Hashable, Sendable {
         /// The instant of the estimate.
-        package var instant: Instant
+        public var instant: Instant
         /// The most probable map.
-        package var mapID: MapID
+        public var mapID: MapID
         /// The probability of the map, in [0, 1].
-        package var probability: Double
+        public var probability: Double
         /// The position on the map, with its 68 % radius.
-        package var estimate: PositioningEngine.Estimate
+        public var estimate: PositioningEngine.Estimate
     }
 
     /// The estimates, ordered by instant and half a second apart while there are readings.
-    package let looks: [Look]
+    public let looks: [Look]
 
     /// Maximum gap in seconds between readings in which the track is interpolated.
     static let longestGap = 600.0
@@ -24,7 +24,7 @@ package struct SmoothedTrack: Sendable {
     /// maps, it returns the nearer estimate in time.
     ///
     /// The result is nil before the first estimate, after the last one, and in a gap of more than ten minutes.
-    package func look(at instant: Instant) -> Look? {
+    public func look(at instant: Instant) -> Look? {
         guard let first = looks.first, let last = looks.last, instant >= first.instant, instant <= last.instant else {
             return nil
         }

@@ -19,7 +19,7 @@ import VenueModel
 ///
 /// Memory grows with the recording: about 16 MB per hour for the beliefs, and 150 bytes for each sighting. Smoothing
 /// takes slightly more than twice the time of the engine alone.
-package struct TrackSmoother: Sendable {
+public struct TrackSmoother: Sendable {
     private let field: SignalField
     private let venue: Venue
     private var settings: PositioningSettings
@@ -43,7 +43,7 @@ package struct TrackSmoother: Sendable {
     ///   - settings: the settings of both engines; the smoother uses the particle filter regardless of the method.
     ///   - device: the model of the recording device, as in ``LocalizationSettings/device``; nil if unknown.
     ///   - seed: the seed of all random numbers; the same seed gives the same track.
-    package init(
+    public init(
         venue: Venue, settings: PositioningSettings = PositioningSettings(), device: String? = nil, seed: UInt64 = 0
     ) {
         self.init(
@@ -67,7 +67,7 @@ package struct TrackSmoother: Sendable {
 
     /// Adds the recording's next reading; a reading that is earlier than the last one is treated as simultaneous with
     /// it.
-    package mutating func observe(_ reading: SensorReading) {
+    public mutating func observe(_ reading: SensorReading) {
         var reading = reading
         reading.instant = max(last ?? reading.instant, reading.instant)
         let now = reading.instant
@@ -91,7 +91,7 @@ package struct TrackSmoother: Sendable {
     }
 
     /// Ends the recording and returns its track; the track is empty if no beacon of the venue was detected.
-    package consuming func finish() -> SmoothedTrack {
+    public consuming func finish() -> SmoothedTrack {
         guard let end = last else { return SmoothedTrack(looks: []) }
         look(at: end)
         var backward = PositioningEngine(venue: venue, field: field, settings: settings, seed: ~seed)
