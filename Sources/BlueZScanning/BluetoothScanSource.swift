@@ -99,11 +99,11 @@ public struct BluetoothScanSource: TimedScanSource {
     ///
     /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
     /// function before the program exits.
-    package func released() async { await release() }
+    public func released() async { await release() }
 
     /// Starts to scan.
     ///
-    /// The stream throws the errors of the streams of `HCIScanSource` and `BlueZScanSource`.
+    /// The stream throws `BluetoothError` if no route can be used.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         source.readings()
     }

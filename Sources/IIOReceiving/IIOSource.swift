@@ -20,7 +20,7 @@ public struct IIOSource: ScanSource, Hashable {
     /// The range of rates in samples a second.
     package static let rates = 1.0...200
 
-    /// The number of motion samples a second, within `rates`. The source polls at this rate; a buffer uses the lowest
+    /// The number of motion samples a second, in 1...200. The source polls at this rate; a buffer uses the lowest
     /// rate of the device that isn't below it. The source polls pressure at most ten times a second.
     package var rate: Double {
         didSet { rate = Self.inRange(rate) }
@@ -38,7 +38,7 @@ public struct IIOSource: ScanSource, Hashable {
     /// Creates a source. The source reads nothing until `readings()` is called.
     ///
     /// - Parameters:
-    ///   - rate: The number of motion samples a second, clamped to `rates`.
+    ///   - rate: The number of motion samples a second, clamped to 1...200.
     ///   - usesBuffers: Whether the source uses the buffers of devices that have one.
     ///   - isAccelerationInverted: Whether the driver reports acceleration with the opposite sign.
     ///   - devices: The folder of all devices; another folder for tests.

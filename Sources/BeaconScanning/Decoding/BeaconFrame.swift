@@ -43,8 +43,8 @@ public struct BeaconFrame: Hashable, Sendable {
     /// Signal strength at 1 m in dBm. Eddystone-UID sends the signal strength at 0 m, from which decoding subtracts 41
     /// dB.
     ///
-    /// The decoded value is nil if it is not in `Format.plausiblePowers`: beacons that were never calibrated send 0
-    /// or a positive number. Their identity is nevertheless valid.
+    /// The decoded value is nil if it is outside -127...-1 dBm, or for Eddystone-UID outside -141 to -21 dBm: beacons
+    /// that were never calibrated send 0 or a positive number. Their identity is nevertheless valid.
     public var measuredPower: Int?
 
     /// Creates a frame from its parts without checking them.

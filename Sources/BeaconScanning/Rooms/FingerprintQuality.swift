@@ -33,9 +33,9 @@ public struct FingerprintQuality: Hashable, Sendable {
 
     /// A reason, derived from measurements, why a classifier can't recognize a room reliably.
     public enum Shortcoming: String, Hashable, Sendable, CaseIterable {
-        /// There are fewer than `FingerprintQuality.neededSamples`: train the room longer.
+        /// There are fewer than 30 samples: train the room longer.
         case samples
-        /// More than a fifth of the samples have fewer than `FingerprintQuality.neededBeacons` beacons: place beacons
+        /// More than a fifth of the samples have fewer than 3 beacons: place beacons
         /// nearer, because a classifier gives no answer for a scan with so few beacons.
         case beacons
     }

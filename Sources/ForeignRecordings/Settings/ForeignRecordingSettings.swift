@@ -30,7 +30,8 @@ public struct ForeignRecordingSettings: Sendable {
 
 /// The content of a column of a CSV file.
 public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
-    /// The time; see `ForeignRecordingReader`.
+    /// The time: a number, or a text in ISO 8601. A number from 10^11 on counts milliseconds, from 10^14 on
+    /// microseconds, from 10^17 on nanoseconds, and below 10^11 seconds.
     case time
     /// The received signal strength in dBm.
     case rssi

@@ -28,7 +28,7 @@ package struct SurveyReviewSettings: Hashable, Sendable {
 
 /// A review of a radio survey: missing places, suspicious beacons, and readings that contradict each other.
 ///
-/// The review needs only the radio map that `RadioMapLearner` returns. `HeldOutSurvey` measures the error of positions.
+/// The review needs only the radio map that `RadioMapLearner` returns.
 public struct SurveyReview: Hashable, Sendable {
     /// A place whose readings contradict those of its neighbours.
     public struct Contradiction: Hashable, Sendable {

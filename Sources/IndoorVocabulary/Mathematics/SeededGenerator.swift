@@ -4,7 +4,7 @@ import CMath
 ///
 /// SplitMix64. Source: G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*,
 /// OOPSLA 2014.
-package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
+public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     /// The state; each draw adds `step` and then computes its number from the state.
     package private(set) var state: UInt64
 
@@ -12,9 +12,9 @@ package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     package static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     /// Creates a generator. The same seed produces the same sequence.
-    package init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
-    package mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= Self.step
         return Self.mix(state)
     }
@@ -27,7 +27,7 @@ package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     }
 
     /// Returns a uniformly distributed number in [0, 1).
-    package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+    public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// Skips draws that were made through `ahead`.
     package mutating func skip(_ draws: Int) { state &+= UInt64(truncatingIfNeeded: draws) &* Self.step }

@@ -38,7 +38,7 @@ public struct Quaternion: Hashable, Sendable {
     }
 
     /// Returns the rotated vector. The length of the quaternion has no effect; if it is zero, the vector is unchanged.
-    package func rotate(_ vector: Vector3) -> Vector3 {
+    public func rotate(_ vector: Vector3) -> Vector3 {
         let norm = w * w + x * x + y * y + z * z
         guard norm > 0 else { return vector }
         let s = 2 / norm

@@ -17,17 +17,17 @@ public struct MapPoint: Hashable, Sendable {
     public func distance(to other: MapPoint) -> Double { cmath_hypot(x - other.x, y - other.y) }
 
     /// Returns the sum of a point and a displacement, or of two displacements.
-    package static func + (left: MapPoint, right: MapPoint) -> MapPoint {
+    public static func + (left: MapPoint, right: MapPoint) -> MapPoint {
         MapPoint(x: left.x + right.x, y: left.y + right.y)
     }
 
     /// Returns the displacement from `right` to `left`.
-    package static func - (left: MapPoint, right: MapPoint) -> MapPoint {
+    public static func - (left: MapPoint, right: MapPoint) -> MapPoint {
         MapPoint(x: left.x - right.x, y: left.y - right.y)
     }
 
     /// Returns the displacement multiplied by `factor`.
-    package static func * (point: MapPoint, factor: Double) -> MapPoint {
+    public static func * (point: MapPoint, factor: Double) -> MapPoint {
         MapPoint(x: point.x * factor, y: point.y * factor)
     }
 

@@ -55,7 +55,7 @@ public struct PlanLayer: Sendable {
     /// The width of lines or the diameter of points, in pixels.
     package var size: Double
     /// Whether points have an outline in the colour of the page, which separates them from a heat map.
-    package var isOutlined = false
+    public var isOutlined = false
 
     /// Creates a layer.
     public init(_ name: String, _ form: Form, color: FigureColor, size: Double = 2) {

@@ -9,13 +9,13 @@ import IndoorVocabulary
 /// An intake handles a message in these steps:
 /// 1. A retained message is dropped, because it can have any age.
 /// 2. ``GatewayDecoder`` decodes it. An invalid message is counted, and ``problems`` has its error.
-/// 3. `TagNaming` gives each reading the key of its tag, and the settings determine whether tags outside of the register pass.
-/// 4. The receiver's `GatewayClock` gives the time; without a clock, it is that of arrival. Late readings are dropped.
-/// 5. A tag outside of the register must be heard several times, see `FleetSettings.unknownTagMoments`.
+/// 3. Each reading gets the key of its tag, and the settings determine whether tags outside of the register pass.
+/// 4. The receiver's clock gives the time; without a clock, it is that of arrival. Late readings are dropped.
+/// 5. A tag outside of the register must be heard several times, see ``FleetSettings/unknownTagMoments``.
 /// 6. Each advertisement counts once: duplicates are dropped. Filtered RSSIs pass with their windows.
 ///
-/// The memory is limited for any input: each table removes its least recently used entries, see `Limits`. Messages in
-/// the same order give the same readings.
+/// The memory is limited for any input: each table removes its least recently used entries. Messages in the same order
+/// give the same readings.
 public struct TagIntake: Sendable {
     /// The limits of the memory.
     package struct Limits: Hashable, Sendable {

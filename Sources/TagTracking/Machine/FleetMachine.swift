@@ -10,7 +10,7 @@ import VenueModel
 /// logarithmic in the number of tags.
 ///
 /// A position of a tag is due after each interval of its class, as long as the tag was received in the last 10 s or has
-/// readings without a position. The machine also collects evidence about the receivers, see `takeReceiverEvidence()`.
+/// readings without a position.
 public struct FleetMachine: Sendable {
     /// The time after the latest reading during which a tag has positions: longer than the 5 s between two messages of
     /// common gateways about a tag.

@@ -48,7 +48,7 @@ public struct FleetSettings: Hashable, Sendable {
     public var unknownTags = UnknownTags.all
     /// The number of moments in which a tag outside of the register must be heard before it has a session: each at least
     /// 1 s and at most 60 s after the one before. With 1, the first reading begins the session.
-    package var unknownTagMoments = 1
+    public var unknownTagMoments = 1
     /// The recommended number of moments for places where many unknown devices with changing addresses pass by.
     package static let standardMoments = 3
     /// The memory in bytes of all sessions of tags outside of the register, for each machine. Beyond it, the sessions

@@ -2,7 +2,7 @@ import IndoorVocabulary
 
 /// The name that identifies a tag in a fleet.
 ///
-/// Gateways name the same tag in several ways. ``TagRegister`` and the rules of `TagNaming` select one of them.
+/// Gateways name the same tag in several ways. ``TagRegister`` and fixed rules select one of them.
 public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The beacon that the tag advertises, written as `UUID/major/minor`.
     case beacon(BeaconIdentity)

@@ -47,7 +47,7 @@ public struct VenueSummary: Hashable, Sendable {
     public var coordinate: Coordinate?
     /// The radius in metres around `coordinate` that contains the venue; nil if unknown.
     public var radius: Double?
-    /// The beacons that are only in this venue, and its anchors by `VenueAnchor.identity`.
+    /// The beacons that are only in this venue, and its anchors.
     public var regions: Set<BeaconRegion>
     /// The beacons that are known by their device address, alone or in addition to their identity.
     public var addresses: [DeviceAddress: BeaconIdentity]
