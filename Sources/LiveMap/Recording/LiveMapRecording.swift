@@ -68,12 +68,7 @@ public struct LiveMapRecording: LiveMapContent {
 extension [LiveMapFrame] {
     /// Returns the index of the first frame at or after an instant, by binary search.
     func firstIndex(sortedFrom start: Double) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].t < start { low = middle + 1 } else { high = middle }
-        }
-        return low
+        indices.bisection { !(self[$0].t < start) }
     }
 }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TextFormats
 
 /// The server's latest catalogue in the cache, for a start without a network.
 struct CachedCatalogue {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Writes the folder that a venue server serves: packets, their plan images and tiles, and the catalogue.
@@ -147,7 +148,7 @@ public struct VenuePublisher: Sendable {
         var parser = VenueParser()
         do throws(PacketFileError) {
             let bytes = try PacketFolder(path: folder).read(VenueServer.catalogueFile, limit: CatalogueDocument.limit)
-            do throws(JSONSyntaxError) {
+            do throws(JSONDocumentError) {
                 if let content = parser.catalogue(try JSONTree(bytes)), parser.problems.isEmpty {
                     return content.entries
                 }
