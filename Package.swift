@@ -29,7 +29,7 @@ let targets: [Target] = [
     .target(name: "TextFormats"),
     .target(name: "IndoorVocabulary", dependencies: ["TextFormats", "CMath"]),
     .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
-    .target(name: "BeaconScanning", dependencies: ["IndoorVocabulary", "CMath"]),
+    .target(name: "BeaconScanning", dependencies: ["TextFormats", "IndoorVocabulary", "CMath"]),
     .target(name: "IndoorPositioning", dependencies: ["IndoorVocabulary", "VenueModel", "CMath"]),
     .target(name: "IndoorRouting", dependencies: ["IndoorVocabulary", "VenueModel"]),
     .target(
@@ -50,7 +50,8 @@ let targets: [Target] = [
             "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
             "LocalizationSession", "LocalizationPlugins",
         ]),
-    .target(name: "BlueZScanning", dependencies: ["IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
+    .target(
+        name: "BlueZScanning", dependencies: ["TextFormats", "IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
     .target(name: "GPSDReceiving", dependencies: ["IndoorVocabulary", "CGPS"]),
     .target(
         name: "NMEASending",
@@ -59,7 +60,8 @@ let targets: [Target] = [
     .target(
         name: "MQTTSharing",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto", "CSodium",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto",
+            "CSodium",
         ]),
     .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
     .target(name: "SecretFiles", dependencies: ["TextFormats", "IndoorVocabulary"]),
@@ -71,7 +73,7 @@ let targets: [Target] = [
     .target(
         name: "RecordUpload",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
             "VenuePackets", "MQTTSharing",
         ]),
     .target(
@@ -137,7 +139,7 @@ let targets: [Target] = [
     .executableTarget(
         name: "indoorloc-fleet",
         dependencies: [
-            "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
+            "TextFormats", "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
             "NATSLog", "TagHistory", "IndoorLocalizationTesting", "SecretFiles", "CBench", "indoorloc",
         ]),
     .testTarget(

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// The content of a live map that doesn't change: a played recording, or a radio map.
@@ -86,7 +87,7 @@ extension LiveMapContent {
                 overview.venues[venueIndex].maps[mapIndex].tiles = nil
                 overview.venues[venueIndex].maps[mapIndex].hasImage = image != nil
                 guard let image else { continue }
-                let url = "data:\(image.mediaType);base64,\(Base64.text(image.bytes))"
+                let url = "data:\(image.mediaType);base64,\(Base64Text.text(of: image.bytes))"
                 plans.append(LiveMapDocument.Plan(venueId: venue.id, mapId: map.id, url: url))
             }
         }

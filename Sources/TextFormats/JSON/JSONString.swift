@@ -148,6 +148,8 @@ package enum JSONEscapes {
     package enum Style: Sendable {
         /// None; the digits are upper-case.
         case digits
+        /// None; the digits are lower-case.
+        case lowerDigits
         /// Tab, line feed and carriage return.
         case lines
         /// Each that JSON has a letter for.

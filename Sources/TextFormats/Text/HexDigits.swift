@@ -37,6 +37,12 @@ package enum HexDigits {
         text.append(digit(byte & 15, uppercase))
     }
 
+    /// Returns the digits of a number that isn't negative, with leading zeros up to `count` digits.
+    package static func text(_ number: some BinaryInteger, _ count: Int, uppercase: Bool) -> String {
+        let digits = String(number, radix: 16, uppercase: uppercase)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+    }
+
     /// Returns the two digits of each byte.
     package static func text(of bytes: some Sequence<UInt8>, uppercase: Bool) -> String {
         var text: [UInt8] = []

@@ -176,12 +176,7 @@ public struct VenuePublisher: Sendable {
     }
 
     private func writeCatalogue(_ entries: [CatalogueEntry]) throws(FileSystemError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let bytes: [UInt8]
-        do { bytes = [UInt8](try encoder.encode(CatalogueDocument.tree(entries))) + [10] } catch {
-            throw FileSystemError(path: cataloguePath, reason: "\(error)")
-        }
+        let bytes = CatalogueDocument.tree(entries).line() + [10]
         let file = try work.makeFile(mode: DiskFile.openMode)
         try file.write(bytes)
         // Servers derive a file's entity tag from its size and its modification time in seconds: two catalogues written
