@@ -26,9 +26,10 @@ let targets: [Target] = [
     .systemLibrary(name: "CNATS"),
     .systemLibrary(name: "CPostgreSQL"),
     // The layers of positioning. Each target imports only the targets that it names.
-    .target(name: "IndoorVocabulary", dependencies: ["CMath"]),
+    .target(name: "TextFormats"),
+    .target(name: "IndoorVocabulary", dependencies: ["TextFormats", "CMath"]),
     .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
-    .target(name: "BeaconScanning", dependencies: ["IndoorVocabulary", "CMath"]),
+    .target(name: "BeaconScanning", dependencies: ["TextFormats", "IndoorVocabulary", "CMath"]),
     .target(name: "IndoorPositioning", dependencies: ["IndoorVocabulary", "VenueModel", "CMath"]),
     .target(name: "IndoorRouting", dependencies: ["IndoorVocabulary", "VenueModel"]),
     .target(
@@ -49,18 +50,21 @@ let targets: [Target] = [
             "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
             "LocalizationSession", "LocalizationPlugins",
         ]),
-    .target(name: "BlueZScanning", dependencies: ["IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
+    .target(
+        name: "BlueZScanning", dependencies: ["TextFormats", "IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
     .target(name: "GPSDReceiving", dependencies: ["IndoorVocabulary", "CGPS"]),
     .target(
-        name: "NMEASending", dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMath"]),
+        name: "NMEASending",
+        dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "LocalizationSession", "CMath"]),
     .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
     .target(
         name: "MQTTSharing",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto", "CSodium",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "LocalizationSession", "SecretFiles", "CMosquitto",
+            "CSodium",
         ]),
     .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
-    .target(name: "SecretFiles", dependencies: ["IndoorVocabulary"]),
+    .target(name: "SecretFiles", dependencies: ["TextFormats", "IndoorVocabulary"]),
     .target(
         name: "GeofenceLogging",
         dependencies: [
@@ -69,27 +73,29 @@ let targets: [Target] = [
     .target(
         name: "RecordUpload",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
             "VenuePackets", "MQTTSharing",
         ]),
     .target(
         name: "VenuePackets",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
             "LocalizationSession", "CCurl", "CExpat", "CLibArchive", "CFolders",
         ]),
     .target(
         name: "ScanRecording",
-        dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
+        dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
     .target(
         name: "LiveMap",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "IndoorPositioning", "LocalizationSession", "CMicroHTTPD",
             "CLiveMapPage", "CSodium",
         ]),
     // The rules of editing a venue's document.
     .target(name: "VenueEditing", dependencies: ["IndoorVocabulary", "VenueModel"]),
-    .target(name: "LocalizationFigures", dependencies: ["IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
+    .target(
+        name: "LocalizationFigures",
+        dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "IndoorPositioning"]),
     .target(
         name: "SessionMetrics",
         dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession"]),
@@ -98,13 +104,15 @@ let targets: [Target] = [
     .target(
         name: "TagTracking",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
+            "LocalizationSession",
             "SessionMetrics", "CMath",
         ]),
     .target(
         name: "TagTrackingService",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
+            "LocalizationSession",
             "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "CMemory",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
@@ -114,12 +122,15 @@ let targets: [Target] = [
     // The recordings of other programs.
     .target(
         name: "ForeignRecordings",
-        dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking"]),
+        dependencies: [
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking",
+        ]),
     // The commands. They are a library, because two programs use them.
     .target(
         name: "indoorloc",
         dependencies: [
-            "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending", "MQTTSharing",
+            "TextFormats", "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending",
+            "MQTTSharing",
             "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
             "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
             "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
@@ -128,15 +139,17 @@ let targets: [Target] = [
     .executableTarget(
         name: "indoorloc-fleet",
         dependencies: [
-            "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
+            "TextFormats", "IndoorLocalization", "MQTTSharing", "SessionMetrics", "TagTracking", "TagTrackingService",
             "NATSLog", "TagHistory", "IndoorLocalizationTesting", "SecretFiles", "CBench", "indoorloc",
         ]),
     .testTarget(
         name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
+    .testTarget(name: "TextFormatsTests", dependencies: ["TextFormats", "IndoorVocabulary"]),
     .testTarget(
         name: "VenuePacketsTests",
         dependencies: [
-            "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "KilledProcess",
+            "TextFormats", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers",
+            "KilledProcess",
             "CFolders",
         ]),
     // Servers that tests start on the local machine.
@@ -169,7 +182,8 @@ let targets: [Target] = [
     .testTarget(
         name: "MQTTSharingTests",
         dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "KilledProcess"]),
-    .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
+    .testTarget(
+        name: "ScanRecordingTests", dependencies: ["TextFormats", "ScanRecording", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "ForeignRecordingsTests",
         dependencies: ["ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
@@ -199,7 +213,8 @@ let targets: [Target] = [
         name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
     .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
     .testTarget(
-        name: "TagTrackingTests", dependencies: ["TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
+        name: "TagTrackingTests",
+        dependencies: ["TextFormats", "TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "TagTrackingServiceTests",
         dependencies: [
@@ -210,7 +225,8 @@ let targets: [Target] = [
     .testTarget(
         name: "DecoderTests",
         dependencies: [
-            "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "LocalizationSession",
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
+            "LocalizationSession",
             "VenuePackets", "ScanRecording", "ForeignRecordings", "TagTracking", "TagTrackingService", "MQTTSharing",
             "LiveMap", "BlueZScanning", "CDBus", "IndoorLocalizationTesting",
         ]),

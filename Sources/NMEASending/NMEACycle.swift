@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// The sentences of one position: GGA, GSA, GST and RMC, in this order.

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A sentence of NMEA 0183, such as `$GPGGA,…*5C`.
 ///
@@ -28,7 +29,6 @@ public struct NMEASentence: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the exclusive or of the characters between `$` and `*`, as two hexadecimal digits.
     static func checksum(_ content: String) -> String {
-        let digits = String(content.utf8.reduce(0, ^), radix: 16, uppercase: true)
-        return digits.utf8.count < 2 ? "0" + digits : digits
+        HexDigits.text(content.utf8.reduce(0, ^), 2, uppercase: true)
     }
 }

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Records that are sent together, repeatedly until the server confirms them.
 package struct UploadBatch: Hashable, Sendable {
     /// The identifier, unique to this batch and the same on each attempt. A server uses it to detect duplicates.
@@ -30,16 +32,8 @@ package struct UploadBatch: Hashable, Sendable {
 
     /// Returns a text as a JSON string.
     private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\\(scalar)"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        var quoted: [UInt8] = []
+        JSONEscapes.append(text, to: &quoted, style: .lowerDigits)
+        return String(decoding: quoted, as: UTF8.self)
     }
 }

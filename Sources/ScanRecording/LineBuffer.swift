@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A buffer that splits a stream of bytes into lines, and holds at most one chunk and one line in memory.
 ///

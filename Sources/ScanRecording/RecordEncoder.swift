@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// An encoder that turns an entry into its line.
 ///
@@ -92,7 +93,7 @@ package struct RecordEncoder {
         append(.address, string: advertisement.address.description)
         append(.addressType, string: advertisement.address.kind?.rawValue)
         try append(.rssi, advertisement.rssi)
-        append(.data, string: String(decoding: HexDigits.text(of: advertisement.data), as: UTF8.self))
+        append(.data, string: HexDigits.text(of: advertisement.data, uppercase: true))
     }
 
     private mutating func encode(_ truth: Truth) throws(RecordProblem) {
@@ -106,7 +107,8 @@ package struct RecordEncoder {
     // MARK: - Members
 
     private mutating func begin(_ type: RecordType, at instant: Instant) {
-        bytes.append(contentsOf: "{\"t\":\(NumberText.seconds(instant)),\"type\":\"\(type.text)\"".utf8)
+        bytes.append(
+            contentsOf: "{\"t\":\(ShortestNumber.text(billionths: instant.nanoseconds)),\"type\":\"\(type.text)\"".utf8)
     }
 
     private mutating func append(_ field: RecordField) {
@@ -122,7 +124,7 @@ package struct RecordEncoder {
     private mutating func append(_ field: RecordField, string: String?) {
         guard let string else { return }
         append(field)
-        JSONText.append(string, to: &bytes)
+        JSONEscapes.append(string, to: &bytes, style: .digits)
     }
 
     private mutating func append(_ field: RecordField, _ number: Double?) throws(RecordProblem) {
@@ -152,6 +154,6 @@ package struct RecordEncoder {
         guard number.isFinite else {
             throw RecordProblem(field, .outOfRange(value: number.description, allowed: "a finite number"))
         }
-        return NumberText.shortest(number)
+        return ShortestNumber.text(number)
     }
 }

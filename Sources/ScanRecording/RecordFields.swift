@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The known members of one line, with checked access to their values.
 ///
@@ -7,29 +8,31 @@ import IndoorVocabulary
 struct RecordFields {
     private let names = RecordField.names
     private let types = RecordType.names
-    private var tokens = [JSONToken](repeating: .absent, count: RecordField.allCases.count)
+    private var tokens = [JSONToken?](repeating: nil, count: RecordField.allCases.count)
 
     /// Reads a line. Members with unknown names are checked and discarded.
     mutating func scan(_ line: Span<UInt8>) throws(RecordProblem) {
-        for index in tokens.indices { tokens[index] = .absent }
+        for index in tokens.indices { tokens[index] = nil }
         var duplicate: RecordField?
         do throws(JSONSyntaxError) {
-            var scanner = JSONObjectScanner()
-            try scanner.begin(line)
-            while let (name, value) = try scanner.next(line) {
+            var cursor = JSONCursor(limits: RecordLine.limits)
+            try cursor.enterObject(line)
+            while let name = try cursor.nextKey(line) {
+                let value = try cursor.skipValue(line)
                 guard let field = field(named: name, in: line) else { continue }
-                if tokens[field.rawValue].kind != .absent { duplicate = duplicate ?? field }
+                if tokens[field.rawValue] != nil { duplicate = duplicate ?? field }
                 tokens[field.rawValue] = value
             }
+            try cursor.finishText(line)
         } catch {
-            throw RecordProblem(nil, .malformedJSON(column: error.offset + 1, reason: error.reason))
+            throw RecordProblem(nil, RecordLine.problem(error))
         }
         if let duplicate { throw RecordProblem(duplicate, .duplicateField) }
     }
 
-    private func field(named name: JSONToken, in line: Span<UInt8>) -> RecordField? {
+    private func field(named name: JSONString, in line: Span<UInt8>) -> RecordField? {
         guard name.hasEscapes else { return names.value(of: name.range, in: line) }
-        let text = JSONText.bytes(ofString: name, in: line)
+        let text = JSONEscapes.removed(from: line.extracting(name.range))
         return names.value(of: text.indices, in: text.span)
     }
 
@@ -37,17 +40,15 @@ struct RecordFields {
 
     /// Returns whether the member is present and not null.
     func has(_ field: RecordField) -> Bool {
-        let kind = tokens[field.rawValue].kind
-        return kind != .absent && kind != .null
+        tokens[field.rawValue].map { $0.kind != .null } ?? false
     }
 
     /// Returns the member's token if it is present, after checking its kind.
     private func token(
-        _ field: RecordField, _ kind: JSONToken.Kind, _ expected: String
+        _ field: RecordField, _ kind: JSONKind, _ expected: String
     ) throws(RecordProblem) -> JSONToken? {
-        let token = tokens[field.rawValue]
+        guard let token = tokens[field.rawValue], token.kind != .null else { return nil }
         if token.kind == kind { return token }
-        guard has(field) else { return nil }
         throw RecordProblem(field, .wrongType(expected: expected))
     }
 
@@ -58,18 +59,38 @@ struct RecordFields {
 
     // MARK: - Numbers
 
+    /// Returns a number that the scan has found to be well-formed.
+    private func number(_ token: JSONToken, _ line: Span<UInt8>) -> JSONNumber {
+        var cursor = JSONCursor(limits: RecordLine.limits, at: token.range.lowerBound)
+        return (try? cursor.decimal(line)) ?? JSONNumber()
+    }
+
+    /// Returns the numbers of an array; nil if it has another count of elements, or an element is not a finite number.
+    private func numbers<let count: Int>(
+        _ token: JSONToken, _ line: Span<UInt8>
+    ) -> InlineArray<count, Double>? {
+        var cursor = JSONCursor(limits: RecordLine.limits, at: token.range.lowerBound)
+        var numbers = InlineArray<count, Double>(repeating: 0)
+        guard (try? cursor.enterArray(line)) != nil else { return nil }
+        for index in 0..<count {
+            guard (try? cursor.nextElement(line)) == true, let value = try? cursor.number(line) else { return nil }
+            numbers[index] = value
+        }
+        return (try? cursor.nextElement(line)) == false ? numbers : nil
+    }
+
     /// Returns a number within a range; nil if the member is absent.
     func optionalNumber(
         _ field: RecordField, in allowed: ClosedRange<Double>, _ line: Span<UInt8>
     ) throws(RecordProblem) -> Double? {
         guard let token = try token(field, .number, "a number") else { return nil }
-        let value = DecimalText.double(in: token.range, of: line)
+        let value = number(token, line).double(line)
         guard allowed.contains(value) else {
             throw RecordProblem(
                 field,
                 .outOfRange(
-                    value: NumberText.shortest(value),
-                    allowed: "\(NumberText.shortest(allowed.lowerBound)) to \(NumberText.shortest(allowed.upperBound))"
+                    value: ShortestNumber.text(value),
+                    allowed: "\(ShortestNumber.text(allowed.lowerBound)) to \(ShortestNumber.text(allowed.upperBound))"
                 ))
         }
         return value
@@ -104,8 +125,8 @@ struct RecordFields {
     /// Returns the line's instant.
     func instant(_ line: Span<UInt8>) throws(RecordProblem) -> Instant {
         let token = try required(try token(.t, .number, "a number"), .t)
-        guard let nanoseconds = DecimalText.nanoseconds(in: token.range, of: line) else {
-            let value = NumberText.shortest(DecimalText.double(in: token.range, of: line))
+        guard let nanoseconds = number(token, line).nanoseconds(line) else {
+            let value = ShortestNumber.text(number(token, line).double(line))
             throw RecordProblem(.t, .outOfRange(value: value, allowed: "-9.2e9 to 9.2e9"))
         }
         return Instant(nanoseconds: nanoseconds)
@@ -114,26 +135,25 @@ struct RecordFields {
     /// Returns three numbers as a vector; nil if the member is absent.
     func vector(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> Vector3? {
         guard let token = try token(field, .array, "an array of 3 numbers") else { return nil }
-        var elements = NumberList(token)
-        guard let x = elements.next(line), let y = elements.next(line), let z = elements.next(line),
-            elements.isAtEnd(line)
-        else { throw RecordProblem(field, .wrongType(expected: "an array of 3 numbers")) }
-        return Vector3(x: x, y: y, z: z)
+        guard let values: InlineArray<3, Double> = numbers(token, line) else {
+            throw RecordProblem(field, .wrongType(expected: "an array of 3 numbers"))
+        }
+        return Vector3(x: values[0], y: values[1], z: values[2])
     }
 
     /// Returns a unit quaternion, with a tolerance for rounding and drift; nil if the member is absent.
     func quaternion(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> Quaternion? {
         guard let token = try token(field, .array, "an array of 4 numbers") else { return nil }
-        var elements = NumberList(token)
-        guard let w = elements.next(line), let x = elements.next(line), let y = elements.next(line),
-            let z = elements.next(line), elements.isAtEnd(line)
-        else { throw RecordProblem(field, .wrongType(expected: "an array of 4 numbers")) }
+        guard let values: InlineArray<4, Double> = numbers(token, line) else {
+            throw RecordProblem(field, .wrongType(expected: "an array of 4 numbers"))
+        }
+        let (w, x, y, z) = (values[0], values[1], values[2], values[3])
         let length = (w * w + x * x + y * y + z * z).squareRoot()
         guard abs(length - 1) <= 0.05 else {
             throw RecordProblem(
                 field,
                 .outOfRange(
-                    value: "a quaternion of length \(NumberText.shortest(length))", allowed: "a unit quaternion"))
+                    value: "a quaternion of length \(ShortestNumber.text(length))", allowed: "a unit quaternion"))
         }
         return Quaternion(w: w, x: x, y: y, z: z)
     }
@@ -143,7 +163,7 @@ struct RecordFields {
     /// Returns a string; nil if the member is absent.
     func optionalString(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> String? {
         guard let token = try token(field, .string, "a string") else { return nil }
-        return String(decoding: JSONText.bytes(ofString: token, in: line), as: UTF8.self)
+        return String(decoding: JSONEscapes.removed(from: line.extracting(token.range)), as: UTF8.self)
     }
 
     /// Returns a string.
@@ -170,14 +190,15 @@ struct RecordFields {
     func recordType(_ line: Span<UInt8>) throws(RecordProblem) -> RecordType? {
         let token = try required(try token(.type, .string, "a string"), .type)
         guard token.hasEscapes else { return types.value(of: token.range, in: line) }
-        let text = JSONText.bytes(ofString: token, in: line)
+        let text = JSONEscapes.removed(from: line.extracting(token.range))
         return types.value(of: text.indices, in: text.span)
     }
 
     /// Returns the bytes that pairs of hexadecimal digits represent.
     func hexBytes(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> [UInt8] {
         let token = try required(try token(field, .string, "a string of hexadecimal pairs"), field)
-        guard let bytes = HexDigits.bytes(in: token.range, of: line) else {
+        var bytes: [UInt8] = []
+        guard HexDigits.append(line.extracting(token.range), to: &bytes) else {
             throw RecordProblem(field, .wrongType(expected: "a string of hexadecimal pairs"))
         }
         return bytes

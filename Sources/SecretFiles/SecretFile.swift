@@ -1,5 +1,6 @@
 import Glibc
 import IndoorVocabulary
+import TextFormats
 
 /// A file with a token, a password or a key, which other users of the machine must not access.
 ///

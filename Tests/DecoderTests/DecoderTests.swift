@@ -5,6 +5,8 @@ import XCTest
 /// The properties that it must have are those that the fuzzer checks. An input that traps ends the test program: set
 /// `PRINT_INPUTS` to print the name of each input before it is decoded.
 final class DecoderTests: XCTestCase {
+    func testATextReadsBackEqualOrIsRefused() throws { try check(.text, mutations: 400) }
+
     func testAnAdvertisementReadsBackEqualOrIsRefused() throws { try check(.advertisement, mutations: 40) }
 
     func testAnEventHasItsDataInsideAndReadsBackEqual() throws { try check(.event, mutations: 40) }

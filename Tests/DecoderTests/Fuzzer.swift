@@ -3,6 +3,7 @@
 /// The tests of this target pass the first inputs of each fuzzer and deterministic mutations of them to it. `.ci/fuzz`
 /// compiles this file and the folder Fuzzers for libFuzzer, and takes the names of the fuzzers from the cases.
 enum Fuzzer: String, CaseIterable {
+    case text
     case advertisement
     case event
     case capture
@@ -23,6 +24,7 @@ enum Fuzzer: String, CaseIterable {
     /// - Throws: `Finding` if the decoder, or what it returned, breaks a property.
     func run(_ input: [UInt8]) throws(Finding) {
         switch self {
+        case .text: try fuzzText(input)
         case .advertisement: try fuzzAdvertisement(input)
         case .event: try fuzzEvent(input)
         case .capture: try fuzzCapture(input)

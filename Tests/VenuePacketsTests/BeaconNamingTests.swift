@@ -1,5 +1,6 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TextFormats
 import VenuePackets
 import XCTest
 

@@ -1,3 +1,4 @@
+import TextFormats
 import VenuePackets
 
 /// Ways into a document for tests; what is not there is null, an empty text or no values.

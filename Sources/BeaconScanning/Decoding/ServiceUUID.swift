@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The UUID of a Bluetooth service: 128 bits, or a short form of 16 or 32 bits.
 ///
@@ -27,8 +28,7 @@ public struct ServiceUUID: Hashable, Comparable, Sendable, CustomStringConvertib
     /// The short form as four or eight upper-case hexadecimal digits, otherwise all digits with dashes.
     public var description: String {
         guard let short else { return uuid.description }
-        let digits = String(short, radix: 16, uppercase: true)
-        return String(repeating: "0", count: (short > 0xFFFF ? 8 : 4) - digits.utf8.count) + digits
+        return HexDigits.text(short, short > 0xFFFF ? 8 : 4, uppercase: true)
     }
 
     /// Whether the short form has 2 bytes.

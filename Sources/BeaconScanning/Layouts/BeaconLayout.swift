@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The layout of a beacon's advertisement, from a layout string of the AltBeacon library.
 ///
 ///     let layout = try BeaconLayout("m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25")
@@ -122,9 +124,7 @@ extension BeaconLayout: CustomStringConvertible {
     /// The layout string, with its terms in the order of the table above.
     public var description: String {
         func range(_ offsets: ClosedRange<Int>) -> String { "\(offsets.lowerBound)-\(offsets.upperBound)" }
-        func hex(_ bytes: [UInt8]) -> String {
-            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
+        func hex(_ bytes: [UInt8]) -> String { HexDigits.text(of: bytes, uppercase: false) }
         func field(_ name: String, _ field: Field) -> String {
             "\(name):\(range(field.offsets))\(field.isLittleEndian ? "l" : "")\(field.isVariable ? "v" : "")"
         }

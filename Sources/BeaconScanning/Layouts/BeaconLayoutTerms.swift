@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The parser of the terms of a layout string.
 struct BeaconLayoutTerms {
@@ -87,11 +88,8 @@ struct BeaconLayoutTerms {
             throw .term(term, reason: "needs \(2 * offsets.count) hexadecimal digits for its offsets")
         }
         var bytes: [UInt8] = []
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[place...(place + 1)], as: UTF8.self), radix: 16),
-                digits[place] != UInt8(ascii: "+"), digits[place] != UInt8(ascii: "-")
-            else { throw .term(term, reason: "has digits that are not hexadecimal") }
-            bytes.append(byte)
+        guard HexDigits.append(digits.span, to: &bytes) else {
+            throw .term(term, reason: "has digits that are not hexadecimal")
         }
         return (offsets, bytes)
     }

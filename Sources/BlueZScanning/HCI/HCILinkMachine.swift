@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A state machine that keeps one powered adapter scanning while other programs may use it too. It decides which
 /// commands to send, and when.
@@ -265,7 +266,7 @@ extension HCILinkMachine {
     }
 
     private static func hexadecimal(_ status: UInt8) -> String {
-        "0x" + (status < 16 ? "0" : "") + String(status, radix: 16, uppercase: true)
+        "0x" + HexDigits.text(status, 2, uppercase: true)
     }
 }
 

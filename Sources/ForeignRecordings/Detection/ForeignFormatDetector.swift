@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The detection of a format by the first bytes of a file.
 enum ForeignFormatDetector {

@@ -1,6 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 
 /// JSON objects with the fields of Bleak's `BLEDevice` and `AdvertisementData`.
 ///
@@ -19,7 +20,7 @@ struct BleakContent: RecordContent {
     }
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
-        var reader = JSONReader(record)
+        var reader = JSONReader(record, limits: .gateway)
         var fields = Fields()
         try Self.read(&reader, record, nil, depth: 0, &fields)
         guard let time = fields.time else {

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 
 /// Values of JSON with errors that name the field.
 extension JSONReader {

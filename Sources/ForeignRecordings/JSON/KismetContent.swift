@@ -1,6 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 
 /// The devices of Kismet: its REST interface, `kismetdb_dump_devices`, or lines of its event stream.
 ///
@@ -18,7 +19,7 @@ struct KismetContent: RecordContent {
     }
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
-        var reader = JSONReader(record)
+        var reader = JSONReader(record, limits: .gateway)
         var device = Device()
         try Self.read(&reader, nil, &device)
         if let phy = device.phy, !phy.uppercased().contains("BT"), !phy.lowercased().contains("bluetooth") {

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import ScanRecording
+import TextFormats
 
 /// The lines of a log of GetSensorData 3.1, an app for Android, and of the versions before it.
 ///
@@ -56,7 +57,7 @@ struct GetSensorDataContent: RecordContent {
     /// Reads the model of the phone from the comments at the beginning.
     private mutating func comment(_ record: [UInt8], _ output: inout ForeignOutput) {
         let text = String(decoding: record.dropFirst().prefix(200), as: UTF8.self)
-        let parts = text.split(separator: ":", maxSplits: 1).map(FieldText.trimmed)
+        let parts = text.split(separator: ":", maxSplits: 1).map(CSVText.trimmed)
         guard parts.count == 2, !parts[1].isEmpty else { return }
         if parts[0] == "Manufacturer" { maker = parts[1] + " " }
         if parts[0] == "Model" { output.device = String((maker + parts[1]).prefix(100)) }

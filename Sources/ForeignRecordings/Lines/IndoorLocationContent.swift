@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import ScanRecording
+import TextFormats
 
 /// The lines of a trace of the competition Indoor Location & Navigation.
 ///
@@ -50,7 +51,7 @@ struct IndoorLocationContent: RecordContent {
         let text = String(decoding: record.prefix(1000), as: UTF8.self)
         var (brand, model) = (Substring(), Substring())
         for part in text.split(separator: "\t") {
-            let words = part.split(separator: ":", maxSplits: 1).map(FieldText.trimmed)
+            let words = part.split(separator: ":", maxSplits: 1).map(CSVText.trimmed)
             guard words.count == 2 else { continue }
             if words[0] == "Brand" { brand = words[1] + " " }
             if words[0] == "Model" { model = words[1] }

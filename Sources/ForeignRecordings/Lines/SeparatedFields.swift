@@ -1,12 +1,13 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The fields of a line between separators, with errors that name the field.
 struct SeparatedFields {
     private let fields: [Substring]
 
     init(_ line: [UInt8], separator: Character) {
-        let text = FieldText.trimmed(String(decoding: line, as: UTF8.self)[...])
-        fields = text.split(separator: separator, omittingEmptySubsequences: false).map(FieldText.trimmed)
+        let text = CSVText.trimmed(String(decoding: line, as: UTF8.self)[...])
+        fields = text.split(separator: separator, omittingEmptySubsequences: false).map(CSVText.trimmed)
     }
 
     /// The number of fields, without empty ones at the end.

@@ -1,6 +1,7 @@
 import BeaconScanning
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 
 /// Conversion of the fields of text formats.
 enum FieldText {
@@ -16,7 +17,7 @@ enum FieldText {
     /// Returns the bytes of pairs of hexadecimal digits; nil for any other text.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
-        return HexText.append(Array(text.utf8).span, to: &bytes) ? bytes : nil
+        return HexDigits.append(Array(text.utf8).span, to: &bytes) ? bytes : nil
     }
 
     /// Returns the bytes of advertising data that doesn't exceed the maximum length; nil for any other text.
@@ -42,13 +43,5 @@ enum FieldText {
             let uuid = BeaconUUID(String(text.dropLast(parts.suffix(2).reduce(2) { $0 + $1.count })))
         else { return nil }
         return BeaconIdentity(uuid: uuid, major: major, minor: minor)
-    }
-
-    /// Returns the text without white space at its ends.
-    static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
     }
 }

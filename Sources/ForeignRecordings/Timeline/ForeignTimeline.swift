@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import ScanRecording
+import TextFormats
 
 /// The conversion of the times of a file to the instants of a recording.
 ///
@@ -25,7 +26,7 @@ struct ForeignTimeline: Hashable, Sendable {
         }
         guard isUnix == time.isUnix else {
             throw ForeignProblem.invalid(
-                "time", NumberText.seconds(Instant(nanoseconds: time.nanoseconds)),
+                "time", ShortestNumber.text(billionths: time.nanoseconds),
                 expected: isUnix == true
                     ? "a time since 1970, as before" : "a time that doesn't count since 1970, as before")
         }

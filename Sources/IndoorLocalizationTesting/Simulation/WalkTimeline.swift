@@ -146,12 +146,7 @@ struct WalkTimeline: Hashable, Sendable {
 
     /// Returns the index of the last leg that has begun, by bisection.
     private func index(at seconds: Double) -> Int {
-        var (low, high) = (0, legs.count - 1)
-        while low < high {
-            let middle = (low + high + 1) / 2
-            if legs[middle].start <= seconds { low = middle } else { high = middle - 1 }
-        }
-        return low
+        legs.isEmpty ? 0 : (1..<legs.count).bisection { !(legs[$0].start <= seconds) } - 1
     }
 
     /// Returns the heading. A turn is centred on the joint of two legs and lasts at most half of either.

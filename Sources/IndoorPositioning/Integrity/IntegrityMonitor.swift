@@ -73,12 +73,8 @@ struct IntegrityMonitor: Sendable {
 
     /// Returns the index of a beacon's record, or the index at which to insert one.
     private func index(of beacon: Int) -> (index: Int, isKnown: Bool) {
-        var (low, high) = (0, records.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if records[middle].beacon < beacon { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < records.count && records[low].beacon == beacon)
+        let index = records.indices.bisection { records[$0].beacon >= beacon }
+        return (index, index < records.count && records[index].beacon == beacon)
     }
 
     /// Returns the record of a beacon; nil if the beacon wasn't detected.

@@ -118,13 +118,7 @@ struct FingerprintCutter {
     }
 
     private static func lowerBound(_ sightings: [Sighting], _ instant: Instant) -> Int {
-        var low = 0
-        var high = sightings.count
-        while low < high {
-            let middle = (low + high) / 2
-            if sightings[middle].instant < instant { low = middle + 1 } else { high = middle }
-        }
-        return low
+        sightings.indices.bisection { sightings[$0].instant >= instant }
     }
 
     /// Returns the position of a walker who moves straight and at constant speed between waypoints; nil on the way

@@ -153,15 +153,11 @@ package struct EvidenceCollector: Sendable {
 
     /// Returns the place of a beacon's accumulator, which this makes if it is missing.
     private mutating func place(of beacon: Int) -> Int {
-        var (low, high) = (0, accumulators.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if accumulators[middle].beacon < beacon { low = middle + 1 } else { high = middle }
+        let place = accumulators.indices.bisection { accumulators[$0].beacon >= beacon }
+        if place == accumulators.count || accumulators[place].beacon != beacon {
+            accumulators.insert(Accumulator(beacon), at: place)
         }
-        if low == accumulators.count || accumulators[low].beacon != beacon {
-            accumulators.insert(Accumulator(beacon), at: low)
-        }
-        return low
+        return place
     }
 
     /// Returns and removes the evidence since the last call; nil before the first reading.

@@ -53,12 +53,7 @@ extension ParticleFilter {
 
         /// Returns the index of the first particle on the map or a later map.
         private func firstIndex(from wanted: Int) -> Int {
-            var (low, high) = (0, mapIndex.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if mapIndex[middle] < wanted { low = middle + 1 } else { high = middle }
-            }
-            return low
+            (0..<mapIndex.count).bisection { mapIndex[$0] >= wanted }
         }
 
         /// Returns the sum of the weights in a range.

@@ -86,12 +86,7 @@ struct DetectionCurve: Sendable {
         func bin(at place: MapPoint) -> Int {
             let (x, y) = (place.x - point.x, place.y - point.y)
             let square = x * x + y * y + height
-            var (low, high) = (0, reaches.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if square <= reaches[middle] { low = middle + 1 } else { high = middle }
-            }
-            return low
+            return (0..<reaches.count).bisection { !(square <= reaches[$0]) }
         }
     }
 

@@ -28,13 +28,8 @@ public struct SmoothedTrack: Sendable {
         guard let first = looks.first, let last = looks.last, instant >= first.instant, instant <= last.instant else {
             return nil
         }
-        var low = 0
-        var high = looks.count - 1
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if looks[middle].instant <= instant { low = middle } else { high = middle }
-        }
-        let (before, after) = (looks[low], looks[high])
+        let high = looks.count > 1 ? (1..<(looks.count - 1)).bisection { looks[$0].instant > instant } : 0
+        let (before, after) = (looks[max(high - 1, 0)], looks[high])
         let span = before.instant.duration(to: after.instant).seconds
         if instant == before.instant { return before }
         if instant == after.instant { return after }

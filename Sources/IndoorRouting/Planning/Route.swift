@@ -142,11 +142,7 @@ extension Route {
     public func point(at distance: Double) -> RoutePoint {
         guard distance > 0, vertices.count > 1 else { return vertices[0] }
         // The last vertex that has been passed.
-        var (low, high) = (0, vertices.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if distances[middle] <= distance { low = middle } else { high = middle }
-        }
+        let low = (1..<vertices.count).bisection { distances[$0] > distance } - 1
         guard low + 1 < vertices.count else { return vertices[low] }
         let (begin, end) = (vertices[low], vertices[low + 1])
         let share = (distance - distances[low]) / (distances[low + 1] - distances[low])

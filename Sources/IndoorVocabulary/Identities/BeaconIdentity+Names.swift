@@ -1,3 +1,5 @@
+import TextFormats
+
 // The names of a beacon in formats other than iBeacon. In each format, the identity of a beacon consists of the same 20
 // bytes: its UUID, its major and its minor.
 
@@ -76,8 +78,5 @@ extension BeaconIdentity {
 
     private var digits: String { uuid.description.filter { $0 != "-" } }
 
-    private static func digits(of number: UInt16) -> String {
-        let text = String(number, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 4 - text.utf8.count) + text
-    }
+    private static func digits(of number: UInt16) -> String { HexDigits.text(number, 4, uppercase: true) }
 }

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// A 128-bit identifier of beacons, written as `8-4-4-4-12` hexadecimal digits.
 ///
 /// The core doesn't import Foundation, so it can't use `Foundation.UUID`.
@@ -33,7 +35,7 @@ public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConverti
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            guard let digit = Self.value(ofHexDigit: byte) else { return nil }
+            guard let digit = HexDigits.value(of: byte).map(UInt64.init) else { return nil }
             if digits < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
             digits += 1
         }
@@ -56,14 +58,5 @@ public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConverti
 
     public static func < (left: BeaconUUID, right: BeaconUUID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
-    }
-
-    private static func value(ofHexDigit byte: UInt8) -> UInt64? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
-        default: nil
-        }
     }
 }

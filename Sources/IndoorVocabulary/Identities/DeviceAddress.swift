@@ -1,3 +1,5 @@
+import TextFormats
+
 /// A 48-bit Bluetooth device address, written as six hexadecimal pairs with colons.
 public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The kinds of Bluetooth addresses.
@@ -37,8 +39,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable, LosslessStringConve
     /// The address as upper-case hexadecimal pairs with colons.
     public var description: String {
         (0..<6).map { index in
-            let text = String(rawValue >> UInt64(40 - index * 8) & 0xFF, radix: 16, uppercase: true)
-            return text.utf8.count == 1 ? "0" + text : text
+            HexDigits.text(rawValue >> UInt64(40 - index * 8) & 0xFF, 2, uppercase: true)
         }.joined(separator: ":")
     }
 

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The identifier of a session in logs and recordings: 16 hexadecimal digits, such as "9f86d081884c7d65".
 ///
 /// Each session creates a new one. It contains no information about the device or its user.
@@ -29,8 +31,5 @@ public struct TraceID: Hashable, Sendable, CustomStringConvertible {
         rawValue = number
     }
 
-    public var description: String {
-        let digits = String(rawValue, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    public var description: String { HexDigits.text(rawValue, 16, uppercase: false) }
 }

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// A date and a time of day in UTC, in the Gregorian calendar.
 package struct CivilTime: Hashable, Sendable {
     package let year: Int

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 import VenueModel
 
 extension LiveMapFrame {
@@ -85,7 +86,7 @@ extension LiveMapFrame.Particles {
                     bytes += [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
                 }
             }
-            return bytes.isEmpty ? nil : Self(mapId: map.id.rawValue, points: Base64.text(bytes))
+            return bytes.isEmpty ? nil : Self(mapId: map.id.rawValue, points: Base64Text.text(of: bytes))
         }
     }
 

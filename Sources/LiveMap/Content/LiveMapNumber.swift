@@ -1,5 +1,3 @@
-import Foundation
-
 extension Double {
     /// Returns the number rounded to at most `decimals` decimals, so that its JSON is short; zero for a number that
     /// isn't finite, which JSON can't represent.
@@ -8,10 +6,4 @@ extension Double {
         let factor = [1.0, 10, 100, 1000, 10_000][decimals]
         return (self * factor).rounded() / factor
     }
-}
-
-/// The Base64 text of bytes, as in RFC 4648, section 4.
-enum Base64 {
-    /// Returns the text of bytes.
-    static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TextFormats
 
 extension LiveMapPage {
     /// Returns a page in one HTML file, which shows a document without a server or a network.
@@ -88,6 +89,6 @@ extension LiveMapPage {
     }
 
     private static func digest(_ text: String) -> String {
-        "sha256-" + Data(SHA256.digest(of: Array(text.utf8))).base64EncodedString()
+        "sha256-" + Base64Text.text(of: SHA256.digest(of: Array(text.utf8)))
     }
 }

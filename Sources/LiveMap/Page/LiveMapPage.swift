@@ -1,4 +1,5 @@
 import CLiveMapPage
+import TextFormats
 
 /// The files of the page that shows a live map.
 package enum LiveMapPage: Sendable {
@@ -17,7 +18,7 @@ package enum LiveMapPage: Sendable {
             self.name = name
             self.bytes = bytes
             mediaType = LiveMapPage.mediaType(of: name)
-            etag = "\"" + SHA256.digest(of: bytes).prefix(12).map(LiveMapPage.hexadecimal).joined() + "\""
+            etag = "\"" + HexDigits.text(of: SHA256.digest(of: bytes).prefix(12), uppercase: false) + "\""
         }
     }
 
@@ -41,10 +42,5 @@ package enum LiveMapPage: Sendable {
         case "json": "application/json"
         default: "application/octet-stream"
         }
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16)
-        return digits.count == 1 ? "0" + digits : digits
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorPositioning
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 extension LiveMapRadioMap {
@@ -97,7 +98,7 @@ extension LiveMapRadioMap {
         }
         return Grid(
             mapId: map.id.rawValue, columns: columns, rows: rows, cellSize: side,
-            expected: Data(expected).base64EncodedString(), deviation: Data(deviation).base64EncodedString())
+            expected: Base64Text.text(of: expected), deviation: Base64Text.text(of: deviation))
     }
 }
 

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// The content of a live map that doesn't change: a played recording, or a radio map.
@@ -68,12 +69,7 @@ package struct LiveMapRecording: LiveMapContent {
 extension [LiveMapFrame] {
     /// Returns the index of the first frame at or after an instant, by binary search.
     func firstIndex(sortedFrom start: Double) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].t < start { low = middle + 1 } else { high = middle }
-        }
-        return low
+        indices.bisection { !(self[$0].t < start) }
     }
 }
 
@@ -91,7 +87,7 @@ extension LiveMapContent {
                 overview.venues[venueIndex].maps[mapIndex].tiles = nil
                 overview.venues[venueIndex].maps[mapIndex].hasImage = image != nil
                 guard let image else { continue }
-                let url = "data:\(image.mediaType);base64,\(Base64.text(image.bytes))"
+                let url = "data:\(image.mediaType);base64,\(Base64Text.text(of: image.bytes))"
                 plans.append(LiveMapDocument.Plan(venueId: venue.id, mapId: map.id, url: url))
             }
         }

@@ -14,11 +14,7 @@ struct TruthTrack: Sendable {
     /// Nil before the first waypoint, after the last one unless the device stays there, and between two maps.
     func place(at seconds: Double) -> LiveMapFrame.Place? {
         let instant = Instant(seconds: seconds)
-        var (low, high) = (0, waypoints.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if waypoints[middle].instant <= instant { low = middle + 1 } else { high = middle }
-        }
+        let low = waypoints.indices.bisection { waypoints[$0].instant > instant }
         guard low > 0 else { return nil }
         let before = waypoints[low - 1]
         if before.isHold || before.instant == instant {

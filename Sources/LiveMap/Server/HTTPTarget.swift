@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The path and the query of a request.
 package struct HTTPTarget: Hashable, Sendable {
     /// The maximum length of a target in bytes.
@@ -41,17 +43,8 @@ package struct HTTPTarget: Hashable, Sendable {
     }
 
     private static func decoded(_ text: Substring) throws(HTTPProblem) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
-                throw HTTPProblem(400, "The URL has an invalid percent-encoding: % needs two hexadecimal digits.")
-            }
-            bytes.append(high << 4 | low)
+        guard let bytes = EscapedText.unescaped(text.utf8, mark: UInt8(ascii: "%")) else {
+            throw HTTPProblem(400, "The URL has an invalid percent-encoding: % needs two hexadecimal digits.")
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
             throw HTTPProblem(400, "The URL is not UTF-8.")
@@ -60,14 +53,5 @@ package struct HTTPTarget: Hashable, Sendable {
             throw HTTPProblem(400, "The URL has a control character.")
         }
         return decoded
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

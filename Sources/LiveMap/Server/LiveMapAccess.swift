@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The rules for access to a live map: the host name, the token, and the origin of a request that changes something.
 struct LiveMapAccess: Sendable {
     /// The minimum length of a token in characters.
@@ -15,8 +17,7 @@ struct LiveMapAccess: Sendable {
         // A browser sends a host's cookies to all ports and, behind a reverse proxy, to all paths, so that two servers
         // need different names.
         let hash = SHA256.digest(of: self.token ?? []).prefix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-        let digits = String(hash, radix: 16)
-        cookie = "live-map-\(address.port)-" + String(repeating: "0", count: 8 - digits.count) + digits
+        cookie = "live-map-\(address.port)-" + HexDigits.text(hash, 8, uppercase: false)
         let names = [
             "localhost", "127.0.0.1", "[::1]", address.host.contains(":") ? "[\(address.host)]" : address.host,
         ]

@@ -142,11 +142,7 @@ extension LiveMapFrame.Estimate {
 extension Array {
     /// Returns the index of the first element with a number above `id`, by binary search; nil if there is none.
     fileprivate func firstIndex(after id: Int, _ number: KeyPath<Element, Int>) -> Int? {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle][keyPath: number] <= id { low = middle + 1 } else { high = middle }
-        }
-        return low < count ? low : nil
+        let first = indices.bisection { self[$0][keyPath: number] > id }
+        return first < count ? first : nil
     }
 }

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// A colour scale for heat maps that increases in lightness, so that it is readable with any kind of colour vision and
 /// in grey.
 ///
@@ -16,9 +18,7 @@ package enum ColorScale: Sendable {
         let index = min(Int(place), stops.count - 2)
         let (first, second, weight) = (stops[index], stops[index + 1], place - Double(index))
         return [(first.0, second.0), (first.1, second.1), (first.2, second.2)].map { from, to in
-            let value = Int((from + (to - from) * weight).rounded())
-            let digits = String(value, radix: 16)
-            return digits.count < 2 ? "0" + digits : digits
+            HexDigits.text(Int((from + (to - from) * weight).rounded()), 2, uppercase: false)
         }.joined()
     }
 }

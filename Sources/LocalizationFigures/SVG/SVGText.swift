@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// Numbers and text as SVG contains them, with the same characters on every machine.
 package enum SVGText {

@@ -1,4 +1,5 @@
 import LocalizationSession
+import TextFormats
 
 /// Messages for Home Assistant's MQTT discovery, so that Home Assistant shows a device's position on its map, and its
 /// room.
@@ -66,12 +67,7 @@ package struct HomeAssistantDiscovery: Hashable, Sendable {
     /// Returns an ID in the characters that Home Assistant allows, [a-zA-Z0-9_-]. Every other byte, and `_`, is
     /// replaced with `_` and two hexadecimal digits, so that different IDs stay different.
     package static func escaped(_ id: String) -> String {
-        id.utf8.map { byte in
-            switch UnicodeScalar(byte) {
-            case "a"..."z", "A"..."Z", "0"..."9", "-": String(UnicodeScalar(byte))
-            default: (byte < 16 ? "_0" : "_") + String(byte, radix: 16)
-            }
-        }.joined()
+        EscapedText.escaped(id, mark: UInt8(ascii: "_"), plain: "-", uppercase: false)
     }
 }
 

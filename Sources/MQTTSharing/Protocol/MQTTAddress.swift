@@ -1,4 +1,5 @@
 import LocalizationSession
+import TextFormats
 
 /// The address of a room of devices on a broker: `mqtt[s]://[USER@]HOST[:PORT]/ROOM`.
 ///
@@ -63,21 +64,7 @@ package struct MQTTAddress: Hashable, Sendable {
 
     /// Returns the text without percent encoding; nil if the encoding is invalid.
     private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-                let value = UInt8(String(Substring(digits)), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        EscapedText.unescaped(text.utf8, mark: UInt8(ascii: "%")).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
 

@@ -4,6 +4,7 @@ import Glibc
 import IndoorVocabulary
 import LocalizationSession
 import SecretFiles
+import TextFormats
 
 /// The secret Ed25519 key with which a device signs what it shares. No description contains the key.
 ///
@@ -50,7 +51,7 @@ public struct SharingSigningKey: Hashable, Sendable {
     ///
     /// - Throws: `MQTTSharingError.badFile` if the file exists or can't be written.
     public func write(to path: String) throws(MQTTSharingError) {
-        let text = "\(Self.label) \(Data(seed).base64EncodedString())\n"
+        let text = "\(Self.label) \(Base64Text.text(of: seed))\n"
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             let reason =
@@ -92,7 +93,7 @@ public struct SharingPublicKey: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The key in base64, 44 characters.
-    public var description: String { Data(bytes).base64EncodedString() }
+    public var description: String { Base64Text.text(of: bytes) }
 
     /// Returns whether a signature is that of a message by the owner of this key.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TextFormats
 
 /// Payloads with a signature.
 ///
@@ -17,7 +18,7 @@ package enum SignedPayload {
     ///
     /// - Parameter payload: A JSON object with at least one member.
     package static func sign(_ payload: [UInt8], topic: String, with key: SharingSigningKey) -> [UInt8] {
-        let signature = Data(key.signature(of: covered(payload, topic))).base64EncodedString()
+        let signature = Base64Text.text(of: key.signature(of: covered(payload, topic)))
         return head + Array(signature.utf8) + tail + payload.dropFirst()
     }
 

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Times in the format of ISO 8601.
 package enum TimeText {
     /// Returns nanoseconds since 1970 and the number of decimals of `2020-10-19T12:32:47.485Z`; nil for an invalid text.

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A message of an ESPresense node about one tag.
 ///
@@ -91,8 +92,8 @@ enum ESPresenseMessage {
     private static func eddystone(_ text: Span<UInt8>) -> BeaconIdentity? {
         var bytes: [UInt8] = []
         guard text.count == 33 || text.count == 35, text[text.count - 13] == UInt8(ascii: "-"),
-            HexText.append(text.extracting(0..<(text.count - 13)), to: &bytes),
-            HexText.append(text.extracting((text.count - 12)..<text.count), to: &bytes)
+            HexDigits.append(text.extracting(0..<(text.count - 13)), to: &bytes),
+            HexDigits.append(text.extracting((text.count - 12)..<text.count), to: &bytes)
         else { return nil }
         if bytes.count == 17 {
             guard bytes[4] == bytes[5] else { return nil }

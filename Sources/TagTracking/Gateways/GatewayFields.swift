@@ -1,5 +1,6 @@
 import BeaconScanning
 import IndoorVocabulary
+import TextFormats
 
 /// A reader of the fields of a gateway's JSON message. Each error names the field.
 struct GatewayFields {
@@ -8,7 +9,7 @@ struct GatewayFields {
 
     init(_ payload: [UInt8], _ format: GatewayFormat) {
         self.format = format
-        json = JSONReader(payload)
+        json = JSONReader(payload, limits: .gateway)
     }
 
     /// The offset of the next byte.
@@ -32,7 +33,7 @@ struct GatewayFields {
         do { return try json.nextElement() } catch { throw failure("message", error) }
     }
 
-    mutating func kind() throws(GatewayError) -> JSONReader.Kind {
+    mutating func kind() throws(GatewayError) -> JSONKind {
         do { return try json.kind() } catch { throw failure("message", error) }
     }
 
@@ -100,7 +101,7 @@ struct GatewayFields {
     /// Appends the bytes of a text in hexadecimal digits.
     mutating func hex(_ field: StaticString, to data: inout [UInt8]) throws(GatewayError) {
         let string = try string(field)
-        guard withBytes(of: string, { HexText.append($0, to: &data) }) else {
+        guard withBytes(of: string, { HexDigits.append($0, to: &data) }) else {
             throw error(string.range.lowerBound, field, "pairs of hexadecimal digits")
         }
     }

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The detection of a format by the topic of a message, or else by the shape of its payload.
 enum GatewayFormatDetector {
     /// Returns the format; nil if neither the topic nor the payload is known.
@@ -29,7 +31,7 @@ enum GatewayFormatDetector {
     private static func format(of payload: [UInt8]) -> GatewayFormat? {
         if payload.starts(with: [0xBB, 0x01]) { return .minewBinary }
         if IndoorlocPayload.begins(payload) { return .indoorloc }
-        var json = JSONReader(payload)
+        var json = JSONReader(payload, limits: .gateway)
         return try? format(of: &json)
     }
 

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A batch of a Minew gateway in the format JSON-LONG.
 ///

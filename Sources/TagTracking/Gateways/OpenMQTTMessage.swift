@@ -1,5 +1,6 @@
 import BeaconScanning
 import IndoorVocabulary
+import TextFormats
 
 /// A message of OpenMQTTGateway or Theengs Gateway about one tag, decoded by the gateway or not.
 ///
@@ -61,7 +62,7 @@ enum OpenMQTTMessage {
                 // A UUID of 128 bits gives nil.
                 let uuid = try fields.string("servicedatauuid")
                 serviceUUID = fields.withBytes(of: uuid) { text in
-                    HexText.number(text.starts(with: "0x") ? text.extracting(2..<text.count) : text)
+                    HexDigits.number(text.starts(with: "0x") ? text.extracting(2..<text.count) : text)
                 }
             } else if fields.matches(key, "uuid") {
                 // Models other than iBeacon use the field for UUIDs of 16 bits.

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A raddec of reelyActive: one transmitter, and the RSSI of each receiver; or an array of them.
 ///

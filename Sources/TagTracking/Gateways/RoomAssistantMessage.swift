@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A message of room-assistant about one tag: an entity with the RSSI of all instances, or the message of one room.
 ///

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A message of a Ruuvi Gateway about one tag, over MQTT.
 ///

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// Scan events of a Shelly device, in a notification, as an event or as the event's data alone.
 ///

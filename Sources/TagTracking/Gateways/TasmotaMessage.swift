@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A message of Tasmota on ESP32: the details of an advertisement, or an iBeacon.
 ///
@@ -125,7 +126,7 @@ enum TasmotaMessage {
     private static func number(_ fields: inout GatewayFields, _ field: StaticString) throws(GatewayError) -> UInt16 {
         guard try fields.kind() == .string else { return try fields.number16(field) }
         return try fields.parsed(field, "four hexadecimal digits") { text in
-            text.count <= 4 ? HexText.number(text).map { UInt16(truncatingIfNeeded: $0) } : nil
+            text.count <= 4 ? HexDigits.number(text).map { UInt16(truncatingIfNeeded: $0) } : nil
         }
     }
 }

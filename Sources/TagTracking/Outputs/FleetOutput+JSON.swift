@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 import VenueModel
 
 extension FleetOutput {

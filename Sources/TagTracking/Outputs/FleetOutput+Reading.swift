@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 import VenueModel
 
 /// The reason why a text isn't an output of a fleet.
@@ -27,7 +28,7 @@ extension FleetOutput {
     ///
     /// - Throws: ``FleetOutputError`` with the first defect.
     public init(json bytes: [UInt8]) throws(FleetOutputError) {
-        var reader = JSONReader(bytes)
+        var reader = JSONReader(bytes, limits: .gateway)
         var members = Members()
         do throws(JSONReader.Failure) {
             try reader.enterObject()

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// The tags of a fleet as GeoJSON (RFC 7946): one FeatureCollection with a Point for each tag.

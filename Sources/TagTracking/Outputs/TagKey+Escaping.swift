@@ -1,3 +1,5 @@
+import TextFormats
+
 extension TagKey {
     /// The key for a topic of MQTT or a path of a URL: letters, digits and `-._~:` of ASCII, and every other byte as
     /// `%` and two hexadecimal digits (RFC 3986, section 2.1).
@@ -9,21 +11,9 @@ extension TagKey {
 
     /// Creates a key from the text of ``escaped``; nil if the text is empty or has another form.
     public init?(escaped: some StringProtocol) {
-        var bytes: [UInt8] = []
-        var rest = Substring(escaped).utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap({ HexText.value(of: $0) }),
-                let low = rest.popFirst().flatMap({ HexText.value(of: $0) })
-            else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        guard let bytes = EscapedText.unescaped(Substring(escaped).utf8, mark: UInt8(ascii: "%")),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return nil }
         self.init(text)
     }
 }

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The assignment of tags and gateways to parts of a fleet.
 ///

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// The names by which gateways report the receivers of a venue.
@@ -82,15 +83,10 @@ struct ReceiverDirectory: Sendable {
     /// Returns the address in a name of twelve hexadecimal digits, with or without separators; nil for other names.
     private static func address(_ name: String) -> DeviceAddress? {
         let digits = name.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
-        guard digits.count == 12, name.utf8.count == 12 || name.utf8.count == 17, digits.allSatisfy(isHexDigit),
-            let value = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+        guard digits.count == 12, name.utf8.count == 12 || name.utf8.count == 17,
+            let value = HexDigits.number(digits.span)
         else { return nil }
         return DeviceAddress(rawValue: value)
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 
     /// Returns an address without separators, or the letters and digits in lower case with `_` between the words.

@@ -1,3 +1,5 @@
+import TextFormats
+
 extension TagRegister {
     /// Creates a register from a table in CSV format (RFC 4180) and UTF-8.
     ///
@@ -9,7 +11,7 @@ extension TagRegister {
     /// - Throws: ``TagRegisterError`` for an invalid or unknown value, and for a key or an alias of two tags.
     public init(csv: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
         var reader = CSVReader(csv)
-        guard let header = try reader.next() else {
+        guard let header = try Self.next(&reader) else {
             throw TagRegisterError(line: 1, message: "the line with the names of the columns is missing")
         }
         let columns = header.fields.map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
@@ -27,7 +29,7 @@ extension TagRegister {
             throw TagRegisterError(line: header.line, field: "key", message: "the column is missing")
         }
         var builder = TagRegisterBuilder(classes: classes)
-        while let record = try reader.next() {
+        while let record = try Self.next(&reader) {
             guard record.fields.count == columns.count else {
                 throw TagRegisterError(
                     line: record.line,
@@ -52,5 +54,8 @@ extension TagRegister {
             try builder.add(row, line: record.line)
         }
         self = builder.register
+    }
+    private static func next(_ reader: inout CSVReader) throws(TagRegisterError) -> CSVReader.Record? {
+        do { return try reader.next() } catch { throw TagRegisterError(line: error.line, message: error.message) }
     }
 }

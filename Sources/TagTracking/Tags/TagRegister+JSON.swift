@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 extension TagRegister {
     /// Creates a register from an array of objects in JSON and UTF-8.
@@ -11,9 +12,8 @@ extension TagRegister {
     /// - Throws: ``TagRegisterError`` for an invalid document, for an invalid or unknown value, and for a key or an alias of
     ///   two tags.
     public init(json: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
-        let content = Array(json.dropFirst(ByteOrderMark.length(in: json)))
         var builder = TagRegisterBuilder(classes: classes)
-        for (row, line) in try Self.rows(of: content) { try builder.add(row, line: line) }
+        for (row, line) in try Self.rows(of: json) { try builder.add(row, line: line) }
         self = builder.register
     }
 
@@ -21,7 +21,7 @@ extension TagRegister {
     private static func rows(
         of content: [UInt8]
     ) throws(TagRegisterError) -> [(row: TagRegisterBuilder.Row, line: Int)] {
-        var reader = JSONReader(content)
+        var reader = JSONReader(content, limits: .gateway)
         // The member that is being read.
         var field: String?
         do throws(JSONReader.Failure) {

@@ -1,6 +1,7 @@
 import IndoorVocabulary
 import MQTTSharing
 import TagTracking
+import TextFormats
 import VenueModel
 
 /// The messages for Home Assistant's MQTT discovery of a tag: a device with a tracker and an area sensor.

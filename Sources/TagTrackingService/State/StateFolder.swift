@@ -1,6 +1,7 @@
 import Glibc
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 import VenuePackets
 
 /// A folder in which one process stores the state of a fleet.
@@ -135,7 +136,7 @@ package struct StateFolder: Sendable {
         let file = path + "/fleet.json"
         func damaged(_ reason: String) -> StateFolderError { .damaged(path: file, reason: reason) }
         let tree: JSONTree
-        do throws(JSONSyntaxError) { tree = try JSONTree(bytes) } catch { throw damaged(error.problem) }
+        do throws(JSONDocumentError) { tree = try JSONTree(bytes) } catch { throw damaged(error.problem) }
         guard case .object(let members)? = JSONValue(readable: tree), members["format"] == .string(Self.format) else {
             throw damaged("\"format\" must be \"\(Self.format)\"")
         }

@@ -50,12 +50,7 @@ struct ChangeLog: Sendable {
     func tags(
         after start: UInt64, upTo end: UInt64, limit: Int, where isSelected: (TagKey) -> Bool
     ) -> (tags: [TagKey], last: UInt64) {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].number > start { high = middle } else { low = middle + 1 }
-        }
+        let low = entries.indices.bisection { entries[$0].number > start }
         var tags: [TagKey] = []
         var last = end
         for entry in entries[low...] where entry.number <= end && latest[entry.tag] == entry.number {

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 import VenueModel
 
 /// The JSON of the HTTP interface for tags and receivers.

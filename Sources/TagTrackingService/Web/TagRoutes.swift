@@ -1,5 +1,6 @@
 import LiveMap
 import TagTracking
+import TextFormats
 import VenueModel
 
 /// The paths of the server of a fleet.

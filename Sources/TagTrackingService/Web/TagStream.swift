@@ -1,6 +1,7 @@
 import IndoorVocabulary
 import LiveMap
 import TagTracking
+import TextFormats
 
 /// The changes of tags as server-sent events for one reader.
 ///

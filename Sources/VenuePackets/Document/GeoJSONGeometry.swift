@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A geometry in coordinates on Earth (RFC 7946, section 3.1).
 enum GeoJSONGeometry: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Creates the document tree of a venue: the reverse of `VenueParser`.

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// Reads fields of one type each. A missing required field, a wrong type or a number out of range is a problem.
 extension VenueParser {

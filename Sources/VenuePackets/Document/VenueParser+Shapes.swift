@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Reads identifiers, points and areas, which many kinds of entries have.

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 import VenueModel
 
 /// Parses a venue's document into the venue and a list of all problems.

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A writer of walks as comma-separated values (RFC 4180), with a header line. It needs no georeference.
@@ -60,8 +61,6 @@ public struct CSVWriter: Sendable {
     private static func line(_ fields: [String]) -> String { fields.joined(separator: ",") + "\r\n" }
 
     /// Returns a text of any origin as a field.
-    ///
-    /// It is handled by scalars: a combining mark after a quotation mark must not hide it.
     static func field(_ text: String) -> String {
         var safe: [Unicode.Scalar] = text.unicodeScalars.map { scalar in
             scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
@@ -70,14 +69,6 @@ public struct CSVWriter: Sendable {
         if let first = safe.first(where: { $0 != " " }), ["=", "+", "-", "@"].contains(first) {
             safe.insert("'", at: 0)
         }
-        let isQuoted = safe.contains { $0 == "\"" || $0 == "," }
-        var field = String.UnicodeScalarView()
-        if isQuoted { field.append("\"") }
-        for scalar in safe {
-            if scalar == "\"" { field.append(scalar) }
-            field.append(scalar)
-        }
-        if isQuoted { field.append("\"") }
-        return String(field)
+        return CSVText.field(safe)
     }
 }

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A writer of walks as GPX 1.1, which most programs for maps and tracks read.

@@ -1,5 +1,6 @@
 import Glibc
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Creates the features of a venue.

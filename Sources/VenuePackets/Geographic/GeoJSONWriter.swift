@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A writer of venues and tracks as GeoJSON (RFC 7946), for QGIS, geojson.io and web maps.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A file of geofences that cannot be used, with all its problems.
@@ -61,7 +62,7 @@ public enum GeofenceFile: Sendable {
     /// - Throws: as `read(_:)`.
     public static func geofences(of bytes: [UInt8], named name: String) throws(GeofenceFileError) -> [Geofence] {
         let tree: JSONTree
-        do throws(JSONSyntaxError) { tree = try JSONTree(bytes) } catch { throw problem(of: name, error.message) }
+        do throws(JSONDocumentError) { tree = try JSONTree(bytes) } catch { throw problem(of: name, error.message) }
         guard case .object(let fields) = tree else {
             throw problem(of: name, "the document is \(tree.summary); give a FeatureCollection")
         }

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A writer of walks as KML 2.2, for Google Earth, Marble and QGIS.

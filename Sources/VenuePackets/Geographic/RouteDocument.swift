@@ -1,5 +1,6 @@
 import IndoorRouting
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A route that cannot be written or read as a document.
@@ -121,7 +122,7 @@ extension RouteDocument {
     /// - Throws: `RouteDocumentError.unreadable` for the first problem, with its path.
     public init(_ bytes: [UInt8]) throws(RouteDocumentError) {
         let root: JSONTree
-        do throws(JSONSyntaxError) { root = try JSONTree(bytes) } catch { throw .unreadable(error.message) }
+        do throws(JSONDocumentError) { root = try JSONTree(bytes) } catch { throw .unreadable(error.message) }
         guard case .object(let fields) = root, case .array(let trees)? = fields["legs"] else {
             throw .unreadable("$.legs is missing; give an array of legs")
         }

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Converts the contents of an archive to a venue and reports what is omitted or changed.

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Reads and checks the files of an archive, and collects all problems.
 struct IMDFReader {
     private let archive: IMDFArchive
@@ -45,7 +47,7 @@ struct IMDFReader {
         do throws(PacketFileError) {
             let bytes = try archive.read(file, used: bytesRead)
             bytesRead += bytes.count
-            do throws(JSONSyntaxError) {
+            do throws(JSONDocumentError) {
                 let tree = try JSONTree(bytes)
                 if case .object(let fields) = tree { return JSONObject(fields: fields, path: "$") }
                 report(file, "$", "the document is \(tree.summary); give an object")

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The features that an import has omitted or changed, and the numbers of the archive's features.
 public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
     /// The result for a feature or a part of it.

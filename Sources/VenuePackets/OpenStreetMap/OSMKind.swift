@@ -1,3 +1,5 @@
+import TextFormats
+
 /// The meaning of a way or a multipolygon for an indoor map.
 ///
 /// Source: the page *Simple Indoor Tagging* of the OpenStreetMap Wiki.

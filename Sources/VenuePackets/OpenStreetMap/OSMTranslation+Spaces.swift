@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// A line with walls on some levels, on which doors can lie.
 struct OSMOutline: Sendable {

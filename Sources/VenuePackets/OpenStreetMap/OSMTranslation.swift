@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Translates the elements of a file to the features of an indoor map, which an import converts to a venue.

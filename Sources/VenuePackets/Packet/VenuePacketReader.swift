@@ -2,6 +2,7 @@ import FoundationEssentials
 import IndoorPositioning
 import IndoorRouting
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A reader that checks venue packets.

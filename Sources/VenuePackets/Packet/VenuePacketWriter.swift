@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A writer of venue packets; the same venue gives identical output.
@@ -22,17 +23,8 @@ public struct VenuePacketWriter: Sendable {
     /// - Throws: `VenuePacketError` with all problems of the venue.
     public func document(of venue: Venue, radioMapPath: String? = nil) throws(VenuePacketError) -> [UInt8] {
         let file = PacketPath.venueFile
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // The check finds a number that is not finite, with its path, because it is written as a string.
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        let bytes: [UInt8]
-        do {
-            bytes = [UInt8](try encoder.encode(VenueDocument.tree(venue, radioMapPath: radioMapPath))) + [10]
-        } catch {
-            throw VenuePacketError(file: file, message: "the venue cannot be written as JSON: \(error)")
-        }
+        let bytes = VenueDocument.tree(venue, radioMapPath: radioMapPath).lines()
         let problems = VenuePacketReader.parse(bytes).problems
         guard !problems.contains(where: { $0.severity == .error }) else {
             throw VenuePacketError(file: file, problems: problems)

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// Parses a radio map's document in one pass and skips unknown fields.
 struct RadioMapReader {
@@ -8,7 +9,7 @@ struct RadioMapReader {
         var version: Int?
     }
 
-    private var cursor: JSONCursor
+    private var json: JSONReader
     private let limits: InputLimits
     /// The number of readings so far.
     private var readingCount = 0
@@ -18,7 +19,7 @@ struct RadioMapReader {
         var open = limits
         // Parsed values have limits of their own, and skipped values need no memory.
         open.jsonValues = .max
-        cursor = JSONCursor(bytes, limits: open)
+        json = JSONReader(bytes, limits: open.json)
     }
 
     /// Parses a document.
@@ -30,12 +31,13 @@ struct RadioMapReader {
         var reader = RadioMapReader(bytes, limits)
         do {
             let document = try reader.document()
-            try reader.cursor.finish()
+            try reader.json.finish()
             return document
         } catch let error as PacketFileError {
             throw error
         } catch {
-            throw PacketFileError(message: (error as? JSONSyntaxError)?.message ?? "\(error)")
+            let syntax = (error as? JSONSyntaxError).map { JSONDocumentError($0, of: bytes) }
+            throw PacketFileError(message: syntax?.message ?? "\(error)")
         }
     }
 
@@ -47,7 +49,7 @@ struct RadioMapReader {
             switch key {
             case "format": kind.format = try reader.text("$.format")
             case "version": kind.version = try reader.whole("$.version")
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return kind
@@ -73,7 +75,7 @@ struct RadioMapReader {
                 fingerprints = try reader.list(at: "$.fingerprints", atMost: reader.limits.fingerprints) {
                     try $0.fingerprint($1)
                 }
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return RadioMapDocument(
@@ -95,7 +97,7 @@ struct RadioMapReader {
             case "bodyDeviation": fit.bodyDeviation = try reader.optionalNumber("$.fit.bodyDeviation")
             case "receiverDeviation": fit.receiverDeviation = try reader.optionalNumber("$.fit.receiverDeviation")
             case "devices": fit.devices = try reader.isNull() ? nil : reader.devices()
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return fit
@@ -122,7 +124,7 @@ struct RadioMapReader {
             switch key {
             case "offset": offset = try reader.number("\(path).offset")
             case "deviation": deviation = try reader.number("\(path).deviation")
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return RadioMapDocument.Receiver(
@@ -143,7 +145,7 @@ struct RadioMapReader {
             case "y": y = try reader.number("\(path).y")
             case "z": z = try reader.optionalNumber("\(path).z")
             case "power": power = try reader.number("\(path).power")
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return RadioMapDocument.Beacon(
@@ -168,7 +170,7 @@ struct RadioMapReader {
                     at: "\(path).readings", atMost: reader.limits.radioMapReadings, after: reader.readingCount
                 ) { try $0.reading($1) }
                 reader.readingCount += readings?.count ?? 0
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return RadioMapDocument.Fingerprint(
@@ -186,7 +188,7 @@ struct RadioMapReader {
             case "rssi": rssi = try reader.number("\(path).rssi")
             case "count": count = try reader.whole("\(path).count")
             case "weight": weight = try reader.optionalNumber("\(path).weight")
-            default: try reader.cursor.skipValue()
+            default: try reader.json.skipValue()
             }
         }
         return RadioMapDocument.Reading(
@@ -199,9 +201,9 @@ struct RadioMapReader {
     private mutating func fields(
         at path: String, _ body: (inout RadioMapReader, String) throws -> Void
     ) throws {
-        guard try cursor.kind() == .object else { throw PacketFileError(message: "is not an object", path: path) }
-        try cursor.enter("{")
-        while let key = try cursor.nextKey() { try body(&self, key) }
+        guard try json.kind() == .object else { throw PacketFileError(message: "is not an object", path: path) }
+        try json.enterObject()
+        while let key = try json.nextName() { try body(&self, key) }
     }
 
     /// - Parameters:
@@ -211,10 +213,10 @@ struct RadioMapReader {
         at path: String, atMost limit: Int, after before: Int = 0,
         _ body: (inout RadioMapReader, String) throws -> Element
     ) throws -> [Element] {
-        guard try cursor.kind() == .array else { throw PacketFileError(message: "is not an array", path: path) }
-        try cursor.enter("[")
+        guard try json.kind() == .array else { throw PacketFileError(message: "is not an array", path: path) }
+        try json.enterArray()
         var elements: [Element] = []
-        while try cursor.nextElement() {
+        while try json.nextElement() {
             guard before + elements.count < limit else {
                 let others = before > 0 ? ", with the arrays before it," : ""
                 throw PacketFileError(
@@ -226,8 +228,8 @@ struct RadioMapReader {
     }
 
     private mutating func isNull() throws -> Bool {
-        guard try cursor.kind() == .null else { return false }
-        try cursor.readNull()
+        guard try json.kind() == .null else { return false }
+        try json.null()
         return true
     }
 
@@ -236,8 +238,8 @@ struct RadioMapReader {
     }
 
     private mutating func number(_ path: @autoclosure () -> String) throws -> Double {
-        guard try cursor.kind() == .number else { throw PacketFileError(message: "is not a number", path: path()) }
-        return try cursor.readNumber()
+        guard try json.kind() == .number else { throw PacketFileError(message: "is not a number", path: path()) }
+        return try json.anyNumber()
     }
 
     private mutating func whole(_ path: @autoclosure () -> String) throws -> Int {
@@ -248,7 +250,7 @@ struct RadioMapReader {
     }
 
     private mutating func text(_ path: @autoclosure () -> String) throws -> String {
-        guard try cursor.kind() == .string, let text = try cursor.readString() else {
+        guard try json.kind() == .string, let text = try json.representableText() else {
             throw PacketFileError(message: "is not a string", path: path())
         }
         return text

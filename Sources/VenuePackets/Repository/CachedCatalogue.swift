@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TextFormats
 
 /// The server's latest catalogue in the cache, for a start without a network.
 struct CachedCatalogue {
@@ -37,11 +38,6 @@ struct CachedCatalogue {
             "format": .string(Self.format), "server": .string(server), "catalogue": document,
         ]
         fields["tag"] = tag.map { .string($0.text) }
-        let path = Self.path(in: cache)
-        let bytes: [UInt8]
-        do { bytes = [UInt8](try JSONEncoder().encode(JSONTree.object(fields))) } catch {
-            throw FileSystemError(path: path, reason: "\(error)")
-        }
-        try cache.work.write(bytes, to: path)
+        try cache.work.write(JSONTree.object(fields).line(), to: Self.path(in: cache))
     }
 }

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// The record that the cache stores with a packet.

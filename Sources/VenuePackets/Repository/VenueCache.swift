@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A cache of packets on disk. Each version has its own folder, which other processes see either complete or not at
@@ -105,11 +106,7 @@ struct VenueCache: Sendable {
     ///   - venue: the packet's venue, which the result keeps if `made` is the version that was placed.
     func place(_ made: OpenFile, _ record: StoredRecord, _ venue: Venue) throws(FileSystemError) -> StoredVersion {
         let (id, version) = (record.summary.id, record.summary.version)
-        let bytes: [UInt8]
-        do { bytes = [UInt8](try JSONEncoder().encode(record.tree)) } catch {
-            throw FileSystemError(path: made.path, reason: "the venue's regions cannot be written: \(error)")
-        }
-        try work.write(bytes, to: made.path + "/" + Self.recordFile)
+        try work.write(record.tree.line(), to: made.path + "/" + Self.recordFile)
         try DiskFolder.synchronizeAll(made.path)
         try made.setModified(nextUse())
         try DiskFolder.create(folder(of: id))

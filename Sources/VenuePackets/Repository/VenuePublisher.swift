@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// Writes the folder that a venue server serves: packets, their plan images and tiles, and the catalogue.
@@ -147,7 +148,7 @@ public struct VenuePublisher: Sendable {
         var parser = VenueParser()
         do throws(PacketFileError) {
             let bytes = try PacketFolder(path: folder).read(VenueServer.catalogueFile, limit: CatalogueDocument.limit)
-            do throws(JSONSyntaxError) {
+            do throws(JSONDocumentError) {
                 if let content = parser.catalogue(try JSONTree(bytes)), parser.problems.isEmpty {
                     return content.entries
                 }
@@ -175,12 +176,7 @@ public struct VenuePublisher: Sendable {
     }
 
     private func writeCatalogue(_ entries: [CatalogueEntry]) throws(FileSystemError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let bytes: [UInt8]
-        do { bytes = [UInt8](try encoder.encode(CatalogueDocument.tree(entries))) + [10] } catch {
-            throw FileSystemError(path: cataloguePath, reason: "\(error)")
-        }
+        let bytes = CatalogueDocument.tree(entries).line() + [10]
         let file = try work.makeFile(mode: DiskFile.openMode)
         try file.write(bytes)
         // Servers derive a file's entity tag from its size and its modification time in seconds: two catalogues written

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 extension VenueRepository {
@@ -87,7 +88,7 @@ extension VenueRepository {
     }
 
     private static func document(_ bytes: [UInt8], url: String) throws(VenueRepositoryError) -> JSONTree {
-        do throws(JSONSyntaxError) {
+        do throws(JSONDocumentError) {
             return try JSONTree(bytes)
         } catch {
             throw .brokenCatalogue(url: url, error.message)

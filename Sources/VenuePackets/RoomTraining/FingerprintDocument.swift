@@ -1,5 +1,6 @@
 import BeaconScanning
 import IndoorVocabulary
+import TextFormats
 
 /// A room's fingerprint as JSON, in the second format of Crownstone's app, which includes the device's placement.
 ///

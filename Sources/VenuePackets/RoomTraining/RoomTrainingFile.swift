@@ -1,6 +1,7 @@
 import BeaconScanning
 import FoundationEssentials
 import IndoorVocabulary
+import TextFormats
 
 /// Reads and writes the training data of all rooms of a region as JSON.
 ///

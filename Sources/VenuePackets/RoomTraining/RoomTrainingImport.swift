@@ -1,5 +1,6 @@
 import BeaconScanning
 import IndoorVocabulary
+import TextFormats
 
 /// Imports the training data of other programs and detects its format.
 public enum RoomTrainingImport: Sendable {
@@ -39,7 +40,7 @@ public enum RoomTrainingImport: Sendable {
     }
 
     private static func tree(of bytes: [UInt8], named name: String) throws(TrainingFileError) -> JSONTree {
-        do throws(JSONSyntaxError) { return try JSONTree(bytes) } catch {
+        do throws(JSONDocumentError) { return try JSONTree(bytes) } catch {
             throw TrainingFileError(file: name, path: "$", message: error.message)
         }
     }

@@ -1,6 +1,7 @@
 import BeaconScanning
 import FoundationEssentials
 import IndoorVocabulary
+import TextFormats
 
 /// Training data that cannot be read or written.
 public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -58,7 +59,7 @@ public enum TrainingDocument: Sendable {
         _ type: Document.Type, from bytes: [UInt8]
     ) throws(PacketFileError) -> Document {
         // The decoder has no limits of its own.
-        do throws(JSONSyntaxError) { try JSONSyntaxError.check(bytes) } catch {
+        do throws(JSONDocumentError) { try JSONTree.check(bytes, limits: InputLimits.standard.json) } catch {
             throw PacketFileError(message: error.message)
         }
         do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw PacketFileError(decoding: error) }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import IndoorPositioning
 import IndoorVocabulary
+import TextFormats
 
 /// An error in storing a session memory.
 public enum SessionMemoryStoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -139,7 +140,7 @@ public struct SessionMemoryStore: Sendable {
     static func decode(_ bytes: [UInt8]) throws(StoredMemoryError) -> (SessionMemory, MachineTime) {
         guard !bytes.isEmpty else { throw StoredMemoryError(message: "is empty") }
         let tree: JSONTree
-        do throws(JSONSyntaxError) { tree = try JSONTree(bytes) } catch {
+        do throws(JSONDocumentError) { tree = try JSONTree(bytes) } catch {
             throw StoredMemoryError(message: error.problem)
         }
         guard case .object(let members)? = JSONValue(readable: tree), members["format"] == .string(format) else {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 
 /// Settings in a JSON file: an object whose keys are dotted, nested or mixed.
 ///
@@ -52,7 +53,7 @@ public struct SettingsFile: Hashable, Sendable {
             throw ReadingError(description: "\(name): is \(tree.summary); give an object with settings")
         }
         var seen: Set<String> = []
-        let leaves = JSONKeyLines(bytes, limit: limits.settingCount + 1).leaves
+        let leaves = JSONKeyLines(bytes, limits: limits.json, limit: limits.settingCount + 1).leaves
         guard leaves.count <= limits.settingCount else {
             throw ReadingError(
                 description: "\(name): has more than \(limits.settingCount) settings; give fewer")

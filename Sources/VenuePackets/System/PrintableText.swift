@@ -1,3 +1,5 @@
+import TextFormats
+
 /// Escapes text for display: names come from packets and radio advertisements, which anyone can write.
 package enum PrintableText {
     /// Returns the text with escapes for control characters, and for invisible characters, which change the writing
@@ -40,8 +42,7 @@ package enum PrintableText {
     /// Returns a character as a JSON escape.
     private static func escape(_ scalar: Unicode.Scalar) -> String {
         UTF16.encode(scalar).map(Array.init)?.map { unit in
-            let digits = String(unit, radix: 16, uppercase: true)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            "\\u" + HexDigits.text(unit, 4, uppercase: true)
         }.joined() ?? ""
     }
 }

@@ -1,6 +1,7 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 import TagTracking
+import TextFormats
 
 /// The message of a simulated reading, as a Ruuvi Gateway publishes it over MQTT.
 ///
@@ -31,8 +32,7 @@ struct LoadMessage {
     }
 
     private static func hex(_ value: UInt64, _ digits: Int) -> String {
-        let text = String(value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+        HexDigits.text(value, digits, uppercase: true)
     }
 
     /// Returns the number of a simulated tag; nil for any other.

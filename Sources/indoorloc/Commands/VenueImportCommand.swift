@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import TextFormats
 import VenuePackets
 
 /// The command `venue import`: converts an IMDF archive or a file of OpenStreetMap to a venue packet.

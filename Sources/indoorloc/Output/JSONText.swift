@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import TextFormats
 
 /// A JSON object written with fixed decimals, so that equal results give identical bytes.
 struct JSONText {
@@ -81,19 +82,9 @@ struct JSONText {
 
     /// The text as a JSON string.
     static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20: quoted += String(format: "\\u%04x", scalar.value)
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        var quoted: [UInt8] = []
+        JSONEscapes.append(text, to: &quoted)
+        return String(decoding: quoted, as: UTF8.self)
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import TextFormats
 import VenuePackets
 
 /// The severity of a log line. Each one includes those before it.
@@ -111,9 +112,8 @@ struct LogLine: Sendable {
     }
 
     private static func hexadecimal(_ value: UInt32) -> String {
-        let digits = String(value, radix: 16)
-        let text = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        return digits.count > 4 ? "{\(digits)}" : text
+        let digits = HexDigits.text(value, 4, uppercase: false)
+        return digits.count > 4 ? "{\(digits)}" : digits
     }
 }
 

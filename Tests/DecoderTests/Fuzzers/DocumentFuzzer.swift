@@ -5,6 +5,7 @@ import BeaconScanning
 import IndoorPositioning
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 @testable import VenuePackets
 
 func fuzzDocument(_ input: [UInt8]) throws(Finding) {

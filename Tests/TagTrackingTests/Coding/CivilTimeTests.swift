@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import TagTracking
+import TextFormats
 import XCTest
 
 final class CivilTimeTests: XCTestCase {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import IndoorVocabulary
 import TagTracking
 import XCTest
@@ -42,27 +41,6 @@ final class TextParserTests: XCTestCase {
             "\(uuid)/1/2",
             "\(uuid)-+1-2",
         ] { XCTAssertNil(BeaconText.identity(Array(text.utf8).span), text) }
-    }
-
-    // MARK: - Base64
-
-    func testBase64DecodesAsFoundationEncodes() {
-        for count in 0..<50 {
-            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ 200) }
-            let text = Data(bytes).base64EncodedString()
-            for text in [text, text.replacing("=", with: "")] {
-                var decoded: [UInt8] = []
-                XCTAssertTrue(Base64Text.append(Array(text.utf8).span, to: &decoded), text)
-                XCTAssertEqual(decoded, bytes)
-            }
-        }
-    }
-
-    func testInvalidBase64IsRejected() {
-        for text in ["A", "AAAAA", "AB==C", "A===", "AA=", "AAA*", "AB", "AAB=", "====", " AAA"] {
-            var decoded: [UInt8] = []
-            XCTAssertFalse(Base64Text.append(Array(text.utf8).span, to: &decoded), text)
-        }
     }
 
     // MARK: - Times

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TextFormats
 import VenuePackets
 import XCTest
 

@@ -1,26 +1,31 @@
-import IndoorLocalization
-import ScanRecording
+import IndoorVocabulary
+import TextFormats
 import XCTest
 
-final class JSONObjectScannerTests: XCTestCase {
+final class JSONCursorTests: XCTestCase {
+    private static let limits = JSONLimits(depth: 65)
+
     /// Returns the name of each member, and the kind and text of its value.
     private func members(_ text: String) throws(JSONSyntaxError) -> [String] { try members(Array(text.utf8)) }
 
     private func members(_ bytes: [UInt8]) throws(JSONSyntaxError) -> [String] {
-        var scanner = JSONObjectScanner()
+        var cursor = JSONCursor(limits: Self.limits)
         var members: [String] = []
-        try scanner.begin(bytes.span)
-        while let (name, value) = try scanner.next(bytes.span) {
-            members.append("\(text(name, bytes)) \(value.kind) \(String(decoding: bytes[value.range], as: UTF8.self))")
+        try cursor.enterObject(bytes.span)
+        while let name = try cursor.nextKey(bytes.span) {
+            let value = try cursor.skipValue(bytes.span)
+            members.append(
+                "\(text(name.range, bytes)) \(value.kind) \(String(decoding: bytes[value.range], as: UTF8.self))")
         }
+        try cursor.finishText(bytes.span)
         return members
     }
 
-    private func text(_ token: JSONToken, _ bytes: [UInt8]) -> String {
-        String(decoding: JSONText.bytes(ofString: token, in: bytes.span), as: UTF8.self)
+    private func text(_ range: Range<Int>, _ bytes: [UInt8]) -> String {
+        String(decoding: JSONEscapes.removed(from: bytes.span.extracting(range)), as: UTF8.self)
     }
 
-    func testTheScannerReturnsMembersInOrderWithTheirKinds() throws {
+    func testTheCursorReturnsMembersInOrderWithTheirKinds() throws {
         XCTAssertEqual(
             try members(
                 #" { "a" : 1.5e+3 , "b":"x\ny","c":[1,[2],{"d":{}}],"e":{"f":[]},"g":true,"h":false,"i":null} "#),
@@ -32,7 +37,7 @@ final class JSONObjectScannerTests: XCTestCase {
         XCTAssertEqual(try members("{}"), [])
     }
 
-    func testTheScannerAcceptsExactlyTheNumbersOfTheGrammar() throws {
+    func testTheCursorAcceptsExactlyTheNumbersOfTheGrammar() throws {
         for number in ["0", "-0", "10", "0.5", "-1.25", "1e5", "1E+5", "1.5e-5", "123456789012345678901234567890"] {
             XCTAssertEqual(try members("{\"n\":\(number)}"), ["n number \(number)"])
         }
@@ -54,19 +59,19 @@ final class JSONObjectScannerTests: XCTestCase {
             do throws(JSONSyntaxError) {
                 XCTFail("\(line): \(try members(line))")
             } catch {
-                XCTAssertEqual(error.offset, offset, "\(line): \(error.reason)")
+                XCTAssertEqual(error.byte, offset, "\(line): \(error.expected)")
             }
         }
     }
 
     func testEscapesAndSurrogatePairsAreDecoded() throws {
         let bytes = Array(#"{"\u0074":"\"\\\/\b\f\n\r\t\u00e9\uD83E\uDDED\u0000"}"#.utf8)
-        var scanner = JSONObjectScanner()
-        try scanner.begin(bytes.span)
-        let (name, value) = try XCTUnwrap(try scanner.next(bytes.span))
-        XCTAssertEqual(text(name, bytes), "t")
-        XCTAssertEqual(text(value, bytes), "\"\\/\u{8}\u{C}\n\r\té🧭\0")
-        XCTAssertNil(try scanner.next(bytes.span))
+        var cursor = JSONCursor(limits: Self.limits)
+        try cursor.enterObject(bytes.span)
+        let name = try XCTUnwrap(try cursor.nextKey(bytes.span))
+        XCTAssertEqual(text(name.range, bytes), "t")
+        XCTAssertEqual(text(try cursor.skipValue(bytes.span).range, bytes), "\"\\/\u{8}\u{C}\n\r\té🧭\0")
+        XCTAssertNil(try cursor.nextKey(bytes.span))
     }
 
     func testLoneSurrogatesAreErrors() {
@@ -86,7 +91,7 @@ final class JSONObjectScannerTests: XCTestCase {
     }
 
     func testDeepNestingIsAnErrorAndDoesNotUseTheStack() throws {
-        let depth = JSONObjectScanner.maximumDepth
+        let depth = Self.limits.depth - 1
         let opening = { (count: Int) in String(repeating: "[", count: count) }
         let closing = { (count: Int) in String(repeating: "]", count: count) }
         XCTAssertEqual(try members("{\"a\":\(opening(depth))\(closing(depth))}").count, 1)

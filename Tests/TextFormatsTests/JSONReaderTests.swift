@@ -1,14 +1,20 @@
-import TagTracking
+import TextFormats
 import XCTest
 
 final class JSONReaderTests: XCTestCase {
-    private func reader(_ text: String) -> JSONReader { JSONReader(Array(text.utf8)) }
+    private static let deepest = 32
+
+    private func reader(_ bytes: [UInt8]) -> JSONReader {
+        JSONReader(bytes, limits: JSONLimits(depth: Self.deepest, permitsControls: true))
+    }
+
+    private func reader(_ text: String) -> JSONReader { reader(Array(text.utf8)) }
 
     /// Reads a whole document, and returns the failure; nil for a valid one.
     private func failure(_ text: String) -> JSONReader.Failure? { failure(Array(text.utf8)) }
 
     private func failure(_ bytes: [UInt8]) -> JSONReader.Failure? {
-        var reader = JSONReader(bytes)
+        var reader = reader(bytes)
         do throws(JSONReader.Failure) {
             try reader.skipValue()
             try reader.finish()
@@ -23,6 +29,12 @@ final class JSONReaderTests: XCTestCase {
         let string = try reader.string()
         try reader.finish()
         return try reader.text(of: string)
+    }
+
+    private func assertFailure(_ error: any Error, _ offset: Int, _ expected: String, line: UInt = #line) {
+        let failure = error as? JSONReader.Failure
+        XCTAssertEqual(failure?.offset, offset, line: line)
+        XCTAssertEqual(failure?.expected, expected, line: line)
     }
 
     // MARK: - Structure
@@ -77,7 +89,7 @@ final class JSONReaderTests: XCTestCase {
     }
 
     func testTheReaderLimitsTheDepth() {
-        let deepest = JSONReader.maximumDepth
+        let deepest = Self.deepest
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
@@ -89,10 +101,10 @@ final class JSONReaderTests: XCTestCase {
     func testAFailureStatesTheExpectedKind() {
         var reader = reader(" 5")
         XCTAssertThrowsError(try reader.string()) {
-            XCTAssertEqual($0 as? JSONReader.Failure, JSONReader.Failure(offset: 1, expected: "a string"))
+            assertFailure($0, 1, "a string")
         }
         XCTAssertThrowsError(try reader.enterObject()) {
-            XCTAssertEqual($0 as? JSONReader.Failure, JSONReader.Failure(offset: 1, expected: "an object"))
+            assertFailure($0, 1, "an object")
         }
     }
 
@@ -133,10 +145,10 @@ final class JSONReaderTests: XCTestCase {
     }
 
     func testATextThatIsNoUTF8Fails() throws {
-        var reader = JSONReader([0x22, 0x61, 0xFF, 0x22])
+        var reader = reader([0x22, 0x61, 0xFF, 0x22])
         let string = try reader.string()
         XCTAssertThrowsError(try reader.text(of: string)) {
-            XCTAssertEqual($0 as? JSONReader.Failure, JSONReader.Failure(offset: 1, expected: "UTF-8"))
+            assertFailure($0, 1, "UTF-8")
         }
     }
 
@@ -173,6 +185,48 @@ final class JSONReaderTests: XCTestCase {
         for text in ["9223372036854775808", "1.5", "1e3", "99999999999999999999", "\"5\""] {
             var reader = reader(text)
             XCTAssertThrowsError(try reader.integer(), text)
+        }
+    }
+
+    // MARK: - What readers differ in
+
+    func testAByteOrderMarkIsSkippedAndCountedInOffsets() throws {
+        var marked = reader("\u{FEFF}[1 2]")
+        try marked.enterArray()
+        XCTAssertTrue(try marked.nextElement())
+        XCTAssertEqual(try marked.number(), 1)
+        XCTAssertThrowsError(try marked.nextElement()) { XCTAssertEqual(($0 as? JSONSyntaxError)?.offset, 6) }
+        XCTAssertEqual(failure("1\u{FEFF}")?.offset, 1)
+    }
+
+    func testHalfOfASurrogatePairIsAnErrorOrAStringWithoutText() throws {
+        for text in [
+            #""\ud83e""#, #""\udded""#, #""\ud83ex""#, #""\ud83e\n""#, #""\ud83e\u0041""#, #""\ud83e\ud83e\udded""#,
+        ] {
+            XCTAssertNotNil(failure(text), text)
+            var tolerant = JSONReader(Array(text.utf8), limits: JSONLimits(depth: 1, permitsLoneSurrogates: true))
+            XCTAssertNil(try tolerant.representableText(), text)
+            try tolerant.finish()
+        }
+        var broken = JSONReader(
+            Array(#""\ud83e\u12g4""#.utf8), limits: JSONLimits(depth: 1, permitsLoneSurrogates: true))
+        XCTAssertThrowsError(try broken.string()) { XCTAssertEqual(($0 as? JSONSyntaxError)?.offset, 11) }
+    }
+
+    func testAControlCharacterIsAnErrorUnlessItIsPermitted() {
+        var strict = JSONReader([0x22, 0x61, 0x01, 0x22], limits: JSONLimits(depth: 1))
+        XCTAssertThrowsError(try strict.string()) {
+            XCTAssertEqual($0 as? JSONSyntaxError, JSONSyntaxError(.control, at: 2))
+        }
+    }
+
+    func testTheValuesAreCounted() throws {
+        let limits = JSONLimits(depth: 4, values: 6)
+        var few = JSONReader(Array("[[], {\"a\": 1}, 2]".utf8), limits: limits)
+        try few.skipValue()
+        var many = JSONReader(Array("[[], {\"a\": 1}, 2, 3]".utf8), limits: limits)
+        XCTAssertThrowsError(try many.skipValue()) {
+            XCTAssertEqual($0 as? JSONSyntaxError, JSONSyntaxError(.values(6), at: 18))
         }
     }
 }

@@ -1,0 +1,48 @@
+import IndoorVocabulary
+import TextFormats
+
+/// Times and values of any kind in JSON.
+extension JSONWriter {
+    /// Writes a member with a time as in RFC 3339, in UTC with milliseconds.
+    package mutating func add(_ name: StaticString, time: Instant) {
+        self.name(name)
+        self.value(time: time)
+    }
+
+    /// Writes a time as in RFC 3339, in UTC with milliseconds.
+    package mutating func value(time: Instant) {
+        value(unescaped: { bytes in
+            let date = CivilTime(time)
+            FixedDecimals.append(padded: UInt64(max(0, date.year)), 4, to: &bytes)
+            for (separator, number, digits) in [
+                ("-", date.month, 2), ("-", date.day, 2), ("T", date.hour, 2), (":", date.minute, 2),
+                (":", date.second, 2), (".", date.millisecond, 3),
+            ] as [(Unicode.Scalar, Int, Int)] {
+                bytes.append(UInt8(ascii: separator))
+                FixedDecimals.append(padded: UInt64(number), digits, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "Z"))
+        })
+    }
+
+    /// Writes any value, with the members of objects in order of their names.
+    package mutating func value(_ content: JSONValue) {
+        switch content {
+        case .null: null()
+        case .bool(let value): self.value(value)
+        case .number(let value): self.value(shortest: value)
+        case .string(let text): value(text)
+        case .array(let values):
+            beginArray()
+            for value in values { self.value(value) }
+            endArray()
+        case .object(let members):
+            beginObject()
+            for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+                name(escaping: key)
+                self.value(value)
+            }
+            endObject()
+        }
+    }
+}
