@@ -16,7 +16,7 @@ import VenueModel
 public struct UploadCollector: Sendable {
     private struct Track: Sendable {
         /// The instant of the last record.
-        var told: Instant
+        var recorded: Instant
         /// The number of sightings since then.
         var count = 0
     }
@@ -37,7 +37,7 @@ public struct UploadCollector: Sendable {
     private var latest = Instant.zero
     private var cleaned = Instant.zero
     /// The instant of the last record of a position, for indoor and for outdoor positions.
-    private var told: (indoors: Instant?, outdoors: Instant?) = (nil, nil)
+    private var latestUpload: (indoors: Instant?, outdoors: Instant?) = (nil, nil)
     private var decoder = ReadingDecoder()
 
     /// Creates a collector without records.
@@ -53,15 +53,15 @@ public struct UploadCollector: Sendable {
 
     /// Adds a position of a session.
     public mutating func receive(_ position: Position, by clock: WallClock?) {
-        guard settings.positions, isDue(told.indoors, at: position.instant) else { return }
-        told.indoors = position.instant
+        guard settings.positions, isDue(latestUpload.indoors, at: position.instant) else { return }
+        latestUpload.indoors = position.instant
         keep(UploadRecord(.position(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
     /// Adds an outdoor position.
     public mutating func receive(_ position: OutdoorPosition, by clock: WallClock?) {
-        guard settings.positions, isDue(told.outdoors, at: position.instant) else { return }
-        told.outdoors = position.instant
+        guard settings.positions, isDue(latestUpload.outdoors, at: position.instant) else { return }
+        latestUpload.outdoors = position.instant
         keep(UploadRecord(.outdoorPosition(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
@@ -95,14 +95,14 @@ public struct UploadCollector: Sendable {
         clean(at: now)
         ranger.observe(sighting)
         let known = tracks[sighting.beacon]
-        var track = known ?? Track(told: now)
+        var track = known ?? Track(recorded: now)
         track.count += 1
-        if known == nil || track.told.duration(to: now) >= settings.beaconInterval,
+        if known == nil || track.recorded.duration(to: now) >= settings.beaconInterval,
             let range = ranger.estimate(of: sighting.beacon, at: now)
         {
             let record = BeaconRecord(sighting: sighting, range: range, unixTime: clock?.unixTime(at: now))
             keep(UploadRecord(.beacon(record, count: track.count)))
-            track = Track(told: now)
+            track = Track(recorded: now)
         }
         tracks[sighting.beacon] = track
     }
@@ -111,7 +111,7 @@ public struct UploadCollector: Sendable {
         guard cleaned.duration(to: now) >= .seconds(10) else { return }
         cleaned = now
         ranger.forgetSilent(at: now)
-        tracks = tracks.filter { $0.value.told.duration(to: now) < max(Self.silence, settings.beaconInterval) }
+        tracks = tracks.filter { $0.value.recorded.duration(to: now) < max(Self.silence, settings.beaconInterval) }
     }
 
     private mutating func keep(_ record: UploadRecord) {

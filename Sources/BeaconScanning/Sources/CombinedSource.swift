@@ -97,9 +97,9 @@ extension CombinedSource: WrappingScanSource, SteerableScanSource, RadioHoldingS
     private func failure(_ error: any Error, of number: Int) -> LocalizationError {
         let message =
             "a companion of the leading source failed, \(type(of: sources[number])); the rest goes on without it"
-        var told = LocalizationError(reporting: error, code: .generic, message)
-        if told.endsSession { told.code = .generic }
-        return told
+        var reported = LocalizationError(reporting: error, code: .generic, message)
+        if reported.endsSession { reported.code = .generic }
+        return reported
     }
 }
 

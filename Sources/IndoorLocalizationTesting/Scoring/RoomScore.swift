@@ -86,8 +86,8 @@ package struct RoomScore: Hashable, Sendable {
         seconds += other.seconds
         reliability.add(other.reliability)
         delays += other.delays
-        for (room, told) in other.confusion {
-            confusion[room, default: [:]].merge(told, uniquingKeysWith: +)
+        for (room, reported) in other.confusion {
+            confusion[room, default: [:]].merge(reported, uniquingKeysWith: +)
         }
     }
 }

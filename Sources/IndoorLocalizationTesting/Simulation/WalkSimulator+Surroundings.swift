@@ -69,9 +69,9 @@ extension WalkSimulator {
         let memory = cmath_exp(-sensors.gnssInterval / 30)
         var error = generator.normalPair()
         return ticks(every: sensors.gnssInterval).compactMap { time in
-            let news = generator.normalPair()
+            let innovation = generator.normalPair()
             let share = (1 - memory * memory).squareRoot()
-            error = (memory * error.0 + share * news.0, memory * error.1 + share * news.1)
+            error = (memory * error.0 + share * innovation.0, memory * error.1 + share * innovation.1)
             let pose = timeline.pose(at: time)
             let accuracy = pose.isOutdoors ? sensors.gnssAccuracy : sensors.gnssIndoorAccuracy
             guard accuracy > 0, let transform = transforms[pose.mapID] else { return nil }

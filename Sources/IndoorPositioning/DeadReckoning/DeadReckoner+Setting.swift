@@ -129,8 +129,8 @@ extension DeadReckoner {
     /// - Throws: `DeadReckoningError` if the coordinate is invalid, or if the local frame has no position on Earth.
     public mutating func correct(_ coordinate: Coordinate, radius: Double) throws(DeadReckoningError) {
         guard coordinate.isValid else { throw .invalidPlace }
-        guard let told = earth.place(of: coordinate) else { throw .notOnEarth }
-        try correct(x: told.x, y: told.y, radius: radius)
+        guard let point = earth.place(of: coordinate) else { throw .notOnEarth }
+        try correct(x: point.x, y: point.y, radius: radius)
     }
 
     /// Sets the floor that the device is on, from which the barometer counts.

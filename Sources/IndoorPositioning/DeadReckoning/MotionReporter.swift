@@ -59,27 +59,27 @@ package struct MotionReporter: Sendable {
     package mutating func observe(_ reading: SensorReading) { reckoner.observe(reading) }
 
     /// Returns the updates since the last call.
-    package mutating func news(at now: Instant) -> [MotionUpdate] {
+    package mutating func updates(at now: Instant) -> [MotionUpdate] {
         let settings = reckoner.settings
-        var news: [MotionUpdate] = []
+        var updates: [MotionUpdate] = []
         if let heading = reckoner.heading {
             let turn = lastHeading.map { abs(Degrees.turn(from: $0, to: heading.course)) } ?? .infinity
             if turn >= settings.headingFilter {
                 lastHeading = heading.course
-                news.append(.heading(heading))
+                updates.append(.heading(heading))
             }
         }
         if let attitude = reckoner.attitude {
             let turn = lastAttitude.map { $0.angle(to: attitude.rotation) * 180 / .pi } ?? .infinity
             if turn >= settings.attitudeFilter {
                 lastAttitude = attitude.rotation
-                news.append(.attitude(attitude))
+                updates.append(.attitude(attitude))
             }
         }
         if lastMotion.map({ $0.duration(to: now) >= settings.interval }) ?? true {
             lastMotion = now
-            news.append(.motion(reckoner.estimate))
+            updates.append(.motion(reckoner.estimate))
         }
-        return news
+        return updates
     }
 }

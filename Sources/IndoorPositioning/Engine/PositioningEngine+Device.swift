@@ -4,7 +4,7 @@ import VenueModel
 /// The receiver prior of a known device model, and the test of whether the device is of that model.
 struct KnownDevice: Sendable {
     /// The receiver prior of the named model.
-    let told: ReceiverOffset
+    let named: ReceiverOffset
     /// The receiver prior of an unknown device.
     let any: ReceiverOffset
     /// Log-likelihood ratio of the named model against an unknown device.
@@ -17,8 +17,8 @@ struct KnownDevice: Sendable {
     /// Number of consistent comparisons after which the model is confirmed.
     private static let enough = 10
 
-    init(told: ReceiverOffset, any: ReceiverOffset) {
-        (self.told, self.any) = (told, any)
+    init(named: ReceiverOffset, any: ReceiverOffset) {
+        (self.named, self.any) = (named, any)
     }
 
     /// Whether the model is neither confirmed nor rejected yet.
@@ -34,7 +34,7 @@ struct KnownDevice: Sendable {
             return best + cmath_log(evidence.reduce(0) { $0 + cmath_exp($1 - best) })
         }
         comparisons += 1
-        evidence += probability(told) - probability(any)
+        evidence += probability(named) - probability(any)
         return evidence < -Self.trust
     }
 }
@@ -45,7 +45,7 @@ extension PositioningEngine {
         guard let receiver = devices[name] else { return }
         let any = firstReceiver
         begin(offset: receiver.offset, deviation: receiver.deviation)
-        knownDevice = KnownDevice(told: firstReceiver, any: any)
+        knownDevice = KnownDevice(named: firstReceiver, any: any)
     }
 
     /// Returns whether the evidence shows that the device is not of the named model; if so, the engine restores the

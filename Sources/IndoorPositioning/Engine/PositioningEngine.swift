@@ -388,8 +388,8 @@ public struct PositioningEngine: Sendable {
             let doubt = max(1, settings.radiusInflation * check.ratio)
             // Upper bound of the variance: that of a device anywhere on the map.
             let most = field.maps[mapIndex].grid.meanSquare(from: $0.mean)
-            let told = radius(variance: min($0.variance * doubt + integrity.separation, most))
-            let radius = hasHeard ? told : reckonedRadius(told, mapIndex: mapIndex)
+            let spread = radius(variance: min($0.variance * doubt + integrity.separation, most))
+            let radius = hasHeard ? spread : reckonedRadius(spread, mapIndex: mapIndex)
             let point = filter.median(mapIndex: mapIndex, from: $0.mean)
             return Estimate(
                 point: point, radius: radius, covariance: covariance(mapIndex: mapIndex, around: point, radius: radius),

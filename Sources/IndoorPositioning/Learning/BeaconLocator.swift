@@ -56,11 +56,11 @@ struct BeaconLocator {
         for exponent in Self.exponents {
             var power = model.defaultPower
             for _ in 0..<Self.rounds {
-                let told = beacons.compactMap { $0.map { posterior($0, exponent, power) } }
-                let evidence = told.reduce(0) { $0 + $1.evidence }
+                let posteriors = beacons.compactMap { $0.map { posterior($0, exponent, power) } }
+                let evidence = posteriors.reduce(0) { $0 + $1.evidence }
                 if evidence > best.evidence { best = (evidence, exponent, power) }
-                guard !told.isEmpty else { break }
-                power = told.reduce(0) { $0 + $1.power } / Double(told.count)
+                guard !posteriors.isEmpty else { break }
+                power = posteriors.reduce(0) { $0 + $1.power } / Double(posteriors.count)
             }
         }
         return beacons.map { $0.map { posterior($0, best.exponent, best.power).point } }
@@ -125,7 +125,7 @@ struct BeaconLocator {
         // The precision of the power, from its prior and from the readings.
         let spread = 1 / (model.powerDeviation * model.powerDeviation)
         let precision = spread + products.ones
-        var told = products.places.map { place in
+        var candidates = products.places.map { place in
             // For the readings minus path loss and mean power: the square, and the product with ones.
             let ones = products.readingsOnes - exponent * place.lossOnes - mean * products.ones
             let square =
@@ -133,14 +133,14 @@ struct BeaconLocator {
                 - mean * (products.readingsOnes - exponent * place.lossOnes + ones)
             return (weight: (ones * ones / precision - square) / 2, power: mean + ones / precision)
         }
-        let best = told.map(\.weight).max() ?? 0
+        let best = candidates.map(\.weight).max() ?? 0
         var (sum, point, power) = (0.0, MapPoint(x: 0, y: 0), 0.0)
-        for index in told.indices {
-            told[index].weight = cmath_exp(told[index].weight - best)
-            sum += told[index].weight
-            point = point + products.places[index].point * told[index].weight
-            power += told[index].power * told[index].weight
+        for index in candidates.indices {
+            candidates[index].weight = cmath_exp(candidates[index].weight - best)
+            sum += candidates[index].weight
+            point = point + products.places[index].point * candidates[index].weight
+            power += candidates[index].power * candidates[index].weight
         }
-        return (point * (1 / sum), power / sum, best + cmath_log(sum / Double(told.count)))
+        return (point * (1 / sum), power / sum, best + cmath_log(sum / Double(candidates.count)))
     }
 }

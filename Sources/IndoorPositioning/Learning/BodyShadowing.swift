@@ -36,7 +36,7 @@ struct BodyShadowing {
         let heard = byPlace.map { index, residuals in
             let place = places.fingerprints[index]
             return residuals.filter { beacons[$0.beacon].mapID == place.mapID }.map { residual in
-                Self.ear(residual, beacons[residual.beacon], at: place.point)
+                Self.accumulator(residual, beacons[residual.beacon], at: place.point)
             }
         }.filter { $0.count >= Self.fewest }
         guard heard.reduce(0, { $0 + $1.count - 3 }) >= Self.smallest,
@@ -46,7 +46,7 @@ struct BodyShadowing {
         self.noise = max(noise, 1)
     }
 
-    private static func ear(
+    private static func accumulator(
         _ residual: ShadowingRegression.Residual, _ beacon: RadioMap.Beacon, at point: MapPoint
     ) -> Accumulator {
         let (dx, dy) = (beacon.point.x - point.x, beacon.point.y - point.y)
@@ -64,15 +64,15 @@ struct BodyShadowing {
             let (meanX, meanY) = (
                 accumulators.reduce(0) { $0 + $1.x } / count, accumulators.reduce(0) { $0 + $1.y } / count
             )
-            for (row, ear) in accumulators.enumerated() {
+            for (row, first) in accumulators.enumerated() {
                 for (column, other) in accumulators.enumerated() {
-                    let product = (ear.residual - mean) * (other.residual - mean)
-                    let alike = (ear.x - meanX) * (other.x - meanX) + (ear.y - meanY) * (other.y - meanY)
+                    let product = (first.residual - mean) * (other.residual - mean)
+                    let alignment = (first.x - meanX) * (other.x - meanX) + (first.y - meanY) * (other.y - meanY)
                     let own = (row == column ? 1 : 0) - 1 / count
-                    bb += alike * alike
-                    bn += alike * own
+                    bb += alignment * alignment
+                    bn += alignment * own
                     nn += own * own
-                    by += alike * product
+                    by += alignment * product
                     ny += own * product
                 }
             }

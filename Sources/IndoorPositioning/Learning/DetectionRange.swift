@@ -57,11 +57,11 @@ struct DetectionRange {
             guard !neighbors.isEmpty, !places.fingerprints[place].readings.isEmpty else { continue }
             isDetermined = true
             let expected = beacons.map { rate($0, at: places.fingerprints[place], curve) }
-            let told = Self.lengths.flatMap { length in
+            let choiceScores = Self.lengths.flatMap { length in
                 let heard = heard(by: neighbors, length: length)
                 return Self.priors.map { score(place, heard, expected, priorDetections: $0) }
             }
-            for (index, score) in told.enumerated() { scores[index] += score }
+            for (index, score) in choiceScores.enumerated() { scores[index] += score }
         }
         return isDetermined ? zip(scores, choices).max { $0.0 < $1.0 }?.1 : nil
     }

@@ -92,17 +92,17 @@ struct ShadowingRegression {
     /// Returns the solution of all processes, with the recordings' offsets if they reduce the residuals enough.
     func solve() -> Result {
         let recordings = places.sizes.count
-        let telling = (2...Self.recordingLimit).contains(recordings) ? recordings : 0
-        var equations = NormalEquations(count: Self.common + telling)
-        let groups = groups(telling: telling, into: &equations)
+        let offsetCount = (2...Self.recordingLimit).contains(recordings) ? recordings : 0
+        var equations = NormalEquations(count: Self.common + offsetCount)
+        let groups = groups(offsetCount: offsetCount, into: &equations)
         let plain = result(groups, effects(equations, 0))
-        guard telling > 0 else { return plain }
-        let told = result(groups, effects(equations, telling))
-        guard let with = told.spread, let without = plain.spread, with < Self.worthwhile * without else { return plain }
-        return told
+        guard offsetCount > 0 else { return plain }
+        let withOffsets = result(groups, effects(equations, offsetCount))
+        guard let with = withOffsets.spread, let without = plain.spread, with < Self.worthwhile * without else { return plain }
+        return withOffsets
     }
 
-    private func groups(telling: Int, into equations: inout NormalEquations) -> [Group] {
+    private func groups(offsetCount: Int, into equations: inout NormalEquations) -> [Group] {
         var byMap: [MapID: [[(place: Int, reading: Int)]]] = [:]
         for (place, fingerprint) in places.fingerprints.enumerated() {
             for (index, reading) in fingerprint.readings.enumerated() {
@@ -124,7 +124,7 @@ struct ShadowingRegression {
                 }
                 guard let factor = model.covariance(of: heard, constant: constant) else { continue }
                 let (effects, columns) = columns(
-                    readings, floors: floorDistance.floors(from: beacons[beacon].mapID, to: map), telling)
+                    readings, floors: floorDistance.floors(from: beacons[beacon].mapID, to: map), offsetCount)
                 let hasResiduals = readings.count >= Self.smallestGroup && residuals < Self.residualLimit
                 let group = Group(
                     readings: readings, beacon: beacon, effects: effects,
@@ -148,11 +148,11 @@ struct ShadowingRegression {
 
     /// Returns the effects on readings, with the column of each effect.
     private func columns(
-        _ readings: [(place: Int, reading: Int)], floors: Int, _ telling: Int
+        _ readings: [(place: Int, reading: Int)], floors: Int, _ offsetCount: Int
     ) -> (effects: [Int], columns: [[Double]]) {
         var effects = [0, 1]
         var columns = [readings.map { _ in 1.0 }, readings.map { _ in -Double(floors) }]
-        guard telling > 0 else { return (effects, columns) }
+        guard offsetCount > 0 else { return (effects, columns) }
         for recording in Set(readings.map { places.recordings[$0.place] }).sorted() {
             effects.append(Self.common + recording)
             columns.append(readings.map { places.recordings[$0.place] == recording ? 1 : 0 })
@@ -161,24 +161,24 @@ struct ShadowingRegression {
     }
 
     /// Returns the most probable effects and the standard deviation of the recordings' offsets.
-    private func effects(_ equations: NormalEquations, _ telling: Int) -> (values: [Double], deviation: Double) {
+    private func effects(_ equations: NormalEquations, _ offsetCount: Int) -> (values: [Double], deviation: Double) {
         let fixed: [(mean: Double, deviation: Double)] = [
             (0, Self.meanDeviation), (model.floorLoss, Self.floorDeviation),
         ]
         var deviation = Self.firstDeviation
-        var values = fixed.map(\.mean) + [Double](repeating: 0, count: telling)
+        var values = fixed.map(\.mean) + [Double](repeating: 0, count: offsetCount)
         for _ in 0..<20 {
-            let priors = fixed + Array(repeating: (mean: 0, deviation: deviation), count: telling)
+            let priors = fixed + Array(repeating: (mean: 0, deviation: deviation), count: offsetCount)
             guard let solution = equations.solve(priors) else { break }
             values = solution.values
-            guard telling > 0 else { return (values, 0) }
+            guard offsetCount > 0 else { return (values, 0) }
             let squares = zip(values, solution.variances).dropFirst(Self.common).map { $0 * $0 + $1 }
-            let next = (squares.reduce(0, +) / Double(telling)).squareRoot()
+            let next = (squares.reduce(0, +) / Double(offsetCount)).squareRoot()
             let isSettled = abs(next - deviation) < 0.01 * deviation
             deviation = next
             if isSettled { break }
         }
-        return (values, telling > 0 ? deviation : 0)
+        return (values, offsetCount > 0 ? deviation : 0)
     }
 
     private func result(_ groups: [Group], _ effects: (values: [Double], deviation: Double)) -> Result {

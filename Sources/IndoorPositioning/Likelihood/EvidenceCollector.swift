@@ -174,18 +174,18 @@ package struct EvidenceCollector: Sendable {
         var evidence = Evidence(duration: Float(duration), time: start.duration(to: now).seconds, heard: [])
         var (count, times) = (0, 0.0)
         for place in accumulators.indices {
-            let ear = accumulators[place]
-            guard ear.count > 0 else { continue }
-            count += ear.count
-            times += ear.times
-            let isRelevant = means[ear.beacon].map { $0.mean >= threshold } ?? true
+            let accumulator = accumulators[place]
+            guard accumulator.count > 0 else { continue }
+            count += accumulator.count
+            times += accumulator.times
+            let isRelevant = means[accumulator.beacon].map { $0.mean >= threshold } ?? true
             evidence.heard.append(
                 Evidence.Heard(
-                    beacon: ear.beacon, rssi: Float(ear.sum / Double(ear.count)),
-                    variance: fading(ear.count, window: ear.window),
-                    share: Float(isRelevant ? newPart(of: ear, at: now) : 0),
-                    fresh: Float(freshness(of: ear, at: now, after: model.correlationTime)),
-                    draws: Float(freshness(of: ear, at: now, after: detectionTime) * newPart(of: ear, at: now))))
+                    beacon: accumulator.beacon, rssi: Float(accumulator.sum / Double(accumulator.count)),
+                    variance: fading(accumulator.count, window: accumulator.window),
+                    share: Float(isRelevant ? newPart(of: accumulator, at: now) : 0),
+                    fresh: Float(freshness(of: accumulator, at: now, after: model.correlationTime)),
+                    draws: Float(freshness(of: accumulator, at: now, after: detectionTime) * newPart(of: accumulator, at: now))))
             accumulators[place].use(at: now)
         }
         evidence.age = count > 0 ? elapsed - times / Double(count) : 0
@@ -198,15 +198,15 @@ package struct EvidenceCollector: Sendable {
     /// Returns the share of a beacon's readings that is independent of those used before, in [0, 1].
     ///
     /// - Parameter time: the time in seconds within which readings are dependent.
-    private func freshness(of ear: Accumulator, at now: Instant, after time: Double) -> Double {
-        guard let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
+    private func freshness(of accumulator: Accumulator, at now: Instant, after time: Double) -> Double {
+        guard let age = accumulator.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
         return 1 - cmath_exp(-age / time)
     }
 
     /// Returns the part of a filtered reading that no earlier one contains, as a weight in [0, 1].
-    private func newPart(of ear: Accumulator, at now: Instant) -> Double {
-        guard ear.window > 0, let age = ear.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
-        return min(1, max(0, age / ear.window)).squareRoot()
+    private func newPart(of accumulator: Accumulator, at now: Instant) -> Double {
+        guard accumulator.window > 0, let age = accumulator.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
+        return min(1, max(0, age / accumulator.window)).squareRoot()
     }
 
     /// Returns the variance in dB² of the mean of some readings, or of a median over a window in seconds, due to fading.

@@ -43,7 +43,7 @@ package struct SignalField: Sendable {
     }
 
     /// The data that the expected level of a beacon is based on.
-    private struct Foundation: Sendable {
+    private struct TransmitterBasis: Sendable {
         /// Whether the venue specifies the beacon's place, and whether it specifies its power.
         var isPlaced: Bool
         var isPowerKnown: Bool
@@ -66,7 +66,7 @@ package struct SignalField: Sendable {
     package let beacons: [BeaconIdentity]
     /// The positions and powers of the same beacons.
     let transmitters: [Transmitter]
-    private let foundations: Once<[Foundation]>
+    private let bases: Once<[TransmitterBasis]>
     /// The index of each beacon.
     package let indexes: [BeaconIdentity: Int]
     /// The maps, in the venue's order.
@@ -124,35 +124,35 @@ package struct SignalField: Sendable {
             .maps()
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
         let identities = beacons
-        foundations = Once { Self.foundations(of: identities, in: venue) }
+        bases = Once { Self.bases(of: identities, in: venue) }
     }
 
-    private static func foundations(of beacons: [BeaconIdentity], in venue: Venue) -> [Foundation] {
+    private static func bases(of beacons: [BeaconIdentity], in venue: Venue) -> [TransmitterBasis] {
         let placed = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
-        var foundations = beacons.map { beacon in
-            Foundation(isPlaced: placed[beacon] != nil, isPowerKnown: placed[beacon]?.measuredPower != nil)
+        var bases = beacons.map { beacon in
+            TransmitterBasis(isPlaced: placed[beacon] != nil, isPowerKnown: placed[beacon]?.measuredPower != nil)
         }
         // The field begins with the radio map's beacons, so their indexes are equal.
         for place in venue.radioMap?.fingerprints ?? [] {
-            for reading in place.readings where foundations.indices.contains(reading.beacon) {
-                foundations[reading.beacon].surveyedPlaces += 1
+            for reading in place.readings where bases.indices.contains(reading.beacon) {
+                bases[reading.beacon].surveyedPlaces += 1
             }
         }
-        return foundations
+        return bases
     }
 
     /// Returns whether the field knows the level of a beacon well enough to test it for faults: the venue specifies its
     /// place, or the survey received it at enough places.
     func isEstablished(_ beacon: Int) -> Bool {
-        foundations.value[beacon].isPlaced || foundations.value[beacon].surveyedPlaces >= Self.fewestPlaces
+        bases.value[beacon].isPlaced || bases.value[beacon].surveyedPlaces >= Self.fewestPlaces
     }
 
     /// Returns whether the survey measured the power of a beacon.
-    func isPowerSurveyed(_ beacon: Int) -> Bool { foundations.value[beacon].surveyedPlaces > 0 }
+    func isPowerSurveyed(_ beacon: Int) -> Bool { bases.value[beacon].surveyedPlaces > 0 }
 
     /// Returns the standard deviation in dB of the persistent error of a beacon's power.
     func powerDoubt(of beacon: Int) -> Double {
-        let foundation = foundations.value[beacon]
+        let foundation = bases.value[beacon]
         return foundation.isPowerKnown || foundation.surveyedPlaces > 0 ? Self.knownPowerDoubt : model.powerDeviation
     }
 }

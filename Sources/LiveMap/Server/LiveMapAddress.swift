@@ -64,7 +64,6 @@ public struct LiveMapAddress: Hashable, Sendable {
     func withSystemAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Void) -> Int32 {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, String(port), &hints, &list)
         defer { if list != nil { freeaddrinfo(list) } }

@@ -16,7 +16,7 @@ extension LocalizationMachine {
         }
         motion.observe(reading)
         guard reportsMotion else { return [] }
-        return motion.news(at: reading.instant).map(Directive.emitMotion)
+        return motion.updates(at: reading.instant).map(Directive.emitMotion)
     }
 
     /// Returns the reading with an estimated attitude if the device supplies none.

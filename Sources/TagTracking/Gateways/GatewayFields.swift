@@ -46,7 +46,10 @@ struct GatewayFields {
     }
 
     @inline(__always)
-    func matches(_ key: JSONString, _ word: StaticString) -> Bool { json.matches(key, word) }
+    func matches(_ key: JSONString, _ word: StaticString) -> Bool {
+        // Most words differ in length from the key. This check is cheaper than a call into the other module.
+        (key.hasEscapes || key.range.count == word.utf8CodeUnitCount) && json.matches(key, word)
+    }
 
     // MARK: - Texts
 

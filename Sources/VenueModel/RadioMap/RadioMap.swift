@@ -75,27 +75,27 @@ public struct RadioMap: Hashable, Sendable {
     ///
     /// They replace the parameters of `SignalModel`, which are for venues without a survey.
     package struct Fit: Hashable, Sendable {
-        /// The signal loss through one floor in dB, 0 or more: ``SignalModel/floorLoss``.
+        /// The signal loss through one floor in dB, 0 or more: `positioning.signal.floorLoss`.
         package var floorLoss: Double?
-        /// The distance in metres over which detection rates are averaged: ``SignalModel/rateLength``.
+        /// The distance in metres over which detection rates are averaged: `positioning.signal.rateLength`.
         package var rateLength: Double?
         /// The weight of the detection rates predicted by path loss relative to the survey's:
-        /// ``SignalModel/ratePriorDetections``.
+        /// `positioning.signal.ratePriorDetections`.
         package var ratePriorDetections: Double?
         /// The distance in metres around the survey places within which people are expected:
-        /// ``SignalModel/supportWidth``.
+        /// `positioning.signal.supportWidth`.
         package var supportWidth: Double?
-        /// The relative probability of a place far from the survey, in (0, 1]: ``SignalModel/unsupportedShare``.
+        /// The relative probability of a place far from the survey, in (0, 1]: `positioning.signal.unsupportedShare`.
         package var unsupportedShare: Double?
         /// The probability that a user is within the surveyed area, in [0, 1]. The smaller this value, the more the
         /// engine tolerates beacons that are received where the radio map excludes them, or missing where it predicts
         /// them, as it does without a survey.
         package var coverage: Double?
         /// The attenuation of beacons behind the surveyor by the surveyor's body, as a standard deviation along each
-        /// axis in dB: ``SignalModel/bodyDeviation``.
+        /// axis in dB: `positioning.signal.bodyDeviation`.
         package var bodyDeviation: Double?
         /// The standard deviation in dB between the receivers of the survey. The receiver that is located is expected
-        /// to deviate at least as much: ``SignalModel/receiverOffsetDeviation``.
+        /// to deviate at least as much: `positioning.signal.receiverOffsetDeviation`.
         package var receiverDeviation: Double?
         /// The receiver parameters of each device model, relative to the mean receiver of the survey, by the name in
         /// `SurveyRecording.device`. A session on such a device begins with these parameters; see

@@ -150,19 +150,19 @@ struct RoomsEvaluateCommand: Command {
 
     /// The most frequent confusions of the last classifier with the same device.
     private static func confusions(_ score: RoomScore?) -> String {
-        let mistakes = (score?.confusion ?? [:]).flatMap { room, told in
-            let count = told.values.reduce(0, +)
-            return told.filter { $0.key != room }.map {
-                (room: room, told: $0.key, share: Double($0.value) / Double(count))
+        let mistakes = (score?.confusion ?? [:]).flatMap { room, reported in
+            let count = reported.values.reduce(0, +)
+            return reported.filter { $0.key != room }.map {
+                (room: room, reported: $0.key, share: Double($0.value) / Double(count))
             }
         }
         let sorted = mistakes.filter { $0.share >= 0.01 }.sorted { left, right in
-            (-left.share, left.room, left.told ?? "") < (-right.share, right.room, right.told ?? "")
+            (-left.share, left.room, left.reported ?? "") < (-right.share, right.room, right.reported ?? "")
         }
         guard !sorted.isEmpty else { return "" }
         let lines = sorted.prefix(5).map { mistake in
             let share = JSONText.number(mistake.share * 100, decimals: 0)
-            return "  \(share) % of the scans in \(mistake.room) as \(mistake.told ?? "none of the rooms")\n"
+            return "  \(share) % of the scans in \(mistake.room) as \(mistake.reported ?? "none of the rooms")\n"
         }
         return "\nadaptive, same device, most frequent confusions:\n" + lines.joined()
     }
