@@ -1,5 +1,8 @@
+import Glibc
 import IndoorVocabulary
+import LocalizationSession
 import SQLiteFiles
+import VenueModel
 
 /// The connection to the log's file.
 typealias SQLiteDatabase = SQLiteFile<GeofenceLogError>
@@ -171,5 +174,316 @@ extension GeofenceRecord {
             unixTime: row[8].integer.map(UnixTime.init(milliseconds:)), venueID: VenueID(rawValue: Int(venue)),
             kind: kind,
             areaID: area, name: name, isEntry: isEntry != 0)
+    }
+}
+
+/// A record of a geofence log: the device entered or left a geofence or a room.
+public struct GeofenceRecord: Hashable, Sendable {
+    /// The kinds of area.
+    public enum Kind: String, Hashable, Sendable {
+        /// A geofence of the venue packet.
+        case fence
+        /// A room.
+        case room
+        /// A geofence of the application.
+        case geofence
+    }
+
+    /// The number of the record, which increases with each record; 0 before it is written.
+    public var id: Int64
+    /// The time at which the session reported the event, in seconds since 1970 (UTC), from the device's clock.
+    public var time: Double
+    /// The time of the event, on the timeline of the session's source.
+    public var instant: Instant
+    /// The time of the event on the source's wall clock; nil if the source has none.
+    ///
+    /// For a recording, it is usually long before `time`.
+    public var unixTime: UnixTime?
+    /// The venue of the event.
+    public var venueID: VenueID
+    /// The kind of area that the device entered or left.
+    public var kind: Kind
+    /// The identifier of the area.
+    ///
+    /// A geofence or room of the venue has a number as its identifier; a geofence of the application has the name that
+    /// the application has chosen.
+    public var areaID: String
+    /// The display name of the area.
+    public var name: String
+    /// Whether the device entered the area; false if it left.
+    public var isEntry: Bool
+
+    /// Creates a record.
+    package init(
+        id: Int64 = 0, time: Double, instant: Instant, unixTime: UnixTime? = nil, venueID: VenueID, kind: Kind,
+        areaID: String, name: String, isEntry: Bool
+    ) {
+        self.id = id
+        self.time = time
+        self.instant = instant
+        self.unixTime = unixTime
+        self.venueID = venueID
+        self.kind = kind
+        self.areaID = areaID
+        self.name = name
+        self.isEntry = isEntry
+    }
+
+    /// Creates the record of an event.
+    ///
+    /// - Parameter time: the time at which the session reports it, in seconds since 1970 (UTC).
+    package init(_ event: LocalizationEvent, at time: Double) {
+        let area: (kind: Kind, id: String, name: String) =
+            switch event.kind {
+            case .enterFence(let fence), .exitFence(let fence): (.fence, "\(fence.id)", fence.name)
+            case .enterRoom(let room), .exitRoom(let room): (.room, "\(room.id)", room.name)
+            case .enterGeofence(let fence), .exitGeofence(let fence): (.geofence, fence.id, fence.name)
+            }
+        self.init(
+            time: time, instant: event.instant, unixTime: event.unixTime, venueID: event.venueID, kind: area.kind,
+            areaID: area.id, name: area.name, isEntry: event.isEntry)
+    }
+}
+
+/// A query for records of a geofence log. A condition that is nil matches all records.
+public struct GeofenceQuery: Hashable, Sendable {
+    /// The times of the records, in seconds since 1970 (UTC); the upper bound is excluded.
+    package var times: Range<Double>?
+    /// The venue of the records.
+    package var venueID: VenueID?
+    /// The kind of area that the device entered or left.
+    package var kind: GeofenceRecord.Kind?
+    /// The identifier of the area that the device entered or left.
+    package var areaID: String?
+    /// Whether the device entered the area; false if it left.
+    package var isEntry: Bool?
+    /// The maximum number of records; the newest ones are returned. Nil for all.
+    package var limit: Int?
+
+    /// Creates a query.
+    public init(
+        times: Range<Double>? = nil, venueID: VenueID? = nil, kind: GeofenceRecord.Kind? = nil, areaID: String? = nil,
+        isEntry: Bool? = nil, limit: Int? = nil
+    ) {
+        self.times = times
+        self.venueID = venueID
+        self.kind = kind
+        self.areaID = areaID
+        self.isEntry = isEntry
+        self.limit = limit
+    }
+
+    /// Returns a query for the events of a geofence of a venue packet.
+    public static func fence(_ id: Int, of venue: VenueID, in times: Range<Double>? = nil) -> GeofenceQuery {
+        GeofenceQuery(times: times, venueID: venue, kind: .fence, areaID: "\(id)")
+    }
+
+    /// The conditions in SQL, and the values of their parameters.
+    var conditions: (sql: String, values: [SQLiteDatabase.Value]) {
+        var parts: [(String, SQLiteDatabase.Value)] = []
+        if let venueID { parts.append(("venue = ?", .integer(Int64(venueID.rawValue)))) }
+        if let kind { parts.append(("kind = ?", .text(kind.rawValue))) }
+        if let areaID { parts.append(("area = ?", .text(areaID))) }
+        if let times { parts += [("time >= ?", .real(times.lowerBound)), ("time < ?", .real(times.upperBound))] }
+        if let isEntry { parts.append(("is_entry = ?", .integer(isEntry ? 1 : 0))) }
+        let sql = parts.isEmpty ? "" : " WHERE " + parts.map(\.0).joined(separator: " AND ")
+        return (sql, parts.map(\.1))
+    }
+}
+
+/// The limits of a geofence log.
+public struct GeofenceLogSettings: Hashable, Sendable {
+    /// The maximum number of records, at least 1. Each record beyond it replaces the oldest one.
+    ///
+    /// A record needs about 150 bytes with its indexes: 100,000 records are 15 MB.
+    public var recordLimit = 100_000
+    /// The maximum age of records; nil for no limit.
+    ///
+    /// The age is measured from the newest record, or from the device's clock if that is earlier. Setting the clock
+    /// forward does not age records, because the log compares it with the time since the machine started. Across a
+    /// restart of the machine, records age by the clock, but by at most 31 days.
+    public var retention: Duration?
+    /// The time limit for waiting for another program that writes to the same log, from 0 s.
+    public var busyTimeout = Duration.seconds(5)
+
+    /// Creates settings with the documented defaults.
+    public init() {}
+}
+
+/// The device's clock and the uptime of the machine, read at the same time. The uptime shows whether the clock was set.
+struct DeviceMoment: Hashable, Sendable {
+    /// The time in seconds since 1970, from the clock that can be set.
+    var clock: Double
+    /// The identifier of the current run of the machine.
+    var boot: String
+    /// The duration of that run in seconds, including sleep.
+    var uptime: Double
+
+    /// Returns the present moment of this machine.
+    static func now() -> DeviceMoment {
+        DeviceMoment(clock: seconds(CLOCK_REALTIME), boot: boot(), uptime: seconds(CLOCK_BOOTTIME))
+    }
+
+    private static func seconds(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Returns the identifier that Linux generates at each start; empty if it cannot be read.
+    private static func boot() -> String {
+        guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return "" }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 64)
+        guard fgets(&line, Int32(line.count), file) != nil else { return "" }
+        return String(decoding: line.prefix { $0 > 32 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// The time with which a log measures the age of its records: the device's clock without its jumps.
+///
+/// Within one run of the machine it advances with the uptime, and follows the clock only if both agree. After a
+/// restart, the time for which the machine was off is unknown: the time follows the clock, but by at most `longestOff`.
+struct RetentionClock: Hashable, Sendable {
+    /// The largest difference in seconds between clock and uptime that counts as an adjustment by NTP. If the
+    /// difference is larger, a user has set the clock.
+    static let tolerance = 3_600.0
+    /// The maximum number of seconds by which a restart can age the records.
+    static let longestOff = 31 * 86_400.0
+
+    /// The estimated time in seconds since 1970.
+    private(set) var time: Double
+    /// The moment of the device at that time.
+    private(set) var moment: DeviceMoment
+
+    /// Creates a clock from stored values.
+    init(time: Double, moment: DeviceMoment) { (self.time, self.moment) = (time, moment) }
+
+    /// Creates the clock of a log that has not stored one yet.
+    ///
+    /// - Parameter latest: the time of the last record; nil if there is none.
+    init(from latest: Double?, at moment: DeviceMoment) {
+        time = latest.map { min(moment.clock, $0 + Self.longestOff) } ?? moment.clock
+        self.moment = moment
+    }
+
+    /// Advances the clock to the present moment.
+    mutating func advance(to now: DeviceMoment) {
+        let passed = now.uptime - moment.uptime
+        if now.boot == moment.boot, !now.boot.isEmpty, passed >= 0 {
+            let expected = time + passed
+            time = abs(now.clock - expected) <= Self.tolerance ? max(time, now.clock) : expected
+        } else {
+            time += min(max(0, now.clock - time), Self.longestOff)
+        }
+        moment = now
+    }
+}
+
+extension RetentionClock {
+    /// Returns the clock that a log has stored, or a new one if there is none.
+    static func stored(in database: SQLiteDatabase, at now: DeviceMoment) throws(GeofenceLogError) -> RetentionClock {
+        try database.run(
+            """
+            CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1), time REAL NOT NULL,
+                clock REAL NOT NULL, boot TEXT NOT NULL, uptime REAL NOT NULL)
+            """)
+        let row = try database.run("SELECT time, clock, boot, uptime FROM clock").first
+        if let row, row.count == 4, let time = row[0].real, let clock = row[1].real, let boot = row[2].text,
+            let uptime = row[3].real
+        {
+            var stored = RetentionClock(time: time, moment: DeviceMoment(clock: clock, boot: boot, uptime: uptime))
+            stored.advance(to: now)
+            return stored
+        }
+        let latest = try database.run("SELECT time FROM record ORDER BY id DESC LIMIT 1").first?.first?.real
+        return RetentionClock(from: latest, at: now)
+    }
+
+    /// Stores the clock.
+    func store(in database: SQLiteDatabase) throws(GeofenceLogError) {
+        try database.run(
+            "INSERT OR REPLACE INTO clock (id, time, clock, boot, uptime) VALUES (1, ?, ?, ?, ?)",
+            [.real(time), .real(moment.clock), .text(moment.boot), .real(moment.uptime)])
+    }
+}
+
+/// An error in opening, writing or reading a geofence log.
+public struct GeofenceLogError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of error.
+    public enum Reason: Hashable, Sendable {
+        /// The file cannot be opened or created.
+        case cannotOpen
+        /// The file is another kind of database, or not a database.
+        case notALog
+        /// A newer version of this package wrote the file. `found` is the version of the file, and `known` the latest
+        /// one that this version of the package reads.
+        case newerVersion(found: Int, known: Int)
+        /// Another program has locked the file for longer than the time limit.
+        case busy
+        /// The disk is full.
+        case full
+        /// The file is damaged.
+        case damaged
+        /// The file or its folder is not writable.
+        case readOnly
+        /// The log was closed.
+        case closed
+        /// Another error, which the message describes.
+        case failed
+    }
+
+    /// The kind of error.
+    public var reason: Reason
+    /// The path of the log.
+    public var path: String
+    /// The message from SQLite; empty if the error is not from SQLite.
+    public var message: String
+    /// SQLite's extended result code; 0 if the error is not from SQLite.
+    public var code: Int
+
+    /// Creates an error.
+    package init(_ reason: Reason, path: String, message: String = "", code: Int = 0) {
+        self.reason = reason
+        self.path = path
+        self.message = message
+        self.code = code
+    }
+
+    public var description: String {
+        let said = message.isEmpty ? "" : " (SQLite: \(message), code \(code))"
+        return "\(path): \(what)\(said)"
+    }
+
+    private var what: String {
+        switch reason {
+        case .cannotOpen: "the log cannot be opened; check that its folder exists and is writable"
+        case .notALog: "not a geofence log; use the path of another file"
+        case .newerVersion(let found, let known):
+            "the log has version \(found), but this package reads versions up to \(known); update the package"
+        case .busy: "another program has locked the log; find out which program has it open"
+        case .full: "the disk is full; free some space for the log, or keep fewer records"
+        case .damaged: "the log is damaged; move it away, and the package creates a new one"
+        case .readOnly: "the log is not writable; check the permissions of the file and its folder"
+        case .closed: "the log was closed"
+        case .failed: "the log could not be written or read; check the disk"
+        }
+    }
+}
+
+extension GeofenceLogError: SQLiteFileError {
+    package init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
+        let reason: Reason =
+            switch reason {
+            case .cannotOpen: .cannotOpen
+            case .foreign: .notALog
+            case .newerVersion(let found, let known): .newerVersion(found: found, known: known)
+            case .busy: .busy
+            case .full: .full
+            case .damaged: .damaged
+            case .readOnly: .readOnly
+            case .failed: .failed
+            }
+        self.init(reason, path: path, message: message, code: code)
     }
 }

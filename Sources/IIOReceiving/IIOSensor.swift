@@ -1,3 +1,4 @@
+import Glibc
 import IndoorVocabulary
 
 /// One sensor of an Industrial I/O device, with its channels and the conversion of their raw values.
@@ -115,5 +116,116 @@ extension IIOSensor {
             if let place = try device.optionalText(name) { return place.hasSuffix("base") }
         }
         return false
+    }
+}
+
+/// The orientation of a sensor in a device: a rotation from the sensor's frame to the device's.
+struct MountMatrix: Hashable, Sendable {
+    /// The nine elements in row order.
+    private let elements: [Double]
+
+    static let identity = MountMatrix(elements: [1, 0, 0, 0, 1, 0, 0, 0, 1])
+
+    private init(elements: [Double]) { self.elements = elements }
+
+    /// Parses a matrix such as `1, 0, 0; 0, 1, 0; 0, 0, 1`; returns nil for any other form.
+    init?(_ text: String) {
+        let numbers = text.split { ",; \t".contains($0) }.map { Double($0) }
+        let elements = numbers.compactMap { $0 }.filter(\.isFinite)
+        guard numbers.count == 9, elements.count == 9 else { return nil }
+        self.elements = elements
+    }
+
+    /// Finds the matrix of a sensor: its own, or otherwise that of the device. Returns nil if there is none.
+    init?(of device: SysfsFolder, _ kind: IIOSensor.Kind) throws(IIOError) {
+        for name in ["in_\(kind.rawValue)_mount_matrix", "in_mount_matrix", "mount_matrix"] {
+            guard let text = try device.optionalText(name) else { continue }
+            guard let matrix = MountMatrix(text) else {
+                throw .malformed(path: device.path + "/" + name, text: text)
+            }
+            self = matrix
+            return
+        }
+        return nil
+    }
+
+    func turn(_ vector: Vector3) -> Vector3 {
+        func row(_ first: Int) -> Double {
+            elements[first] * vector.x + elements[first + 1] * vector.y + elements[first + 2] * vector.z
+        }
+        return Vector3(x: row(0), y: row(3), z: row(6))
+    }
+}
+
+/// A folder of sysfs, in which each file contains one attribute as text.
+struct SysfsFolder: Hashable, Sendable {
+    let path: String
+
+    /// The largest size of an attribute in bytes: one page.
+    private static let longest = 4096
+
+    func folder(_ name: String) -> SysfsFolder { SysfsFolder(path: path + "/" + name) }
+
+    /// Returns whether the folder contains a file or folder with this name.
+    func has(_ name: String) -> Bool { access(path + "/" + name, F_OK) == 0 }
+
+    /// The names of all files and folders in alphabetical order; empty if the folder isn't readable.
+    var names: [String] {
+        guard let stream = opendir(path) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
+                    String(cString: $0)
+                }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Returns the text of an attribute without surrounding whitespace.
+    func text(_ name: String) throws(IIOError) -> String {
+        let file = path + "/" + name
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw IIOError("open", file, number: errno) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Self.longest)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw IIOError("read", file, number: errno) }
+        var text = Substring(String(decoding: bytes.prefix(count), as: UTF8.self))
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text.drop { $0.isWhitespace })
+    }
+
+    /// Returns the text of an optional attribute; nil if the device doesn't have it.
+    func optionalText(_ name: String) throws(IIOError) -> String? { has(name) ? try text(name) : nil }
+
+    /// Returns the number in an attribute.
+    func number(_ name: String) throws(IIOError) -> Double {
+        let text = try text(name)
+        guard let number = Double(text), number.isFinite else {
+            throw .malformed(path: path + "/" + name, text: text)
+        }
+        return number
+    }
+
+    /// Returns the number in the first of several attributes that the device has; nil if it has none.
+    func number(firstOf names: [String]) throws(IIOError) -> Double? {
+        for name in names where has(name) { return try number(name) }
+        return nil
+    }
+
+    /// Sets an attribute.
+    func write(_ text: String, to name: String) throws(IIOError) {
+        let file = path + "/" + name
+        let descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        guard descriptor >= 0 else { throw IIOError("open", file, number: errno) }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw IIOError("write", file, number: errno)
+        }
     }
 }

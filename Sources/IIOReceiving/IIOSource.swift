@@ -1,4 +1,7 @@
+import Dispatch
+import Glibc
 import IndoorVocabulary
+import Synchronization
 
 /// A source of motion and air pressure from Linux's Industrial I/O (IIO) devices.
 ///
@@ -67,5 +70,244 @@ public struct IIOSource: ScanSource, Hashable {
             continuation.onTermination = { _ in end.turnOff() }
             IIOReception(self, end: end, continuation: continuation).begin()
         }
+    }
+}
+
+/// An error of the reception of sensor data from Linux's Industrial I/O.
+public enum IIOError: Error, Hashable, Sendable {
+    /// The folder has no accelerometer, gyroscope, magnetometer or barometer, or does not exist.
+    case noDevice(folder: String)
+    /// This process has no permission to read a file.
+    case permissionDenied(path: String)
+    /// Another program reads the device's buffer, so single values aren't readable.
+    case busy(path: String)
+    /// A device disappeared.
+    case vanished(path: String)
+    /// The content of a file differs from the kernel's documentation.
+    case malformed(path: String, text: String)
+    /// A system call on a file failed with this error number.
+    case system(call: String, path: String, number: Int32)
+}
+
+extension IIOError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .noDevice, .busy, .vanished, .system: .sensorFailed
+        case .permissionDenied: .permissionDenied
+        case .malformed: .badResponse
+        }
+    }
+
+    public var status: LocalizationError.Status? {
+        if case .system(_, _, let number) = self { .system(number) } else { nil }
+    }
+}
+
+extension IIOError: CustomStringConvertible {
+    /// A sentence that describes the error and a remedy.
+    public var description: String {
+        switch self {
+        case .noDevice(let folder):
+            "\(folder) has no accelerometer, gyroscope, magnetometer or barometer: load the sensor's driver, or remove "
+                + "the inertial source."
+        case .permissionDenied(let path):
+            "\(path) is not readable: change its mode or group with a udev rule, or run as a user with read permission."
+        case .busy(let path):
+            "\(path) is busy: another program, such as iio-sensor-proxy, reads the device's buffer. Stop that program."
+        case .vanished(let path):
+            "\(path) disappeared: the sensor was unplugged, or its driver unloaded."
+        case .malformed(let path, let text):
+            "\(path) contains \"\(text)\", which differs from the kernel's documentation: report it with the name of "
+                + "the driver."
+        case .system(let call, let path, let number):
+            "\(call) of \(path) failed: \(Self.text(ofSystemError: number)) (error \(number))."
+        }
+    }
+
+    private static func text(ofSystemError number: Int32) -> String {
+        guard let text = strerror(number) else { return "unknown error" }
+        return String(cString: text)
+    }
+
+    /// Creates the error for a failed system call on a file of a device.
+    init(_ call: String, _ path: String, number: Int32) {
+        self =
+            switch number {
+            case EACCES, EPERM: .permissionDenied(path: path)
+            case EBUSY: .busy(path: path)
+            case ENOENT, ENODEV, ENXIO: .vanished(path: path)
+            default: .system(call: call, path: path, number: number)
+            }
+    }
+}
+
+/// The reception for one stream of sensor readings: a thread that reads devices until the stream ends.
+struct IIOReception: Sendable {
+    typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
+
+    /// A switch with which any thread can end a reception.
+    final class Switch: Sendable {
+        private let isOff = Atomic<Bool>(false)
+        var isTurnedOff: Bool { isOff.load(ordering: .relaxed) }
+        func turnOff() { isOff.store(true, ordering: .relaxed) }
+    }
+
+    /// The polling period of a barometer, which needs milliseconds for each value and has no new values more often.
+    private static let pressurePeriod = Duration.milliseconds(100)
+    /// The longest wait before the thread checks the switch.
+    private static let longestWait = Duration.milliseconds(100)
+
+    private let source: IIOSource
+    private let end: Switch
+    private let continuation: Continuation
+
+    init(_ source: IIOSource, end: Switch, continuation: Continuation) {
+        self.source = source
+        self.end = end
+        self.continuation = continuation
+    }
+
+    /// Starts a thread, which ends when the switch is turned off.
+    func begin() {
+        DispatchQueue(label: "IndoorLocalization.IIOReception", qos: .userInitiated).async {
+            do throws(IIOError) { try receive() } catch { continuation.finish(throwing: error) }
+        }
+    }
+
+    private func receive() throws(IIOError) {
+        let devices = SysfsFolder(path: source.devices)
+        let sensors = try IIOSensor.all(in: devices)
+        var assembler = MotionAssembler(Set(sensors.map(\.kind)))
+        let buffers = buffers(of: sensors, among: devices)
+        let buffered = Set(buffers.flatMap(\.sensors))
+        let polled = sensors.filter { !buffered.contains($0) }.sorted {
+            assembler.order($0.kind) < assembler.order($1.kind)
+        }
+        let period = Duration.nanoseconds(Int64(1e9 / source.rate))
+        var (due, pressureDue) = (BootTime.now, BootTime.now)
+        while !end.isTurnedOff {
+            let wait = polled.isEmpty ? Self.longestWait : min(Self.longestWait, BootTime.now.duration(to: due))
+            try readBuffers(buffers, waiting: wait, into: &assembler)
+            let start = BootTime.now
+            guard !polled.isEmpty, start >= due else { continue }
+            for sensor in polled {
+                if sensor.kind == .pressure {
+                    guard start >= pressureDue else { continue }
+                    pressureDue = start.advanced(by: Self.pressurePeriod)
+                }
+                let value = try sensor.read()
+                deliver(assembler.add(sensor.kind, value, at: sensor.kind == .pressure ? BootTime.now : start))
+            }
+            // Skip missed ticks, so that a slow bus isn't polled faster and faster.
+            due = max(due.advanced(by: period), BootTime.now)
+        }
+    }
+
+    /// Returns a buffer for each device that has one.
+    private func buffers(of sensors: [IIOSensor], among devices: SysfsFolder) -> [IIOBuffer] {
+        guard source.usesBuffers else { return [] }
+        return Dictionary(grouping: sensors, by: \.device).values.compactMap { group in
+            IIOBuffer(group, among: devices, nodes: source.nodes, rate: source.rate)
+        }
+    }
+
+    /// Waits until a buffer has data, and reads the buffers that have some.
+    private func readBuffers(
+        _ buffers: [IIOBuffer], waiting wait: Duration, into assembler: inout MotionAssembler
+    ) throws(IIOError) {
+        var watched = buffers.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        // Rounded up, so that the deadline has passed afterwards.
+        let milliseconds = Int32(clamping: max(0, (wait.nanoseconds + 999_999) / 1_000_000))
+        guard poll(&watched, nfds_t(watched.count), milliseconds) > 0 else { return }
+        var values: [(kind: IIOSensor.Kind, value: Vector3, instant: Instant)] = []
+        for (buffer, entry) in zip(buffers, watched) where entry.revents != 0 {
+            values += try buffer.values(now: BootTime.now)
+        }
+        values.sort { ($0.instant, assembler.order($0.kind)) < ($1.instant, assembler.order($1.kind)) }
+        for value in values { deliver(assembler.add(value.kind, value.value, at: value.instant)) }
+    }
+
+    private func deliver(_ reading: SensorReading?) {
+        guard var reading else { return }
+        if source.isAccelerationInverted, case .motion(var sample) = reading, let felt = sample.acceleration {
+            sample.acceleration = Vector3(x: -felt.x, y: -felt.y, z: -felt.z)
+            reading = .motion(sample)
+        }
+        continuation.yield(reading)
+    }
+}
+
+/// An assembler of readings from the values of several sensors with different rates.
+///
+/// Each value of the leading sensor, which is the accelerometer if there is one, gives a motion sample. The sample
+/// contains the mean rotation rate since the last sample, so that no rotation is lost, and the magnetic field if it was
+/// read since. A pressure value is a separate reading. Readings are in order: a reading older than the last has the
+/// instant of the last.
+struct MotionAssembler: Sendable {
+    /// The largest age of a rotation rate for a sample without a newer one.
+    private static let oldestRate = Duration.milliseconds(200)
+
+    private let leader: IIOSensor.Kind?
+    private var rates: [Vector3] = []
+    private var latestRate: (value: Vector3, instant: Instant)?
+    private var field: Vector3?
+    private var last: Instant?
+
+    /// - Parameter kinds: The kinds of the available sensors.
+    init(_ kinds: Set<IIOSensor.Kind>) {
+        leader = [.acceleration, .rotation, .magnetism].first { kinds.contains($0) }
+    }
+
+    /// Returns the order in which to add values of the same instant: the leading sensor after the sensors that
+    /// contribute to its samples.
+    func order(_ kind: IIOSensor.Kind) -> Int { kind == leader ? 1 : kind == .pressure ? 2 : 0 }
+
+    /// Adds a value, and returns the reading that it completes.
+    mutating func add(_ kind: IIOSensor.Kind, _ value: Vector3, at instant: Instant) -> SensorReading? {
+        guard value.x.isFinite, value.y.isFinite, value.z.isFinite else { return nil }
+        if kind == .pressure {
+            return .pressure(PressureSample(instant: ordered(instant), hectopascals: value.x))
+        }
+        switch kind {
+        case .rotation:
+            rates.append(value)
+            latestRate = (value, instant)
+        case .magnetism: field = value
+        case .acceleration, .pressure: break
+        }
+        guard kind == leader else { return nil }
+        var sample = MotionSample(instant: ordered(instant))
+        if kind == .acceleration { sample.acceleration = value }
+        sample.rotationRate = consumeRates(at: instant)
+        sample.magneticField = field.take()
+        return .motion(sample)
+    }
+
+    private mutating func consumeRates(at instant: Instant) -> Vector3? {
+        defer { rates.removeAll(keepingCapacity: true) }
+        guard !rates.isEmpty else {
+            return latestRate.flatMap { $0.instant.duration(to: instant) <= Self.oldestRate ? $0.value : nil }
+        }
+        var sum = Vector3(x: 0, y: 0, z: 0)
+        for rate in rates { sum = Vector3(x: sum.x + rate.x, y: sum.y + rate.y, z: sum.z + rate.z) }
+        let share = 1 / Double(rates.count)
+        return Vector3(x: sum.x * share, y: sum.y * share, z: sum.z * share)
+    }
+
+    private mutating func ordered(_ instant: Instant) -> Instant {
+        let next = last.map { max($0, instant) } ?? instant
+        last = next
+        return next
+    }
+}
+
+/// The time since boot, including sleep, as in live scans.
+enum BootTime {
+    static var now: Instant { Instant(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME)) }
+
+    static func nanoseconds(of clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -213,3 +213,277 @@ package final class NATSConnection: Sendable {
         }
     }
 }
+
+/// The servers of a cluster, with the credentials and the security of the connection.
+package struct NATSServers: Hashable, Sendable {
+    /// The URLs of one or more servers of a cluster, such as `nats://127.0.0.1:4222`; `tls://` requires TLS.
+    package var urls: [String]
+    /// The user and the password; nil for none.
+    package var user: Credentials?
+    /// The path of a credentials file with a JWT and its key, as `nsc` writes it; nil for none.
+    package var credentialsFile: String?
+    /// The TLS settings; nil for a connection without TLS, unless a URL begins with `tls`.
+    package var security: Security?
+
+    /// A user and a password.
+    package struct Credentials: Hashable, Sendable, CustomStringConvertible {
+        package var user: String
+        package var password: String
+
+        package init(user: String, password: String) {
+            self.user = user
+            self.password = password
+        }
+
+        /// The user, without the password.
+        package var description: String { user }
+    }
+
+    /// The files of a connection with TLS, in PEM format.
+    package struct Security: Hashable, Sendable {
+        /// The certificate authorities to trust; nil for those of the system.
+        package var authorityFile: String?
+        /// The client's certificate; nil if the server requires none.
+        package var certificateFile: String?
+        /// The key of the client's certificate.
+        package var keyFile: String?
+
+        package init(authorityFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil) {
+            self.authorityFile = authorityFile
+            self.certificateFile = certificateFile
+            self.keyFile = keyFile
+        }
+    }
+
+    package init(
+        urls: [String], user: Credentials? = nil, credentialsFile: String? = nil, security: Security? = nil
+    ) {
+        self.urls = urls
+        self.user = user
+        self.credentialsFile = credentialsFile
+        self.security = security
+    }
+}
+
+/// The options of a connection as libnats takes them.
+final class NATSOptions {
+    let pointer: OpaquePointer
+
+    init(_ servers: NATSServers, name: String, events: NATSEvents) throws(NATSFailure) {
+        var options: OpaquePointer?
+        let status = natsOptions_Create(&options)
+        guard status == NATS_OK, let options else { throw NATSFailure(status) }
+        pointer = options
+        try setServers(servers.urls)
+        try NATSFailure.check(natsOptions_SetName(options, name))
+        // If a server doesn't answer two pings, the connection changes to another server before most leases expire.
+        try NATSFailure.check(natsOptions_SetTimeout(options, 2_000))
+        try NATSFailure.check(natsOptions_SetPingInterval(options, 1_000))
+        try NATSFailure.check(natsOptions_SetMaxPingsOut(options, 2))
+        try NATSFailure.check(natsOptions_SetMaxReconnect(options, .max))
+        try NATSFailure.check(natsOptions_SetReconnectWait(options, 100))
+        // While the connection is broken, buffer nothing: a delayed write must not arrive after a newer one.
+        try NATSFailure.check(natsOptions_SetReconnectBufSize(options, 1))
+        try NATSFailure.check(natsOptions_SetFailRequestsOnDisconnect(options, true))
+        try setCredentials(servers)
+        try setSecurity(servers)
+        try events.attach(to: options)
+    }
+
+    deinit { natsOptions_Destroy(pointer) }
+
+    private func setServers(_ urls: [String]) throws(NATSFailure) {
+        var status = NATS_OK
+        Self.withCStrings(urls) { pointers in
+            var pointers = pointers
+            status = natsOptions_SetServers(pointer, &pointers, Int32(pointers.count))
+        }
+        try NATSFailure.check(status)
+    }
+
+    private static func withCStrings(_ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Void) {
+        func next(_ index: Int, _ pointers: [UnsafePointer<CChar>?]) {
+            guard index < texts.count else { return body(pointers) }
+            texts[index].withCString { next(index + 1, pointers + [$0]) }
+        }
+        next(0, [])
+    }
+
+    private func setCredentials(_ servers: NATSServers) throws(NATSFailure) {
+        if let user = servers.user {
+            try NATSFailure.check(natsOptions_SetUserInfo(pointer, user.user, user.password))
+        }
+        if let file = servers.credentialsFile {
+            try NATSFailure.check(natsOptions_SetUserCredentialsFromFiles(pointer, file, nil))
+        }
+    }
+
+    private func setSecurity(_ servers: NATSServers) throws(NATSFailure) {
+        let isSecure = servers.urls.contains { $0.hasPrefix("tls://") }
+        guard isSecure || servers.security != nil else { return }
+        try NATSFailure.check(natsOptions_SetSecure(pointer, true))
+        guard let security = servers.security else { return }
+        if let file = security.authorityFile {
+            try NATSFailure.check(natsOptions_LoadCATrustedCertificates(pointer, file))
+        }
+        if let certificate = security.certificateFile {
+            try NATSFailure.check(
+                natsOptions_LoadCertificatesChain(pointer, certificate, security.keyFile ?? certificate))
+        }
+    }
+}
+
+/// The receiver of the events of a connection, which libnats calls on its own threads.
+///
+/// libnats keeps the address. The object therefore retains itself until the connection is closed.
+final class NATSEvents: Sendable {
+    private struct State: Sendable {
+        var generation = 0
+        var isClosing = false
+        var refusals = 0
+        var latestRefusal: String?
+    }
+
+    private let state = Guarded(State())
+    private let report: @Sendable (NATSConnection.Change) -> Void
+
+    init(_ report: @escaping @Sendable (NATSConnection.Change) -> Void) { self.report = report }
+
+    var generation: Int { state.withLock(\.generation) }
+    var refusals: Int { state.withLock(\.refusals) }
+    var latestRefusal: String? { state.withLock(\.latestRefusal) }
+
+    /// Registers the callbacks, and retains the object until ``release()``.
+    func attach(to options: OpaquePointer) throws(NATSFailure) {
+        let address = Unmanaged.passRetained(self).toOpaque()
+        try NATSFailure.check(
+            natsOptions_SetDisconnectedCB(
+                options, { _, context in NATSEvents.at(context)?.recordInterruption() }, address))
+        try NATSFailure.check(
+            natsOptions_SetReconnectedCB(
+                options, { connection, context in NATSEvents.at(context)?.recordReconnection(connection) }, address))
+        try NATSFailure.check(
+            natsOptions_SetClosedCB(options, { _, context in NATSEvents.at(context)?.release() }, address))
+        try NATSFailure.check(
+            natsOptions_SetErrorHandler(
+                options,
+                { connection, _, status, context in NATSEvents.at(context)?.recordError(status, connection) },
+                address))
+    }
+
+    /// Releases the object. libnats makes no call after that.
+    func release() { Unmanaged.passUnretained(self).release() }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> NATSEvents? {
+        context.map { Unmanaged<NATSEvents>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Whether the program has closed the connection.
+    var isClosing: Bool { state.withLock(\.isClosing) }
+
+    /// Records that the program closes the connection.
+    func close() { state.withLock { $0.isClosing = true } }
+
+    private func recordInterruption() {
+        if !state.withLock(\.isClosing) { report(.disconnected) }
+    }
+
+    private func recordReconnection(_ connection: OpaquePointer?) {
+        state.withLock { $0.generation += 1 }
+        var buffer = [CChar](repeating: 0, count: 256)
+        natsConnection_GetConnectedUrl(connection, &buffer, buffer.count)
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        report(.reconnected(url: String(decoding: bytes, as: UTF8.self)))
+    }
+
+    private func recordError(_ status: natsStatus, _ connection: OpaquePointer?) {
+        guard status == NATS_NOT_PERMITTED else { return }
+        var text: UnsafePointer<CChar>?
+        natsConnection_GetLastError(connection, &text)
+        let reason = text.map { String(cString: $0) } ?? "a subject is refused"
+        state.withLock { state in
+            state.refusals += 1
+            state.latestRefusal = reason
+        }
+        report(.refused(reason))
+    }
+}
+
+/// The ended objects of a connection that libnats may still use.
+///
+/// For each message, the reading thread of libnats 3.4 gets the subscription from a table, and uses it after the table
+/// is unlocked, without a reference (`natsConn_processMsg`). `natsSubscription_Destroy` frees a subscription at once,
+/// even while that thread uses it. This object therefore frees a subscription that is no longer in the table only when
+/// the thread can't use it any more: after the reply to a later request, which the same thread has read, or after the
+/// connection's end, which waits for the thread.
+///
+/// The creation of each subscription begins with a request. Therefore no more objects wait than have existed at the
+/// same time.
+final class NATSRetirement: Sendable {
+    private struct State: Sendable {
+        var subscriptions: [NATSHandle] = []
+        var contexts: [NATSHandle] = []
+        var isConnectionClosed = false
+    }
+
+    private let state = Guarded(State())
+
+    /// The number of subscriptions that wait.
+    var count: Int { state.withLock(\.subscriptions.count) }
+
+    /// Takes a subscription that is no longer in the table.
+    func add(subscription: NATSHandle) {
+        let isConnectionClosed = state.withLock { state in
+            if !state.isConnectionClosed { state.subscriptions.append(subscription) }
+            return state.isConnectionClosed
+        }
+        if isConnectionClosed { natsSubscription_Destroy(subscription.pointer) }
+    }
+
+    /// Takes a context. It may have a subscription, which libnats can't remove from the table without freeing it.
+    func add(context: NATSHandle) {
+        let isConnectionClosed = state.withLock { state in
+            if !state.isConnectionClosed { state.contexts.append(context) }
+            return state.isConnectionClosed
+        }
+        if isConnectionClosed { jsCtx_Destroy(context.pointer) }
+    }
+
+    /// Sends a request, and frees the subscriptions that ended before it if the server replies.
+    ///
+    /// - Parameter request: sends the request; throws if no reply arrives.
+    func afterReply<Value>(_ request: () throws(NATSFailure) -> Value) throws(NATSFailure) -> Value {
+        let ended = state.withLock { state in
+            defer { state.subscriptions = [] }
+            return state.subscriptions
+        }
+        do throws(NATSFailure) {
+            let value = try request()
+            for subscription in ended { natsSubscription_Destroy(subscription.pointer) }
+            return value
+        } catch {
+            for subscription in ended { add(subscription: subscription) }
+            throw error
+        }
+    }
+
+    /// Frees all objects, now and later.
+    ///
+    /// - Precondition: The reading thread of the connection has ended.
+    func closeConnection() {
+        let (subscriptions, contexts) = state.withLock { state in
+            defer { state = State(isConnectionClosed: true) }
+            return (state.subscriptions, state.contexts)
+        }
+        for subscription in subscriptions { natsSubscription_Destroy(subscription.pointer) }
+        for context in contexts { jsCtx_Destroy(context.pointer) }
+    }
+}
+
+/// A pointer to an object of libnats.
+///
+/// `@unchecked`, because the compiler can't check that libnats guards each of its objects with a lock, so that several
+/// threads may use it.
+struct NATSHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+}

@@ -1,4 +1,5 @@
 import CNATS
+import Dispatch
 import IndoorVocabulary
 
 /// A consumer that delivers messages of a stream in order, each once.
@@ -129,4 +130,128 @@ final class OrderedSubscription: Sendable {
     private static func gap(after count: UInt64) -> NATSFailure {
         NATSFailure(NATS_MISMATCH, text: "the server's messages are not in order after message \(count)")
     }
+}
+
+/// A message of an ``OrderedSubscription``.
+struct OrderedMessage: ~Copyable {
+    private let pointer: OpaquePointer
+    /// The number of this message among those of its consumer, from 1; nil for a message that isn't from a stream.
+    let order: UInt64?
+    /// The number in the stream.
+    let sequence: UInt64
+    /// The time at which the stream stored it, by the server's clock, in nanoseconds since 1970.
+    let storedAt: Int64
+    /// The number of messages that followed this one in the consumer when the server sent it.
+    let pending: UInt64
+
+    /// Takes ownership of a message of libnats, which is destroyed with this value.
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+        var data: UnsafeMutablePointer<jsMsgMetaData>?
+        defer { jsMsgMetaData_Destroy(data) }
+        guard natsMsg_GetMetaData(&data, pointer) == NATS_OK, let data = data?.pointee else {
+            (order, sequence, storedAt, pending) = (nil, 0, 0, 0)
+            return
+        }
+        order = data.Sequence.Consumer
+        sequence = data.Sequence.Stream
+        storedAt = data.Timestamp
+        pending = data.NumPending
+    }
+
+    deinit { natsMsg_Destroy(pointer) }
+
+    var subject: String { String(cString: natsMsg_GetSubject(pointer)) }
+
+    /// The subject for an answer; nil for none.
+    var reply: String? { natsMsg_GetReply(pointer).map { String(cString: $0) } }
+
+    var bytes: [UInt8] {
+        let count = Int(natsMsg_GetDataLength(pointer))
+        return [UInt8](UnsafeRawBufferPointer(start: natsMsg_GetData(pointer), count: count))
+    }
+
+    /// Returns the value of a header; nil if the message doesn't have it.
+    func header(_ name: String) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard natsMsgHeader_Get(pointer, name, &value) == NATS_OK else { return nil }
+        return value.map { String(cString: $0) }
+    }
+}
+
+/// A subscription of libnats that is read without a separate thread.
+///
+/// The subscription ends when its last reference is released. Each reader keeps a reference, so that no other task can
+/// end the subscription while it is read.
+final class NATSSubscription: Sendable {
+    private let connection: NATSConnection
+    private let handle: NATSHandle
+
+    var pointer: OpaquePointer { handle.pointer }
+
+    init(_ pointer: OpaquePointer, of connection: NATSConnection) {
+        self.connection = connection
+        handle = NATSHandle(pointer: pointer)
+    }
+
+    deinit { connection.retire(subscription: handle) }
+}
+
+/// A timer that resumes the readers whose subscription has messages.
+///
+/// libnats calls no function when a message arrives for a subscription that is read without a separate thread. One
+/// timer checks all waiting subscriptions, which takes less than a microsecond for each.
+final class NATSPulse: Sendable {
+    private struct Waiter: Sendable {
+        var subscription: OrderedSubscription
+        var deadline: ContinuousClock.Instant
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    /// The longest delay between the arrival of a message and the resumption of its reader, in milliseconds.
+    private static let period = 4
+
+    private let waiters = Guarded<[Waiter]>([])
+    private let timer: PulseTimer
+
+    init() {
+        let timer = DispatchSource.makeTimerSource(
+            queue: DispatchQueue(label: "IndoorLocalization.NATSPulse", qos: .userInitiated))
+        self.timer = PulseTimer(source: timer)
+        timer.schedule(
+            deadline: .now(), repeating: .milliseconds(Self.period), leeway: .milliseconds(1))
+        timer.setEventHandler { [weak self] in self?.resumeReady() }
+        timer.activate()
+    }
+
+    deinit { timer.source.cancel() }
+
+    /// Waits until the subscription has a message, or until the deadline.
+    func wait(for subscription: OrderedSubscription, until deadline: ContinuousClock.Instant) async {
+        await withCheckedContinuation { continuation in
+            waiters.withLock {
+                $0.append(Waiter(subscription: subscription, deadline: deadline, continuation: continuation))
+            }
+        }
+    }
+
+    private func resumeReady() {
+        let ready = waiters.withLock { waiters in
+            guard !waiters.isEmpty else { return [Waiter]() }
+            let now = ContinuousClock.now
+            var ready: [Waiter] = []
+            waiters.removeAll { waiter in
+                guard waiter.subscription.isReady || waiter.deadline <= now else { return false }
+                ready.append(waiter)
+                return true
+            }
+            return ready
+        }
+        for waiter in ready { waiter.continuation.resume() }
+    }
+}
+
+/// `@unchecked`, since Dispatch doesn't declare that a source can be cancelled on any thread.
+private struct PulseTimer: @unchecked Sendable {
+    let source: any DispatchSourceTimer
 }

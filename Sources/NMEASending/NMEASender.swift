@@ -185,3 +185,184 @@ private enum BlockedSignal {
         pthread_sigmask(SIG_SETMASK, &kept, nil)
     }
 }
+
+/// A change in the connection of a sender, for a log.
+public enum NMEAStatus: Hashable, Sendable {
+    /// Sentences are written; `lost` is the number of positions that were lost since the last failure.
+    case sending(lost: Int)
+    /// Sentences can't be written. The sender tries again, and keeps the newest positions. Each error is reported once.
+    case failed(NMEAError)
+    /// A reader of a listening sender is too slow, and loses positions.
+    case readerTooSlow
+}
+
+/// The selection of the connection changes that a log contains.
+///
+/// A destination that accepts one position and fails at the next doesn't count as working, so that the same failure
+/// isn't reported repeatedly.
+struct StatusLog: Sendable {
+    /// The number of successive positions without an error after which a destination counts as working.
+    private let proof: Int
+    private var written = 0
+    private var isWorking = false
+    private var reported: NMEAError?
+
+    /// Creates a log.
+    ///
+    /// - Parameter isDatagram: whether the system reports the loss of a position only later, after some seconds if the
+    ///   host doesn't answer.
+    init(isDatagram: Bool) { proof = isDatagram ? 10 : 2 }
+
+    /// Notes a position that was written without an error.
+    mutating func succeed(losses: () -> Int) -> NMEAStatus? {
+        written += 1
+        guard !isWorking, written >= proof else { return nil }
+        isWorking = true
+        reported = nil
+        return .sending(lost: losses())
+    }
+
+    /// Notes a failure.
+    mutating func fail(_ error: NMEAError) -> NMEAStatus? {
+        written = 0
+        isWorking = false
+        guard reported != error else { return nil }
+        reported = error
+        return .failed(error)
+    }
+}
+
+/// The cycles on their way to the thread of a sender.
+///
+/// A class, because the sender and its thread share it.
+final class NMEAMailbox: Sendable {
+    private struct State: Sendable {
+        var cycles: [[UInt8]] = []
+        var isEnding = false
+        var hasEnded = false
+        /// Resumed at the end of the thread.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// The read end of a pipe, which is readable after a call of `put(_:)` or `end()`.
+    let descriptor: Int32
+    private let other: Int32
+    private let state = Guarded(State())
+
+    /// - Throws: the number of the system's error.
+    init(for destination: NMEADestination) throws(NMEAError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .unreachable(destination, number: errno) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        (descriptor, other) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptor)
+        close(other)
+    }
+
+    /// Adds a cycle. If the mailbox is full because the thread is busy, the oldest cycle is lost.
+    func put(_ cycle: [UInt8]) {
+        state.withLock { state in
+            if state.cycles.count == CycleQueue.capacity { state.cycles.removeFirst() }
+            state.cycles.append(cycle)
+        }
+        ring()
+    }
+
+    /// Ends the thread once all cycles are written, or after a time limit.
+    func end() {
+        state.withLock { $0.isEnding = true }
+        ring()
+    }
+
+    /// Returns the new cycles, and whether the thread is to end.
+    func take() -> (cycles: [[UInt8]], isEnding: Bool) {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(descriptor, &bytes, bytes.count) > 0 {}
+        return state.withLock { state in
+            defer { state.cycles = [] }
+            return (state.cycles, state.isEnding)
+        }
+    }
+
+    /// Waits until `noteEnd()`.
+    func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.waiting.append(continuation) }
+                return state.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    /// Ends all calls of `waitForEnd()`.
+    func noteEnd() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.hasEnded = true
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func ring() {
+        var byte: UInt8 = 1
+        // If the pipe is full, the thread wakes up anyway.
+        _ = write(other, &byte, 1)
+    }
+}
+
+/// The bytes that wait for one reader: the rest of a cycle that is partly written, and whole cycles behind it.
+///
+/// If the queue is full, the oldest whole cycle is lost, because a new position is more useful than an old one.
+package struct CycleQueue: Sendable {
+    /// The number of whole cycles that wait: about 10 KB.
+    package static let capacity = 32
+
+    /// The rest of the cycle that is partly written.
+    private var rest: ArraySlice<UInt8> = []
+    private var waiting: [[UInt8]] = []
+    /// The number of lost cycles since the last `drainLosses()`.
+    package private(set) var lost = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { rest.isEmpty && waiting.isEmpty }
+
+    /// Appends a cycle.
+    package mutating func append(_ cycle: [UInt8]) {
+        if waiting.count == Self.capacity {
+            waiting.removeFirst()
+            lost += 1
+        }
+        waiting.append(cycle)
+    }
+
+    /// The bytes to write next, at most to the end of a cycle, so that each datagram contains one cycle.
+    package mutating func next() -> ArraySlice<UInt8> {
+        if rest.isEmpty, !waiting.isEmpty { rest = waiting.removeFirst()[...] }
+        return rest
+    }
+
+    /// Removes bytes that were written.
+    package mutating func consume(_ count: Int) { rest = rest.dropFirst(count) }
+
+    /// Removes the rest of a cycle, because its reader has disconnected.
+    package mutating func dropRest() {
+        guard !rest.isEmpty else { return }
+        rest = []
+        lost += 1
+    }
+
+    /// Returns the number of lost cycles since the last call.
+    package mutating func drainLosses() -> Int {
+        defer { lost = 0 }
+        return lost
+    }
+}

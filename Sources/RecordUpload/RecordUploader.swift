@@ -1,5 +1,7 @@
 import IndoorVocabulary
 import LocalizationSession
+import MQTTSharing
+import VenuePackets
 
 /// An uploader that sends records to your server. It stores each record on disk first, and sends it when possible.
 ///
@@ -164,5 +166,250 @@ extension RecordUploader {
     private func wakeUp() {
         wake = nil
         run(.tick)
+    }
+}
+
+/// A state machine that decides when a batch is sent, and what happens to one that failed.
+///
+/// A value type with time as an input: the same events at the same instants give the same directives.
+package struct UploadMachine: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+        case stopped
+        /// No record waits.
+        case idle
+        /// The machine waits for more records until that instant.
+        case collecting(until: Instant)
+        /// A batch is being sent.
+        case sending
+        /// A batch failed, and will be sent again at that instant.
+        case pausing(until: Instant)
+    }
+
+    package enum Event: Hashable, Sendable {
+        /// Starts sending; the number of records is that of an earlier run.
+        case start(waiting: Int)
+        case stop
+        case tick
+        /// Records were added to the queue; the number is that of all records in it.
+        case queued(waiting: Int)
+        /// The batch was removed from the queue; the number is that of the remaining records.
+        case removed(waiting: Int)
+        case failed(UploadError)
+        /// Applies other settings from the next batch on.
+        case change(UploadSettings)
+    }
+
+    package enum Directive: Hashable, Sendable {
+        /// Send the next batch. The size limits a batch that is new or must be created again.
+        case send(size: Int, anew: Bool)
+        /// Ignore the answer.
+        case cancel
+        /// Remove the batch from the queue, because no server will ever accept it.
+        case reject
+        case report(UploadError)
+    }
+
+    package private(set) var state = State.stopped
+    private var settings: UploadSettings
+    private var backoff: Backoff
+    private let seed: UInt64
+    /// The maximum number of records in a batch: less than in the settings after a batch was too large.
+    private var size: Int
+
+    /// Creates a stopped machine. The settings must have no `problems`.
+    ///
+    /// - Parameter seed: the seed of the jitter of pauses.
+    package init(_ settings: UploadSettings, seed: UInt64) {
+        self.seed = seed
+        self.settings = settings
+        backoff = Backoff(first: settings.retryPause, seed: seed)
+        size = settings.batchSize
+    }
+
+    /// The instant of the next tick; nil if none is needed.
+    package var nextWake: Instant? {
+        switch state {
+        case .collecting(let until), .pausing(let until): until
+        case .stopped, .idle, .sending: nil
+        }
+    }
+
+    /// Handles an event and returns the directives.
+    package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
+        switch (state, event) {
+        // The records of an earlier run have waited long enough.
+        case (.stopped, .start(let waiting)): return waiting > 0 ? send() : rest()
+        case (.collecting(let until), .tick) where until <= now, (.pausing(let until), .tick) where until <= now:
+            return send()
+        case (.idle, .queued(let waiting)), (.collecting, .queued(let waiting)): return collect(waiting, at: now)
+        case (.sending, .removed(let waiting)):
+            backoff.reset()
+            state = .idle
+            return collect(waiting, at: now)
+        case (.sending, .failed(let error)): return fail(error, at: now)
+        case (.sending, .stop):
+            state = .stopped
+            return [.cancel]
+        case (.idle, .stop), (.collecting, .stop), (.pausing, .stop):
+            state = .stopped
+            return []
+        case (_, .change(let settings)):
+            if settings.retryPause != self.settings.retryPause {
+                backoff = Backoff(first: settings.retryPause, seed: seed)
+            }
+            self.settings = settings
+            size = settings.batchSize
+            return []
+        case (_, .start), (.stopped, _), (.idle, .tick), (.collecting, .tick), (.pausing, .tick), (.sending, .tick),
+            (.sending, .queued), (.pausing, .queued),  // these records go with a later batch
+            (.idle, .removed), (.collecting, .removed), (.pausing, .removed), (.idle, .failed), (.collecting, .failed),
+            (.pausing, .failed):  // late answers
+            return []
+        }
+    }
+
+    private mutating func send() -> [Directive] {
+        state = .sending
+        return [.send(size: size, anew: false)]
+    }
+
+    private mutating func rest() -> [Directive] {
+        state = .idle
+        return []
+    }
+
+    /// Sends a full batch, or waits for more records until an interval after the first one.
+    private mutating func collect(_ waiting: Int, at now: Instant) -> [Directive] {
+        if waiting >= size { return send() }
+        if waiting == 0 { return rest() }
+        if state == .idle { state = .collecting(until: now.advanced(by: settings.interval)) }
+        return []
+    }
+
+    private mutating func fail(_ error: UploadError, at now: Instant) -> [Directive] {
+        switch error.kind {
+        case .tooLarge where size > 1:
+            size /= 2
+            return [.report(error), .send(size: size, anew: true)]
+        // A single record that is too large can never be sent.
+        case .rejected, .tooLarge: return [.report(error), .reject]
+        case .unreachable, .queue:
+            state = .pausing(until: now.advanced(by: backoff.next()))
+            return [.report(error)]
+        case .refused:
+            // Access will most likely be denied again, so asking before the interval is useless.
+            state = .pausing(until: now.advanced(by: max(settings.interval, backoff.next())))
+            return [.report(error)]
+        }
+    }
+}
+
+/// The destination of uploaded records.
+public enum UploadDestination: Hashable, Sendable {
+    /// A web server that receives each batch as a POST request; any status from 200 to 299 confirms it.
+    case web(VenueServer)
+    /// An MQTT broker to which each batch is published under a topic.
+    ///
+    /// The quality of service is 1, so the broker confirms each batch.
+    case broker(MQTTBroker, topic: String)
+}
+
+/// The transport of a batch to a server: libcurl, libmosquitto, or a script in a test.
+protocol UploadTransport: Sendable {
+    /// Sends a batch once, and returns when it is confirmed.
+    func send(_ batch: UploadBatch) async throws(UploadError)
+}
+
+/// A transport that posts batches to a web server.
+struct WebUpload: UploadTransport {
+    let server: VenueServer
+
+    func send(_ batch: UploadBatch) async throws(UploadError) {
+        do throws(VenueRepositoryError) {
+            // Servers detect duplicates by this key (draft-ietf-httpapi-idempotency-key-header).
+            try await server.post(
+                batch.body, type: "application/json", headers: ["Idempotency-Key: \"\(batch.id)\""])
+        } catch { throw UploadError(error) }
+    }
+}
+
+/// A transport that publishes each batch to a broker over a separate connection.
+struct BrokerUpload: UploadTransport {
+    let broker: MQTTBroker
+    let topic: String
+    /// The time limit for the broker to accept the connection and to confirm the batch.
+    var patience = Duration.seconds(20)
+
+    func send(_ batch: UploadBatch) async throws(UploadError) {
+        do throws(MQTTSharingError) {
+            try await MQTTDelivery.deliver(
+                MQTTMessage(topic: topic, payload: batch.body, quality: .atLeastOnce), to: broker, patience: patience)
+        } catch { throw UploadError(error) }
+    }
+}
+
+extension UploadError {
+    /// Creates the upload error for a failed delivery.
+    init(_ error: MQTTSharingError) {
+        let kind: Kind =
+            switch error {
+            case .refusedMessage(_, reason: .quotaExceeded): .unreachable
+            case .refusedCredentials, .missingPassword, .plainPassword, .forbidden, .badFile, .insecure,
+                .refusedMessage:
+                .refused
+            default: .unreachable
+            }
+        self.init(kind, "\(error)")
+    }
+}
+
+/// The reason a batch was not confirmed.
+public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure, which determines what happens to the batch.
+    public enum Kind: Hashable, Sendable {
+        /// The server was unreachable, did not answer, or was temporarily unable to accept the batch.
+        ///
+        /// The uploader tries again, with growing pauses.
+        case unreachable
+        /// The server denied access to this device, or has no resource at that address.
+        ///
+        /// The uploader tries again after the interval of its settings.
+        case refused
+        /// The batch is too large for the server; the uploader sends it in halves.
+        case tooLarge
+        /// The server will never accept the batch; the uploader discards and counts it.
+        case rejected
+        /// The queue cannot be read or written; the uploader tries again, with growing pauses.
+        case queue
+    }
+
+    /// The kind of failure.
+    public var kind: Kind
+    /// The server's HTTP status; nil if there was none.
+    public var status: Int?
+    /// The problem, its place and the remedy.
+    public var description: String
+
+    /// Creates an error.
+    package init(_ kind: Kind, status: Int? = nil, _ description: String) {
+        self.kind = kind
+        self.status = status
+        self.description = description
+    }
+}
+
+extension UploadError {
+    /// Creates the upload error for a failed request.
+    init(_ error: VenueRepositoryError) {
+        let kind: Kind =
+            switch error {
+            case .failed(413, _): .tooLarge
+            case .failed(let status, _) where [400, 415, 422].contains(status): .rejected
+            // Request time-out, too many requests, and errors of the server itself.
+            case .failed(let status, _) where [408, 425, 429].contains(status) || status >= 500: .unreachable
+            case .failed, .refused, .badServer, .untrusted: .refused
+            default: .unreachable
+            }
+        self.init(kind, status: error.statusCode, "\(error)")
     }
 }

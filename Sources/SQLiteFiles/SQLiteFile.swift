@@ -1,4 +1,5 @@
 import CSQLite
+import Dispatch
 import Glibc
 
 /// A connection to one database file. Its owner must not call it concurrently.
@@ -167,4 +168,72 @@ extension SQLiteFile {
 
     /// Returns the whole number that a statement returns; 0 if it returns none.
     package func number(_ sql: String) throws(Failure) -> Int64 { try run(sql).first?.first?.integer ?? 0 }
+}
+
+/// One value of a row or a parameter.
+package enum SQLiteValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+
+    /// The whole number; nil if the value has another type.
+    package var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
+    /// The text; nil if the value has another type.
+    package var text: String? { if case .text(let text) = self { text } else { nil } }
+    /// The number, including a whole one; nil if the value has another type.
+    package var real: Double? {
+        switch self {
+        case .real(let real): real
+        case .integer(let integer): Double(integer)
+        case .null, .text: nil
+        }
+    }
+}
+
+/// The kinds of error in a database file, independent of its content.
+package enum SQLiteReason: Hashable, Sendable {
+    /// The file cannot be opened or created.
+    case cannotOpen
+    /// The file is another kind of database, or not a database.
+    case foreign
+    /// A newer version of the package wrote the file. `found` is the version of the file, and `known` the latest one
+    /// that this version of the package reads.
+    case newerVersion(found: Int, known: Int)
+    /// Another program has locked the file for longer than the time limit.
+    case busy
+    /// The disk is full.
+    case full
+    /// The file is damaged.
+    case damaged
+    /// The file or its folder is not writable.
+    case readOnly
+    /// Another error, which the message describes.
+    case failed
+}
+
+/// An error type that the owner of the file defines.
+package protocol SQLiteFileError: Error {
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - message: the message from SQLite; empty if the error is not from SQLite.
+    ///   - code: SQLite's extended result code; 0 if the error is not from SQLite.
+    init(sqlite reason: SQLiteReason, path: String, message: String, code: Int)
+}
+
+/// An executor for an actor that waits for a disk or for a lock of another program.
+///
+/// The tasks of a program share a few threads, one for each processor. These threads must not wait. Each actor that
+/// owns a database file has its own executor, so that a slow disk delays only that actor.
+package final class BlockingExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    /// Creates an executor whose thread has a name in debuggers.
+    package init(label: String) { queue = DispatchQueue(label: label) }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
 }

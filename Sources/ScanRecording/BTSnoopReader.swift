@@ -1,4 +1,6 @@
+import BeaconScanning
 import IndoorVocabulary
+import Synchronization
 
 /// A reader of the advertisements in a Bluetooth capture (btsnoop) that `btmon -w` or Wireshark wrote.
 ///
@@ -164,3 +166,395 @@ package struct BTSnoopReader: ~Copyable {
 // Not Sendable: the reader owns an open file, which one task reads at a time.
 @available(*, unavailable)
 extension BTSnoopReader: Sendable {}
+
+/// The packet layout of a Bluetooth capture.
+package enum BTSnoopDatalink: UInt32, Hashable, Sendable, CaseIterable {
+    /// HCI packets without a type byte; the record's flags contain the type (H1).
+    case hci = 1001
+    /// HCI packets as UART transports them, after a byte with their type (H4): Android, Wireshark, many vendors.
+    case uart = 1002
+    /// The packets of all adapters, as the monitor of the Linux kernel delivers them: `btmon -w`.
+    case monitor = 2001
+
+    /// The name of the layout in error messages.
+    var name: String {
+        switch self {
+        case .hci: "H1"
+        case .uart: "H4"
+        case .monitor: "Linux monitor"
+        }
+    }
+
+    /// Returns the adapter and the byte range of the HCI event in a record; nil if the record holds no event.
+    func event(in record: BTSnoopRecord, of bytes: Span<UInt8>) -> (adapter: UInt16, range: Range<Int>)? {
+        switch self {
+        case .hci:
+            return record.flags & 3 == Layout.receivedEvent ? (0, record.data) : nil
+        case .uart:
+            guard !record.data.isEmpty, bytes[record.data.lowerBound] == Layout.uartEvent else { return nil }
+            return (0, record.data.dropFirst())
+        case .monitor:
+            guard record.flags & 0xFFFF == Layout.monitorEvent else { return nil }
+            return (UInt16(record.flags >> 16), record.data)
+        }
+    }
+
+    /// Returns the flags of a record that contains an event.
+    func eventFlags(adapter: UInt16) -> UInt32 {
+        self == .monitor ? UInt32(adapter) << 16 | Layout.monitorEvent : Layout.receivedEvent
+    }
+
+    /// The bytes that precede an event.
+    var eventPrefix: [UInt8] { self == .uart ? [Layout.uartEvent] : [] }
+
+    /// The numbers that the formats define.
+    enum Layout {
+        /// Bit 0: from the controller. Bit 1: a command or an event.
+        static let receivedEvent: UInt32 = 3
+        static let uartEvent: UInt8 = 4
+        static let monitorNewIndex: UInt32 = 0
+        static let monitorEvent: UInt32 = 3
+    }
+}
+
+/// The head of one record of a capture, and the position of its packet in the buffer.
+package struct BTSnoopRecord: Hashable, Sendable {
+    /// The length of the packet in bytes before it was truncated.
+    package var originalLength: Int
+    /// Direction and type, or adapter and opcode, depending on the datalink.
+    package var flags: UInt32
+    /// The number of packets lost since the capture began.
+    package var drops: UInt32
+    /// The time in microseconds since the first day of the year 0.
+    package var microseconds: Int64
+    /// The range of the packet's bytes.
+    package var data: Range<Int>
+
+    /// The length in bytes of the file's header: identification, version, datalink.
+    static let fileHeaderLength = 16
+    /// The bytes with which every capture begins.
+    static let identification: [UInt8] = Array("btsnoop\0".utf8)
+    /// The only version of the format.
+    static let version: UInt32 = 1
+    /// The number of bytes before a record's packet.
+    static let headLength = 24
+    /// The maximum packet length in bytes. HCI packets have at most 65,539 bytes; a longer one means a damaged file.
+    package static let maximumLength = 1 << 17
+    /// 1970-01-01 in the format's microseconds.
+    static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
+}
+
+/// A buffer that splits a stream of bytes into the header and the records of a capture.
+///
+/// It holds one chunk and one record in memory.
+///
+/// Sources: Teledyne LeCroy, *BTSnoop File Format*; BlueZ, btsnoop(7); RFC 1761.
+package struct BTSnoopBuffer {
+    /// The next element in the buffer.
+    package enum Piece: Equatable {
+        /// The file's header.
+        case header(BTSnoopDatalink)
+        /// A record.
+        case record(BTSnoopRecord)
+        /// The buffer holds no complete piece: append more bytes, or end the stream.
+        case needsMore
+        /// The stream has ended, and the buffer is empty.
+        case end
+    }
+
+    /// The bytes that the ranges of records refer to; valid until the next call of `fill`.
+    package private(set) var bytes: [UInt8] = []
+    /// The offset in the stream of the piece that was returned last.
+    package private(set) var offset: Int64 = 0
+    private var start = 0
+    /// The offset in the stream of the first byte of `bytes`.
+    private var base: Int64 = 0
+    private var hasHeader = false
+    private var isComplete = false
+
+    /// Creates a buffer for an empty stream.
+    package init() {}
+
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
+    package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
+        bytes.removeFirst(start)
+        base += Int64(start)
+        start = 0
+        let count = bytes.count
+        try read(&bytes)
+        isComplete = bytes.count == count
+    }
+
+    /// Returns the next piece, or `.needsMore` if it is incomplete.
+    ///
+    /// - Throws: a problem after which the stream cannot be read further.
+    package mutating func next() throws(BTSnoopError.Problem) -> Piece {
+        offset = base + Int64(start)
+        let available = bytes.count - start
+        guard hasHeader else { return try header(available) }
+        if available == 0 { return isComplete ? .end : .needsMore }
+        guard available >= BTSnoopRecord.headLength else { return try more(BTSnoopRecord.headLength, available) }
+        let original = word(at: 0)
+        let included = word(at: 4)
+        guard included <= BTSnoopRecord.maximumLength else {
+            throw .recordTooLong(Int(included), limit: BTSnoopRecord.maximumLength)
+        }
+        let length = BTSnoopRecord.headLength + Int(included)
+        guard available >= length else { return try more(length, available) }
+        let microseconds = UInt64(word(at: 16)) << 32 | UInt64(word(at: 20))
+        let record = BTSnoopRecord(
+            originalLength: Int(original), flags: word(at: 8), drops: word(at: 12),
+            microseconds: Int64(bitPattern: microseconds),
+            data: (start + BTSnoopRecord.headLength)..<(start + length))
+        start += length
+        return .record(record)
+    }
+
+    private mutating func header(_ available: Int) throws(BTSnoopError.Problem) -> Piece {
+        let identification = BTSnoopRecord.identification
+        guard bytes.starts(with: identification.prefix(available)) else { throw .notACapture }
+        guard available >= BTSnoopRecord.fileHeaderLength else {
+            if isComplete, available < identification.count { throw .notACapture }
+            return try more(BTSnoopRecord.fileHeaderLength, available)
+        }
+        guard word(at: 8) == BTSnoopRecord.version else { throw .unsupportedVersion(word(at: 8)) }
+        guard let datalink = BTSnoopDatalink(rawValue: word(at: 12)) else {
+            throw .unsupportedDatalink(word(at: 12))
+        }
+        hasHeader = true
+        start += BTSnoopRecord.fileHeaderLength
+        return .header(datalink)
+    }
+
+    private func more(_ expected: Int, _ found: Int) throws(BTSnoopError.Problem) -> Piece {
+        guard isComplete else { return .needsMore }
+        throw .cutOff(expected: expected, found: found)
+    }
+
+    /// Returns four bytes of the piece as a big-endian number.
+    private func word(at offset: Int) -> UInt32 {
+        var value: UInt32 = 0
+        for index in 0..<4 { value = value << 8 | UInt32(bytes[start + offset + index]) }
+        return value
+    }
+}
+
+/// A decoder that turns the records of a capture into readings.
+package struct BTSnoopDecoder {
+    /// The counts of records and readings so far.
+    package private(set) var tally = BTSnoopReader.Tally()
+    /// The packet layout; nil before the header.
+    package private(set) var datalink: BTSnoopDatalink?
+
+    private let adapter: UInt16?
+    /// One reassembler for each adapter, because two adapters can receive the same advertiser.
+    private var reassemblers: [UInt16: AdvertisingReassembler] = [:]
+    private var first: Int64?
+    private var latest = Instant.zero
+    /// The readings of the latest record; those before index `given` have been returned.
+    private var readings: [SensorReading] = []
+    private var given = 0
+    private var problem: BTSnoopError.Problem?
+
+    /// Creates a decoder that expects the header.
+    ///
+    /// - Parameter adapter: the adapter whose advertisements are decoded; nil decodes those of all adapters.
+    package init(adapter: UInt16? = nil) { self.adapter = adapter }
+
+    /// The time of the first record, in microseconds since 1970-01-01 UTC.
+    package var startMicroseconds: Int64? { first.map { $0.subtractingReportingOverflow(BTSnoopRecord.unixEpoch).0 } }
+
+    /// Sets the packet layout that the header states.
+    package mutating func begin(_ datalink: BTSnoopDatalink) { self.datalink = datalink }
+
+    /// Returns the next reading of the records so far.
+    package mutating func next() -> SensorReading? {
+        guard given < readings.count else { return nil }
+        given += 1
+        return readings[given - 1]
+    }
+
+    /// Returns and clears the problem of the latest record. The readings before it are valid.
+    package mutating func consumeProblem() -> BTSnoopError.Problem? { problem.take() }
+
+    /// Decodes a record. All readings of the record before it must have been returned.
+    package mutating func decode(_ record: BTSnoopRecord, of bytes: Span<UInt8>) {
+        readings.removeAll(keepingCapacity: true)
+        given = 0
+        tally.records += 1
+        if record.drops > tally.lostPackets {
+            tally.lostPackets = Int(record.drops)
+            // After lost packets, the next packet may not continue the stored fragments.
+            forgetFragments()
+        }
+        if first == nil { first = record.microseconds }
+        do throws(BTSnoopError.Problem) {
+            guard record.data.count <= record.originalLength else {
+                throw .moreThanOriginal(included: record.data.count, original: record.originalLength)
+            }
+            guard let (adapter, event) = datalink?.event(in: record, of: bytes) else { return }
+            try decode(bytes.extracting(event), of: adapter, at: record.microseconds)
+        } catch {
+            problem = error
+        }
+    }
+
+    /// Counts an invalid record.
+    package mutating func skip(_ error: BTSnoopError) {
+        tally.skippedRecords += 1
+        if tally.errors.count < BTSnoopReader.Tally.maximumErrors { tally.errors.append(error) }
+    }
+
+    /// Discards the advertisements that are still incomplete at the end of the capture.
+    package mutating func finish() { forgetFragments() }
+
+    private mutating func forgetFragments() {
+        for (_, reassembler) in reassemblers { tally.unfinishedAdvertisements += reassembler.pending }
+        reassemblers.removeAll()
+    }
+
+    private mutating func decode(
+        _ event: Span<UInt8>, of adapter: UInt16, at microseconds: Int64
+    ) throws(BTSnoopError.Problem) {
+        var reports = AdvertisingReportIterator()
+        var instant: Instant?
+        do throws(AdvertisingReportError) {
+            while let report = try reports.next(in: event) {
+                tally.adapters.insert(adapter)
+                guard self.adapter == nil || self.adapter == adapter else { continue }
+                if instant == nil {
+                    switch passTime(to: microseconds) {
+                    case .success(let passed): instant = passed
+                    case .failure(let late):
+                        problem = late
+                        return
+                    }
+                }
+                handle(report, of: event, from: adapter, at: instant ?? latest)
+            }
+        } catch {
+            throw .malformedEvent(error)
+        }
+    }
+
+    private mutating func handle(
+        _ report: AdvertisingReport, of event: Span<UInt8>, from adapter: UInt16, at instant: Instant
+    ) {
+        let before = reassemblers[adapter]?.abandoned ?? 0
+        let whole = reassemblers[adapter, default: AdvertisingReassembler()].add(report, of: event)
+        tally.unfinishedAdvertisements += (reassemblers[adapter]?.abandoned ?? 0) - before
+        guard let whole else { return }
+        guard let reading = whole.reading(at: instant) else {
+            if report.hasMeasurement {
+                tally.droppedAnonymous += 1
+            } else {
+                tally.droppedNotMeasurements += 1
+            }
+            return
+        }
+        if whole.isTruncated { tally.truncatedAdvertisements += 1 }
+        if report.properties.contains(.scanResponse) { tally.scanResponses += 1 }
+        readings.append(reading)
+    }
+
+    /// Advances the time to that of a record, which must not be earlier than the record before it.
+    private mutating func passTime(to microseconds: Int64) -> Result<Instant, BTSnoopError.Problem> {
+        let (elapsed, isBeyond) = microseconds.subtractingReportingOverflow(first ?? microseconds)
+        let (nanoseconds, isFar) = elapsed.multipliedReportingOverflow(by: 1000)
+        guard !isBeyond, !isFar else { return .failure(.timeOutOfRange) }
+        let instant = Instant(nanoseconds: nanoseconds)
+        guard instant >= latest else {
+            return .failure(.timeWentBackwards(from: latest.seconds, to: instant.seconds))
+        }
+        latest = instant
+        return .success(instant)
+    }
+}
+
+/// A Bluetooth capture (btsnoop) as a scan source. Its instants are the time since the capture's first record.
+///
+/// The source reads records on demand, so memory use is constant for any length. It emits the sighting of an
+/// advertisement that contains a beacon directly after that advertisement.
+public struct BTSnoopSource: ScanSource {
+    /// The path of the file.
+    package let path: String
+    /// The adapter whose advertisements are read; nil reads those of all adapters.
+    package let adapter: UInt16?
+    /// The treatment of invalid records.
+    package let strictness: RecordingReader.Strictness
+    /// The time at which the capture began, once a stream has read it.
+    let start = FoundStart()
+    /// The closure that is called with the tally at the end of the capture.
+    let whenFinished: @Sendable (BTSnoopReader.Tally) -> Void
+
+    /// Creates a source. Each stream opens the file when its first reading is requested.
+    ///
+    /// - Parameters:
+    ///   - adapter: the adapter whose advertisements are read; nil reads those of all adapters.
+    ///   - strictness: the treatment of invalid records.
+    public init(path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict) {
+        self.init(path: path, adapter: adapter, strictness: strictness, whenFinished: { _ in })
+    }
+
+    /// Creates a source that reports what it has read.
+    ///
+    /// - Parameter whenFinished: called with the tally at the end of the capture, but not after an error.
+    package init(
+        path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict,
+        whenFinished: @escaping @Sendable (BTSnoopReader.Tally) -> Void
+    ) {
+        self.path = path
+        self.adapter = adapter
+        self.strictness = strictness
+        self.whenFinished = whenFinished
+    }
+
+    /// A recorded pace: time advances with the readings of the capture.
+    public var pace: ScanPace { .recorded }
+
+    /// The wall clock of the first record; nil if the capture has no time, and before the first reading.
+    public var wallClock: WallClock? { start.wallClock }
+
+    /// Returns a stream that reads the capture from its beginning; it throws `BTSnoopError`.
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+        let playback = BTSnoopPlayback(of: self)
+        return AsyncThrowingStream { try playback.next() }
+    }
+}
+
+/// The state of one stream that reads a capture.
+///
+/// A class, because a stream's closure cannot own a mutable value. The lock makes it safe to send.
+private final class BTSnoopPlayback: Sendable {
+    private struct State: ~Copyable {
+        var reader: BTSnoopReader?
+        var decoder = ReadingDecoder()
+        /// The sighting in the last advertisement, not returned yet.
+        var decoded: Sighting?
+    }
+
+    private let source: BTSnoopSource
+    private let state = Mutex(State(reader: nil, decoded: nil))
+
+    init(of source: BTSnoopSource) { self.source = source }
+
+    /// Returns the next reading; nil at the end. The first call opens the file.
+    func next() throws(BTSnoopError) -> SensorReading? {
+        try state.withLock { (state) throws(BTSnoopError) in
+            if state.reader == nil {
+                state.reader = try BTSnoopReader(
+                    path: source.path, adapter: source.adapter, strictness: source.strictness)
+            }
+            if let sighting = state.decoded.take() { return .sighting(sighting) }
+            guard let reading = try state.reader?.next() else {
+                if let tally = state.reader?.tally { source.whenFinished(tally) }
+                return nil
+            }
+            if source.start.wallClock == nil, let begun = state.reader?.startMicroseconds {
+                source.start.note(WallClock(startMicroseconds: begun))
+            }
+            state.decoded = state.decoder.decode(reading).sightingInAdvertisement
+            return reading
+        }
+    }
+}

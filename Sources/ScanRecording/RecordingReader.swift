@@ -1,4 +1,7 @@
+import BeaconScanning
 import IndoorVocabulary
+import Synchronization
+import TextFormats
 
 /// A reader of a recording, line by line and in constant memory: `.jsonl`, plain or compressed with gzip.
 ///
@@ -202,3 +205,186 @@ public struct RecordingReader: ~Copyable {
 // Not Sendable: the reader owns an open file, which one task reads at a time.
 @available(*, unavailable)
 extension RecordingReader: Sendable {}
+
+/// A buffer that splits a stream of bytes into lines, and holds at most one chunk and one line in memory.
+///
+/// It skips a byte order mark at the beginning of the stream.
+package struct LineBuffer {
+    /// The maximum number of bytes in a line. Longer lines are skipped and not stored.
+    package static let maximumLineLength = 1 << 20
+
+    /// The next element in the buffer.
+    package enum Piece: Equatable {
+        /// A line without its newline, at these offsets of `bytes`.
+        case line(Range<Int>)
+        /// A line that is longer than the limit; reported once, before its end.
+        case tooLong
+        /// The buffer holds no complete line: append more bytes, or end the stream.
+        case needsMore
+        /// The stream has ended, and the buffer is empty.
+        case end
+    }
+
+    /// The bytes that the ranges of lines refer to; valid until the next append.
+    package private(set) var bytes: [UInt8] = []
+    private var start = 0
+    /// The offset up to which there is no newline.
+    private var searched = 0
+    private var isSkipping = false
+    /// Whether the first line, which may begin with a byte order mark, has not been found yet.
+    private var isAtStart = true
+    private var isComplete = false
+
+    /// Creates a buffer for an empty stream.
+    package init() {}
+
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
+    package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
+        bytes.removeFirst(start)
+        searched -= start
+        start = 0
+        let count = bytes.count
+        try read(&bytes)
+        isComplete = bytes.count == count
+    }
+
+    /// Returns the next line, or `.needsMore` if it is incomplete. The last line needs no newline.
+    package mutating func next() -> Piece {
+        if let newline = findNewline() {
+            let line = lineStart(before: newline)..<newline
+            start = newline + 1
+            searched = start
+            if isSkipping {
+                isSkipping = false
+                return next()
+            }
+            return line.count > Self.maximumLineLength ? .tooLong : .line(line)
+        }
+        if isComplete {
+            guard start < bytes.count, !isSkipping else { return .end }
+            let line = lineStart(before: bytes.count)..<bytes.count
+            start = bytes.count
+            searched = start
+            return line.count > Self.maximumLineLength ? .tooLong : .line(line)
+        }
+        if isSkipping {
+            start = bytes.count
+        } else if bytes.count - start > Self.maximumLineLength {
+            isSkipping = true
+            start = bytes.count
+            return .tooLong
+        }
+        return .needsMore
+    }
+
+    /// Returns whether a line contains only white space.
+    package func isBlank(_ line: Range<Int>) -> Bool {
+        line.allSatisfy { bytes[$0] == 0x20 || bytes[$0] == 0x09 || bytes[$0] == 0x0D }
+    }
+
+    /// Returns the offset at which a complete line begins.
+    private mutating func lineStart(before end: Int) -> Int {
+        guard isAtStart else { return start }
+        isAtStart = false
+        return start + ByteOrderMark.length(in: bytes[start..<end])
+    }
+
+    private mutating func findNewline() -> Int? {
+        let found = Self.newline(in: bytes.span, from: searched)
+        searched = found ?? bytes.count
+        return found
+    }
+
+    private static func newline(in bytes: Span<UInt8>, from start: Int) -> Int? {
+        var offset = start
+        while offset < bytes.count {
+            if bytes[offset] == UInt8(ascii: "\n") { return offset }
+            offset += 1
+        }
+        return nil
+    }
+}
+
+/// A recording as a scan source. It never emits the ground truth in the file.
+///
+/// The source reads lines on demand, so memory use is constant for any length. It emits the sighting of an
+/// advertisement that contains a beacon directly after that advertisement. If the recording contains both, the source
+/// emits the sighting only once.
+public struct RecordingSource: ScanSource {
+    /// The path of the file.
+    package let path: String
+    /// The treatment of invalid lines.
+    package let strictness: RecordingReader.Strictness
+    /// The time at which the recording began, once a stream has read it.
+    let start = FoundStart()
+    /// The closure that is called with the tally at the end of the recording.
+    let whenFinished: @Sendable (RecordingReader.Tally) -> Void
+
+    /// Creates a source. Each stream opens the file when its first reading is requested.
+    ///
+    /// - Parameter whenFinished: called with the tally at the end of the recording, but not after an error.
+    public init(
+        path: String, strictness: RecordingReader.Strictness = .strict,
+        whenFinished: @escaping @Sendable (RecordingReader.Tally) -> Void = { _ in }
+    ) {
+        self.path = path
+        self.strictness = strictness
+        self.whenFinished = whenFinished
+    }
+
+    /// A recorded pace: time advances with the readings of the recording.
+    public var pace: ScanPace { .recorded }
+
+    /// The wall clock from the header's `startedAt`; nil if that is missing, and before the first reading.
+    public var wallClock: WallClock? { start.wallClock }
+
+    /// Returns a stream that reads the recording from its beginning; it throws `RecordingError`.
+    ///
+    /// Read the stream from a task or an actor of its own, where each reading takes about a microsecond. On the main
+    /// actor, each reading requires a thread switch and takes twenty times as long.
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+        let playback = RecordingPlayback(of: self)
+        return AsyncThrowingStream { try playback.next() }
+    }
+}
+
+/// The state of one stream that reads a recording.
+///
+/// A class, because a stream's closure cannot own a mutable value. The lock makes it safe to send.
+final class RecordingPlayback: Sendable {
+    private struct State: ~Copyable {
+        var reader: RecordingReader?
+        var decoder = ReadingDecoder()
+        /// The sighting in the last advertisement, not returned yet.
+        var decoded: Sighting?
+    }
+
+    private let source: RecordingSource
+    private let state = Mutex(State(reader: nil, decoded: nil))
+
+    init(of source: RecordingSource) { self.source = source }
+
+    /// Returns the next reading; nil at the end. The first call opens the file.
+    func next() throws(RecordingError) -> SensorReading? {
+        try state.withLock { (state) throws(RecordingError) in
+            if state.reader == nil {
+                state.reader = try RecordingReader(path: source.path, strictness: source.strictness)
+            }
+            if let sighting = state.decoded.take() { return .sighting(sighting) }
+            return try read(&state)
+        }
+    }
+
+    /// Returns the next reading of the file, without a sighting that was already decoded from the line before.
+    private func read(_ state: inout State) throws(RecordingError) -> SensorReading? {
+        while let entry = try state.reader?.next() {
+            if case .header(let header) = entry { source.start.note(header.wallClock) }
+            guard case .measurement(let recorded) = entry else { continue }
+            let reading = state.decoder.decode(recorded)
+            state.decoded = reading.sightingInAdvertisement
+            if reading.content != .rejected(.repetition) { return recorded }
+        }
+        if let tally = state.reader?.tally { source.whenFinished(tally) }
+        return nil
+    }
+}

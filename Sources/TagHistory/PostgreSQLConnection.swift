@@ -211,3 +211,139 @@ extension PostgreSQLConnection {
         return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 }
+
+/// The address of a PostgreSQL database: a connection URI, keywords and values, or the name of a database.
+///
+/// libpq completes the address with its environment variables, the service file and the password file. No description
+/// contains the password.
+package struct DatabaseAddress: Sendable {
+    /// The address without a password.
+    let text: String
+    /// The password; nil for the one that libpq finds.
+    let password: String?
+    /// Whether the address itself has an `sslmode`.
+    private let hasMode: Bool
+
+    /// Checks an address.
+    ///
+    /// - Parameter password: the password; nil for the one that libpq finds, in `PGPASSWORD` or `PGPASSFILE`.
+    /// - Throws: `HistoryError` if the address is invalid or contains a password, which other users could see.
+    package init(_ text: String, password: String? = nil) throws(HistoryError) {
+        self.text = text
+        self.password = password
+        hasMode = try Self.keywords(in: text).contains("sslmode")
+    }
+
+    /// Returns the keywords that have a value.
+    private static func keywords(in text: String) throws(HistoryError) -> Set<String> {
+        // A text without keywords is the name of a database.
+        guard text.contains("=") || text.contains("://") else {
+            if text.isEmpty { throw HistoryError(.badAddress, "it is empty") }
+            return []
+        }
+        var reason: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(text, &reason) else {
+            // The message of libpq repeats the address, which may contain a password.
+            let hasSecret = text.contains("@") || text.contains("password")
+            let message = hasSecret ? "" : reason.map { String(cString: $0) } ?? ""
+            PQfreemem(reason)
+            throw HistoryError(
+                .badAddress, message.isEmpty ? "expected postgresql://[USER@][HOST][:PORT]/NAME" : message)
+        }
+        defer { PQconninfoFree(options) }
+        var keywords: Set<String> = []
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if option.pointee.val != nil { keywords.insert(String(cString: keyword)) }
+            option += 1
+        }
+        guard keywords.isDisjoint(with: ["password", "sslpassword"]) else {
+            throw HistoryError(
+                .badAddress,
+                "it contains a password, which other users can see; use --password-file, PGPASSFILE or PGPASSWORD")
+        }
+        return keywords
+    }
+
+    /// The keywords and values of a connection. The values in the address replace the defaults before it.
+    ///
+    /// libpq's default `sslmode`, `prefer`, neither requires TLS nor verifies the server. A connection to another machine
+    /// therefore has `verify-full` unless the address, `PGSSLMODE` or the service file has another mode.
+    package var parameters: [(keyword: String, value: String)] {
+        var parameters = [
+            ("fallback_application_name", "indoorloc-fleet"),
+            // Limits that detect an unreachable server: in seconds for the connection, and in milliseconds for sent
+            // data.
+            ("connect_timeout", "10"), ("tcp_user_timeout", "15000"),
+            ("dbname", text),
+        ]
+        if let password { parameters.append(("password", password)) }
+        parameters.append(("client_encoding", "UTF8"))
+        if !hasMode, DatabaseOptions(parameters).isUnprotected { parameters.append(("sslmode", "verify-full")) }
+        return parameters
+    }
+}
+
+extension DatabaseAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { text }
+    package var debugDescription: String { text }
+    package var customMirror: Mirror { Mirror(self, children: ["text": text]) }
+}
+
+/// The options of a connection as libpq completes them from its environment variables, its service file and its defaults.
+struct DatabaseOptions {
+    /// A value that no version of libpq accepts. libpq completes the options before it checks them, so that an attempt
+    /// with this value ends before the connection.
+    private static let refused = (keyword: "channel_binding", value: "undecided")
+
+    /// The values of `host` and `hostaddr`, lists with commas; empty for none.
+    private var (hosts, addresses) = ("", "")
+    /// Whether an environment variable or the service file has an `sslmode` other than libpq's default.
+    private var hasMode = false
+
+    init(_ parameters: [(keyword: String, value: String)]) {
+        let handle = PostgreSQLConnection.with(parameters + [Self.refused]) { keywords, values in
+            PQconnectStartParams(keywords, values, 1)
+        }
+        defer { PQfinish(handle) }
+        // Without enough memory, or with an unknown service, libpq returns no options. The connection then fails.
+        guard let options = PQconninfo(handle) else { return }
+        defer { PQconninfoFree(options) }
+        var option = options
+        while let keyword = option.pointee.keyword {
+            let value = option.pointee.val.map { String(cString: $0) } ?? ""
+            switch String(cString: keyword) {
+            case "host": hosts = value
+            case "hostaddr": addresses = value
+            case "sslmode":
+                let standard = option.pointee.compiled.map { String(cString: $0) } ?? ""
+                let variable = option.pointee.envvar.flatMap { getenv($0) }
+                hasMode = variable != nil || !value.isEmpty && value != standard
+            default: break
+            }
+            option += 1
+        }
+    }
+
+    /// Whether the connection leads to another machine and nothing selects an `sslmode`.
+    var isUnprotected: Bool { !hasMode && isRemote }
+
+    /// Whether one of the servers may be on another machine.
+    ///
+    /// If both are given, `hostaddr` decides. An empty entry, a path and a name that begins with @ are Unix sockets
+    /// (*PostgreSQL 15 Documentation*, section 34.1.2, PostgreSQL Global Development Group 2022). Loopback addresses in
+    /// other spellings, such as 127.1, count as another machine.
+    private var isRemote: Bool {
+        let names = Self.entries(hosts)
+        let numbers = Self.entries(addresses)
+        return (0..<max(names.count, numbers.count)).contains { index in
+            if index < numbers.count, !numbers[index].isEmpty { return !LoopbackHost.contains(numbers[index]) }
+            guard index < names.count, let first = names[index].first, first != "/", first != "@" else { return false }
+            return !LoopbackHost.contains(names[index])
+        }
+    }
+
+    private static func entries(_ list: String) -> [String] {
+        list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+}

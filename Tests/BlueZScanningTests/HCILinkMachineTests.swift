@@ -237,3 +237,110 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.close(), [])
     }
 }
+
+final class HCIRadioSwitchTests: XCTestCase {
+    private var table = RadioSwitchTable()
+
+    /// Returns an event in the kernel's format. Operations are 0 added, 1 removed, 2 changed, 3 all changed.
+    private func event(_ index: UInt8, type: UInt8 = 2, operation: UInt8, soft: UInt8 = 0, hard: UInt8 = 0) -> [UInt8] {
+        [index, 0, 0, 0, type, operation, soft, hard]
+    }
+
+    private func apply(_ bytes: [UInt8]) {
+        table.apply(bytes.span) { index in index == 9 ? nil : UInt16(index) + 100 }
+    }
+
+    func testASwitchBlocksItsAdapterInHardwareOrSoftware() {
+        for (soft, hard): (UInt8, UInt8) in [(1, 0), (0, 1), (1, 1)] {
+            apply(event(5, operation: 0))
+            XCTAssertEqual(table.blocked, [])
+            apply(event(5, operation: 2, soft: soft, hard: hard))
+            XCTAssertEqual(table.blocked, [105])
+            apply(event(5, operation: 2))
+            XCTAssertEqual(table.blocked, [])
+        }
+    }
+
+    func testARemovedSwitchBlocksNothing() {
+        apply(event(5, operation: 0, soft: 1))
+        apply(event(6, operation: 0, soft: 1))
+        XCTAssertEqual(table.blocked, [105, 106])
+        apply(event(5, operation: 1))
+        XCTAssertEqual(table.blocked, [106])
+    }
+
+    func testSwitchesOfOtherRadiosAreIgnored() {
+        apply(event(5, type: 1, operation: 0, soft: 1))
+        apply(event(9, operation: 0, soft: 1))
+        XCTAssertEqual(table.blocked, [])
+    }
+
+    func testATruncatedEventIsIgnored() {
+        let whole = event(5, operation: 0, soft: 1)
+        for count in 0..<whole.count { apply(Array(whole.prefix(count))) }
+        XCTAssertEqual(table.blocked, [])
+    }
+}
+
+/// A link machine with a clock, and functions for its events.
+struct HCILinkStage {
+    typealias Directive = HCILinkMachine.Directive
+
+    var machine = HCILinkMachine(parameters: HCILinkStage.parameters)
+    var now = Instant(seconds: 100)
+
+    static let parameters = HCIScanParameters(
+        isActive: false, window: .milliseconds(60), interval: .milliseconds(60))
+    static let readCommands = HCICommand(opcode: 0x1002, parameters: [])
+
+    static func setParameters(_ commands: HCIScanCommands = .legacy) -> Directive {
+        .send(commands.parameters(parameters))
+    }
+
+    static func enable(_ commands: HCIScanCommands = .legacy) -> Directive { .send(commands.enable(true)) }
+
+    /// The commands of a discovery by the kernel, which scans actively and filters duplicates.
+    static let foreignParameters = HCICommand(opcode: 0x200B, parameters: [1, 0x12, 0, 0x12, 0, 0, 0])
+    static let foreignStart = HCICommand(opcode: 0x200C, parameters: [1, 1])
+    static let foreignStop = HCICommand(opcode: 0x200C, parameters: [0, 0])
+
+    mutating func handle(_ event: HCILinkMachine.Event) -> [Directive] { machine.handle(event, at: now) }
+
+    mutating func answer(_ opcode: UInt16, _ status: UInt8 = 0, _ parameters: [UInt8] = []) -> [Directive] {
+        handle(.answer(HCIAnswer(opcode: opcode, status: status, parameters: parameters)))
+    }
+
+    /// Answers whether the adapter has the extended commands.
+    mutating func probed(extended: Bool) -> [Directive] {
+        var bits = [UInt8](repeating: 0, count: 64)
+        if extended { bits[37] = 0x60 }
+        return answer(0x1002, 0, bits)
+    }
+
+    /// Sends a command of another program, which the adapter performs.
+    mutating func foreign(_ command: HCICommand, status: UInt8 = 0) -> [Directive] {
+        handle(.command(command)) + answer(command.opcode, status)
+    }
+
+    /// Advances the clock, and sends a tick if the deadline has passed.
+    mutating func pass(_ duration: Duration) -> [Directive] {
+        now = now.advanced(by: duration)
+        return handle(.tick)
+    }
+
+    /// Runs the machine until its own scan runs.
+    mutating func scan(extended: Bool = false) {
+        let commands: HCIScanCommands = extended ? .extended : .legacy
+        _ = handle(.opened)
+        _ = probed(extended: extended)
+        _ = answer(commands.parametersOpcode)
+        _ = answer(commands.enableOpcode)
+    }
+
+    /// Runs the machine until it uses another program's scan that was already running.
+    mutating func share() {
+        _ = handle(.opened)
+        _ = probed(extended: false)
+        _ = answer(0x200B, 0x0C)
+    }
+}

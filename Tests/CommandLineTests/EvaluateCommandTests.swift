@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
@@ -141,5 +142,347 @@ final class EvaluateCommandTests: XCTestCase {
         }
         _ = try ShortRecording(lines: lines).write(to: set + "/tracks")
         return set
+    }
+}
+
+final class EvaluationReportTests: XCTestCase {
+    func testAReportHasTheScoresAndFiguresAndLoadsNothing() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        let reports = folder + "/reports"
+        let result = try Tool.run(["evaluate", set, "--report", reports])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let page = String(decoding: try bytes(reports + "/report-set.html"), as: UTF8.self)
+        let line = try XCTUnwrap(result.lines.first)
+        XCTAssertTrue(page.contains("<h2>Beacons</h2>"))
+        XCTAssertTrue(page.contains("content=\"\(line)\""), "the printed score is in the page")
+        for method in ["particle", "fingerprint", "trilateration"] {
+            XCTAssertTrue(page.contains("<th scope=\"row\">\(method)</th>"), method)
+        }
+        for title in [
+            "Distribution of the error", "Error over time", "short", "Expected RSSI of the strongest beacon",
+            "Measured minus expected RSSI on the tracks", "RSSI over distance on the tracks",
+            "Expected 68 % error: Office",
+        ] {
+            XCTAssertTrue(page.contains("<title>\(title)</title>"), title)
+        }
+        let pages = [page, String(decoding: try bytes(reports + "/index.html"), as: UTF8.self)]
+        for page in pages {
+            XCTAssertFalse(page.contains("<script"))
+            XCTAssertTrue(page.contains("default-src 'none'"))
+            let addresses = page.matches(of: /(?:href|src|url)\s*[=(]\s*"?([^"\s>)]+)/).map { String($0.1) }
+            XCTAssertTrue(addresses.allSatisfy { $0.hasPrefix("./") }, "\(addresses)")
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: reports + "/report-set.html")[.posixPermissions]
+        XCTAssertEqual(mode as? Int, 0o600)
+    }
+
+    func testTheIndexListsTheReportsOfAllSetsWithTheirScores() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        let hostile = folder + "/<b>&\"x:y\""
+        try FileManager.default.moveItem(atPath: set, toPath: hostile)
+        let reports = folder + "/reports"
+        let first = try Tool.run(["evaluate", hostile, "--report", reports, "--method", "trilateration"])
+        XCTAssertEqual(first.status, 0, first.errors)
+        try FileManager.default.moveItem(atPath: hostile, toPath: set)
+        let second = try Tool.run(["evaluate", set, "--report", reports, "--method", "fingerprint", "--shift=5"])
+        XCTAssertEqual(second.status, 0, second.errors)
+        let index = String(decoding: try bytes(reports + "/index.html"), as: UTF8.self)
+        XCTAssertTrue(index.contains("&lt;b&gt;&amp;&quot;x:y&quot;</a>"), index)
+        XCTAssertFalse(index.contains("<b>"))
+        XCTAssertTrue(index.contains("<a href=\"./report-set.html\">set</a><br>set: n "), index)
+        let page = String(decoding: try bytes(reports + "/report-set.html"), as: UTF8.self)
+        XCTAssertTrue(page.contains("RSSI +5.0 dB"))
+        XCTAssertFalse(page.contains("trilateration"), "only the given method is evaluated")
+    }
+
+    func testAReportIsNotReplacedUnasked() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        try Data("mine".utf8).write(to: URL(filePath: folder + "/report-set.html"))
+        let arguments = ["evaluate", set, "--report", folder, "--method", "fingerprint"]
+        let refused = try Tool.run(arguments)
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("already exists: use --overwrite"), refused.errors)
+        XCTAssertEqual(try bytes(folder + "/report-set.html"), Data("mine".utf8))
+        XCTAssertEqual(try Tool.run(arguments + ["--overwrite"]).status, 0)
+        XCTAssertGreaterThan(try bytes(folder + "/report-set.html").count, 10_000)
+    }
+
+    func testADataSetWithoutGroundTruthHasNoReport() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        var track = try ShortRecording(lines: 250)
+        track.lines.removeAll { $0.contains("\"truth\"") }
+        _ = try track.write(to: set + "/tracks")
+        let reports = folder + "/reports"
+        let result = try Tool.run(["evaluate", set, "--report", reports, "--method", "fingerprint"])
+        XCTAssertEqual(result.status, 1)
+        let message = "positions are compared with lines of type truth; the report was not written"
+        XCTAssertTrue(result.errors.contains(message), result.errors)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: reports + "/report-set.html"))
+    }
+
+    func testTheFolderOfReportsMustNotBeAFile() throws {
+        let folder = try temporaryFolder()
+        let file = folder + "/report.html"
+        try Data().write(to: URL(filePath: file))
+        let result = try Tool.run(["evaluate", try ShortDataSet.write(to: folder), "--report", file])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("--report: \(file) is a file; give a folder"), result.errors)
+    }
+
+    func testAReportOfSeveralShiftsOrOfMotionIsRefused() throws {
+        for arguments in [["--shift=0,5"], ["--motion"]] {
+            let result = try Tool.run(["evaluate", "Fixtures/office", "--report", "reports"] + arguments)
+            XCTAssertEqual(result.status, 2)
+            XCTAssertTrue(result.errors.contains("--report can't be combined with"), result.errors)
+        }
+    }
+}
+
+final class IdealEvaluationTests: XCTestCase {
+    private func evaluate(_ set: String, _ options: String...) throws -> Tool.Result {
+        try Tool.run(["evaluate", set, "--json"] + options + ShortDataSet.light)
+    }
+
+    func testIdealReadingsReplaceTheRecordedOnes() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let plain = try ShortDataSet.figures(evaluate(set).output)
+        let one = try evaluate(set, "--ideal", "-j", "1")
+        XCTAssertEqual(one.status, 0, one.errors)
+        let ideal = try ShortDataSet.figures(one.output)
+        XCTAssertEqual(ideal["n"] as? Int, plain["n"] as? Int)
+        XCTAssertNotEqual(ideal["mean"] as? Double, plain["mean"] as? Double)
+        XCTAssertEqual(one.output, try evaluate(set, "--ideal", "-j", "2").output)
+        let other = try evaluate(set, "--ideal", "--seed", "1")
+        XCTAssertNotEqual(one.output, other.output)
+    }
+
+    func testIdealCannotBeCombinedWithOfflineOrMotion() throws {
+        for option in ["--offline", "--motion"] {
+            let result = try Tool.run(["evaluate", "Fixtures/office", "--ideal", option])
+            XCTAssertEqual(result.status, 2)
+            XCTAssertTrue(result.errors.contains("--ideal can't be combined with --offline or --motion"), result.errors)
+        }
+    }
+}
+
+final class OfflineEvaluationTests: XCTestCase {
+    func testOfflineAddsFiguresOfTheSameInstantsToThoseOfEvaluate() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"] + ShortDataSet.light).output)
+        let result = try Tool.run(["evaluate", set, "--json", "--offline"] + ShortDataSet.light)
+        XCTAssertEqual(result.status, 0, result.errors)
+        var both = try ShortDataSet.figures(result.output)
+        let offline = try XCTUnwrap(both.removeValue(forKey: "offline") as? [String: Any])
+        XCTAssertEqual(both as NSDictionary, plain as NSDictionary)
+        XCTAssertEqual(Set(offline.keys), Set(plain.keys).subtracting(["dataset", "method"]))
+        XCTAssertEqual(offline["n"] as? Int, plain["n"] as? Int)
+        XCTAssertGreaterThan(try XCTUnwrap(offline["n"] as? Int), 0)
+        XCTAssertEqual(offline["answered"] as? Double, 1)
+        XCTAssertNotEqual(offline["mean"] as? Double, plain["mean"] as? Double)
+    }
+
+    func testOfflinePrintsTwoLinesIndependentOfTheNumberOfJobs() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let result = try Tool.run(["evaluate", set, "--offline", "-j", "1"] + ShortDataSet.light)
+        XCTAssertEqual(result.status, 0, result.errors)
+        let lines = result.output.split(separator: "\n")
+        XCTAssertEqual(lines.count, 2)
+        XCTAssertTrue(lines.first?.hasPrefix("set: n ") ?? false, result.output)
+        XCTAssertTrue(lines.last?.hasPrefix("set offline: n ") ?? false, result.output)
+        let two = try Tool.run(["evaluate", set, "--offline", "-j", "2"] + ShortDataSet.light)
+        XCTAssertEqual(result.output, two.output)
+    }
+
+    func testOfflineRequiresTheParticleFilter() throws {
+        let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--method", "fingerprint"])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--offline requires the method particle"), result.errors)
+    }
+
+    func testOfflineCannotBeCombinedWithReplays() throws {
+        let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--replays", temporaryFolder()])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--offline can't be combined with --replays"), result.errors)
+    }
+}
+
+/// `evaluate`, `rooms evaluate` and `plot error` on data sets that give no score.
+final class MissingScoreTests: XCTestCase {
+    private static let method = ["--method", "trilateration"]
+
+    /// A data set of the office with a changed track, whose path is the second value.
+    private func set(_ change: (inout [String]) -> Void) throws -> String {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        var track = try ShortRecording(lines: 250)
+        change(&track.lines)
+        _ = try track.write(to: set + "/tracks")
+        return set
+    }
+
+    private func assertNoScore(_ set: String, _ reason: String, line: UInt = #line) throws {
+        let figure = set + "/error.svg"
+        for arguments in [
+            ["evaluate", set], ["evaluate", set, "--json"], ["evaluate", set, "--report", set + "/reports"],
+            ["plot", "error", set, "--output", figure],
+        ] {
+            let result = try Tool.run(arguments + Self.method)
+            XCTAssertEqual(result.status, 1, "\(arguments)", line: line)
+            XCTAssertEqual(result.output, "", "\(arguments)", line: line)
+            XCTAssertTrue(result.errors.contains("indoorloc: set: \(reason)"), result.errors, line: line)
+        }
+        XCTAssertFalse(FileManager.default.fileExists(atPath: figure), line: line)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: set + "/reports/report-set.html"), line: line)
+    }
+
+    func testTracksWithoutGroundTruth() throws {
+        let set = try set { $0.removeAll { $0.contains("\"truth\"") } }
+        try assertNoScore(set, "the recordings have no ground truth: ")
+    }
+
+    func testTracksWhoseGroundTruthIsOnlyRooms() throws {
+        let set = try set { lines in
+            lines.removeAll { $0.contains("\"truth\"") }
+            lines.append(#"{"t":60,"type":"truth","room":"kitchen","hold":true}"#)
+        }
+        try assertNoScore(set, "the recordings have no ground truth with a position: ")
+    }
+
+    func testTracksWithGroundTruthInAnotherVenue() throws {
+        let set = try set { lines in
+            lines = lines.map { $0.replacingOccurrences(of: "\"mapId\":1", with: "\"mapId\":77") }
+        }
+        try assertNoScore(
+            set, "the recordings are of another venue: their ground truth is on maps 77, but 'Office' has maps 1, 2")
+    }
+
+    func testTracksThatEndBeforeTheFirstScoredInstant() throws {
+        let set = try set { $0 = Array($0.prefix(2)) }
+        try assertNoScore(set, "the recordings have no ground truth after the first 5 s")
+    }
+
+    func testTracksWithoutABeaconOfTheVenue() throws {
+        let set = try set { lines in
+            lines = lines.map {
+                // A beacon is also recognised by its device address.
+                $0.replacingOccurrences(of: "\"major\":[0-9]*", with: "\"major\":99", options: .regularExpression)
+                    .replacingOccurrences(of: "C4:7C:8D", with: "C4:7C:99")
+            }
+        }
+        try assertNoScore(set, "no position at any of the ")
+        let result = try Tool.run(["evaluate", set] + Self.method)
+        XCTAssertTrue(result.errors.contains("of which none belongs to 'Office'"), result.errors)
+        let gateways = try Tool.run(["evaluate", set, "--gateways", "raw"])
+        XCTAssertEqual(gateways.status, 1)
+        XCTAssertTrue(gateways.errors.contains("the recordings have too few beacons of 'Office'"), gateways.errors)
+    }
+
+    func testTheOtherValuesOfAListAreScored() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let result = try Tool.run(["evaluate", set, "--shift=-60,0"] + Self.method)
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(result.lines.count, 1, result.output)
+        XCTAssertTrue(result.output.hasPrefix("set 0.0 dB: n "), result.output)
+        XCTAssertTrue(result.errors.contains("set, RSSI -60.0 dB: no position at any of the "), result.errors)
+    }
+
+    func testTracksWithoutMotionHaveNoScoreOfMotion() throws {
+        let set = try set { $0.removeAll { $0.contains("\"motion\"") || $0.contains("\"step\"") } }
+        let result = try Tool.run(["evaluate", set, "--motion"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(result.output, "")
+        XCTAssertTrue(result.errors.contains("set: no track has both motion and a ground truth"), result.errors)
+    }
+}
+
+/// Settings of the measurement model that have no effect in a run, because the survey replaces them.
+final class UselessSettingTests: XCTestCase {
+    /// A radio map of the office, learned from a part of its survey, and a short walk.
+    private func inputs() throws -> (map: String, walk: String) {
+        let folder = try temporaryFolder()
+        let map = folder + "/map.json"
+        let survey = try Tool.run(
+            ["survey", "--venue", "Fixtures/office", "-o", map]
+                + ["ground-west", "upper-west"].map { "Fixtures/office/survey/\($0).jsonl" })
+        XCTAssertEqual(survey.status, 0, survey.errors)
+        return (map, try ShortRecording(lines: 120).write(to: folder))
+    }
+
+    private func replay(_ walk: String, _ options: [String]) throws -> Tool.Result {
+        let result = try Tool.run(
+            ["replay", "--venue", "Fixtures/office", walk] + options + ShortDataSet.light)
+        XCTAssertEqual(result.status, 0, result.errors)
+        return result
+    }
+
+    func testAnExponentThatTheSurveyReplacesIsNamed() throws {
+        let (map, walk) = try inputs()
+        let set = ["--set", "positioning.signal.pathLossExponent=3"]
+        let surveyed = try replay(walk, set + ["--radio-map", map])
+        let lines = surveyed.errors.split(separator: "\n")
+        XCTAssertEqual(lines.count, 1, surveyed.errors)
+        XCTAssertTrue(
+            surveyed.errors.contains(
+                "--set: positioning.signal.pathLossExponent has no effect in 'Office': the radio map gives "),
+            surveyed.errors)
+        XCTAssertEqual(surveyed.output, try replay(walk, ["--radio-map", map]).output)
+        let unsurveyed = try replay(walk, set)
+        XCTAssertEqual(unsurveyed.errors, "")
+    }
+
+    func testASettingForSurveysIsNamedInAVenueWithoutOne() throws {
+        let walk = try inputs().walk
+        let result = try replay(walk, ["--set", "positioning.signal.unheardRate=0.2"])
+        XCTAssertTrue(
+            result.errors.contains("positioning.signal.unheardRate has no effect in 'Office': it has no radio map"),
+            result.errors)
+        XCTAssertEqual(result.output, try replay(walk, []).output)
+    }
+
+    func testEvaluateNamesASettingOnceWhateverItsConditions() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        try FileManager.default.createDirectory(atPath: set + "/survey", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: FixtureFolder("office/survey").file("ground-west.jsonl"), toPath: set + "/survey/west.jsonl")
+        let result = try Tool.run([
+            "evaluate", set, "--method", "trilateration", "--shift=0,3", "--set",
+            "positioning.signal.pathLossExponent=3",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(result.lines.count, 2)
+        XCTAssertEqual(
+            result.errors.split(separator: "\n").count { $0.contains("pathLossExponent has no effect in 'Office'") }, 1,
+            result.errors)
+    }
+
+    /// The judgement of each setting is compared with a run: without all settings that are named, the output is the same.
+    func testTheNamedSettingsAndOnlyTheseHaveNoEffect() throws {
+        let (map, walk) = try inputs()
+        var changes: [String: String] = [:]
+        for setting in SettingsStack().effective where setting.key.hasPrefix("positioning.signal.") {
+            guard case .number(let value) = setting.value, value != 0 else { continue }
+            let other = value == value.rounded() && abs(value) >= 10 ? value - 1 : value * 0.9
+            var stack = SettingsStack()
+            guard (try? stack.override(setting.key, .number(other))) != nil else { continue }
+            changes[setting.key] = "\(setting.key)=\(other)"
+        }
+        XCTAssertGreaterThan(changes.count, 20)
+        for options in [[], ["--radio-map", map]] {
+            func result(_ changes: [String]) throws -> Tool.Result {
+                try replay(walk, options + changes.sorted().flatMap { ["--set", $0] })
+            }
+            let all = try result(Array(changes.values))
+            let named = changes.keys.filter { all.errors.contains("--set: \($0) has no effect") }
+            XCTAssertGreaterThan(named.count, 1, all.errors)
+            XCTAssertLessThan(named.count, changes.count / 2)
+            let rest = changes.filter { !named.contains($0.key) }
+            let without = try result(Array(rest.values))
+            XCTAssertEqual(without.output, all.output, "\(named)")
+            XCTAssertEqual(without.errors, "")
+        }
     }
 }

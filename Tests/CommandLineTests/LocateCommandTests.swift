@@ -1,10 +1,10 @@
+import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 import Synchronization
 import VenuePackets
 import XCTest
-
 @testable import indoorloc
 
 /// `locate` with a scripted source; guest tests cover the radio.
@@ -98,5 +98,145 @@ final class LocateCommandTests: XCTestCase {
         let result = try Tool.run(["locate"])
         XCTAssertEqual(result.status, 2)
         XCTAssertEqual(result.errors, "indoorloc locate: --venue is missing\nTry 'indoorloc locate --help'.\n")
+    }
+}
+
+/// The reason for the absence of positions on the command line.
+final class DiagnosisCommandTests: XCTestCase {
+    private static let uuid = "00000000-0000-4000-8000-00000000F00D"
+
+    /// Writes a recording of beacons of no known venue, 20 readings a second; returns its path.
+    private func unknownBeacons(_ count: Int, seconds: Int, in folder: String) throws -> String {
+        var recording = try ShortRecording(lines: 0)
+        for tick in 0..<seconds * 20 {
+            let minor = tick % count + 1
+            recording.lines.append(
+                #"{"t":\#(Double(tick) / 20),"type":"beacon","uuid":"\#(Self.uuid)","major":9,"minor":\#(minor),"#
+                    + #""rssi":\#(-50 - minor)}"#)
+        }
+        return try recording.write(to: folder)
+    }
+
+    private func diagnoses(_ result: Tool.Result) -> [String] {
+        result.lines.filter { $0.contains(#""type":"diagnosis""#) }.map(String.init)
+    }
+
+    func testReplayPrintsTwentyUnknownBeaconsAfterFiveSecondsAndAtItsEnd() throws {
+        let path = try unknownBeacons(20, seconds: 8, in: temporaryFolder())
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
+        XCTAssertEqual(result.status, 0)
+        let names = (1...20).map { "\(Self.uuid)/9/\($0)" }
+        let text =
+            "20 beacons were received, of which none belongs to 'Office': "
+            + names.prefix(3).joined(separator: ", ") + " and 17 more"
+        let help =
+            "orrect the names of the beacons in the packet, or add the packet of the venue that has these beacons"
+        let list = names.map { "\"\($0)\"" }.joined(separator: ",")
+        XCTAssertEqual(
+            diagnoses(result),
+            [
+                #"{"t":5.000,"type":"diagnosis","reason":"unknownBeacons","text":"\#(text).","help":"C\#(help).","#
+                    + #""beacons":[\#(list)]}"#
+            ])
+        XCTAssertEqual(result.errors, "indoorloc: \(path): no position, as \(text); c\(help)\n")
+    }
+
+    func testViewPrintsWhyARecordingHasNoPosition() throws {
+        let folder = try temporaryFolder()
+        let path = try unknownBeacons(1, seconds: 8, in: folder)
+        let view = ["view", "--venue", "Fixtures/office", "--output", folder + "/page.html"]
+        let result = try Tool.run(view + [path])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let replay = try Tool.run(["replay", "--venue", "Fixtures/office", path])
+        XCTAssertTrue(
+            result.errors.hasPrefix("indoorloc: \(path): no position, as 1 beacon was received"), result.errors)
+        XCTAssertEqual(result.errors, replay.errors)
+        let located = try Tool.run(view + ["--overwrite", "Fixtures/recordings/one-floor/scan.jsonl.gz"])
+        XCTAssertEqual([located.status, Int32(located.errors.utf8.count)], [0, 0], located.errors)
+    }
+
+    func testAShortRecordingPrintsTheReasonAtItsEndOnly() throws {
+        let path = try unknownBeacons(1, seconds: 2, in: temporaryFolder())
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
+        XCTAssertEqual(diagnoses(result), [])
+        XCTAssertTrue(
+            result.errors.contains(
+                "no position, as 1 beacon was received, which does not belong to 'Office': \(Self.uuid)/9/1; correct"),
+            result.errors)
+    }
+
+    func testARecordingThatLocatesTheDevicePrintsNoDiagnosis() throws {
+        let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", recording])
+        XCTAssertTrue(result.output.contains(#""type":"position""#))
+        XCTAssertEqual(diagnoses(result), [])
+        XCTAssertEqual(result.errors, "")
+    }
+
+    func testTheServicePrintsTheReasonAndReportsItAsItsStatus() throws {
+        let folder = try temporaryFolder()
+        let path = try unknownBeacons(20, seconds: 3600, in: folder)
+        let socket = try NotifySocket(in: folder)
+        let service = try ServiceProcess(
+            ["--venue", "Fixtures/office", "--replay", path, "--state-directory", folder],
+            environment: ["NOTIFY_SOCKET": socket.path])
+        try socket.wait(
+            for: "STATUS=searching for a venue; 0 positions so far; 20 beacons were received, of which none belongs to "
+        )
+        let line = try service.wait(for: #""type":"diagnosis""#)
+        XCTAssertTrue(line.contains(#""reason":"unknownBeacons""#), line)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    func testTheStatusHasTheReasonUntilPositionsReturn() {
+        var status = ServiceStatus()
+        _ = status.observe(.state(.searchVenue))
+        XCTAssertEqual(status.text, "searching for a venue; 0 positions so far")
+        var diagnosis = SessionDiagnosis(state: .searchVenue, reason: .noBeacons)
+        diagnosis.duration = .seconds(5)
+        let words = "searching for a venue; 0 positions so far; no beacon was received for"
+        XCTAssertEqual(status.observe(.diagnosis(diagnosis)), [.status(words + " 5 s")])
+        diagnosis.duration = .seconds(60)
+        status.renew(diagnosis)
+        XCTAssertEqual(status.text, words + " 60 s")
+        status.renew(SessionDiagnosis(state: .searchVenue, reason: .noReadings))
+        XCTAssertEqual(status.text, words + " 60 s", "the other reason has not lasted yet")
+        let located = SessionDiagnosis(state: .searchVenue, reason: .located)
+        XCTAssertEqual(
+            status.observe(.diagnosis(located)), [.status("searching for a venue; 0 positions so far")])
+        _ = status.observe(.diagnosis(diagnosis))
+        _ = status.observe(.state(.getPacket(venueID: 1, progress: 0)))
+        XCTAssertEqual(status.text, "fetching venue 1: 0 %; 0 positions so far")
+    }
+
+    func testTheStatusRegainsAReasonThatOutlastsTheState() {
+        var status = ServiceStatus()
+        var diagnosis = SessionDiagnosis(state: .searchVenue, reason: .radioFailed)
+        diagnosis.radio = RadioEvent(instant: .zero, status: .poweredOff, adapter: "hci0")
+        _ = status.observe(.state(.started))
+        _ = status.observe(.diagnosis(diagnosis))
+        _ = status.observe(.state(.searchVenue))
+        XCTAssertTrue(status.isOutdated)
+        status.renew(diagnosis)
+        XCTAssertEqual(
+            status.text, "searching for a venue; 0 positions so far; the radio cannot receive: hci0 is powered off")
+        _ = status.observe(.state(.getPacket(venueID: 1, progress: 0)))
+        status.renew(SessionDiagnosis(state: .searchVenue, reason: .downloadingPacket))
+        XCTAssertFalse(status.isOutdated)
+        XCTAssertEqual(status.text, "fetching venue 1: 0 %; 0 positions so far")
+    }
+
+    func testTheReasonReplacesTheErrorInTheStatus() {
+        var status = ServiceStatus()
+        _ = status.observe(.state(.searchVenue))
+        let event = RadioEvent(instant: .zero, status: .poweredOff, adapter: "hci0")
+        _ = status.observe(.error(LocalizationError(code: .generic, message: "\(event)", kind: .sensorFailed)))
+        XCTAssertEqual(status.text, "searching for a venue; 0 positions so far; hci0 is powered off")
+        var diagnosis = SessionDiagnosis(state: .searchVenue, reason: .radioFailed)
+        diagnosis.radio = event
+        _ = status.observe(.diagnosis(diagnosis))
+        XCTAssertEqual(
+            status.text, "searching for a venue; 0 positions so far; the radio cannot receive: hci0 is powered off")
     }
 }

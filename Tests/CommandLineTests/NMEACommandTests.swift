@@ -108,3 +108,91 @@ final class NMEACommandTests: XCTestCase {
         XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
     }
 }
+
+/// The real GeoClue on a private system bus, which reads the service's local socket.
+final class GeoClueTests: XCTestCase {
+    /// A program of the test that ends with it.
+    private func start(
+        _ program: String, _ arguments: [String], bus: String? = nil
+    ) throws -> (process: Process, lines: ReadTexts) {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        if let bus {
+            let own = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + bus, "LC_ALL": "C.UTF-8"]
+            process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
+        }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try ProcessSignals.withAll { try process.run() }
+        try output.fileHandleForWriting.close()
+        let lines = ReadTexts()
+        lines.follow(lines: output.fileHandleForReading.fileDescriptor)
+        addTeardownBlock {
+            if process.isRunning { process.terminate() }
+            process.waitUntilExit()
+        }
+        return (process, lines)
+    }
+
+    /// A bus on which every program may do everything.
+    private func busConfiguration(_ socket: String) -> String {
+        """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+          "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig><type>system</type><listen>unix:path=\(socket)</listen>
+        <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
+        <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/></policy></busconfig>
+        """
+    }
+
+    /// GeoClue has no other source than the socket, and permits the program where-am-i.
+    private func configuration(_ socket: String) -> String {
+        let others = ["3g", "cdma", "modem-gps", "wifi"].map { "[\($0)]\nenable=false\n" }.joined()
+        return "[agent]\nwhitelist=geoclue-demo-agent\n[network-nmea]\nenable=true\nnmea-socket=\(socket)\n" + others
+            + "[geoclue-where-am-i]\nallowed=true\nsystem=true\nusers=\n"
+    }
+
+    func testGeoClueGivesThePositionOfTheServiceToItsClients() throws {
+        let folder = try temporaryFolder()
+        let socket = folder + "/nmea.sock"
+        let bus = folder + "/bus.sock"
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5)
+                + ["--state-directory", folder + "/state", "--nmea", "unix-listen://" + socket])
+        try service.waitForError("listening at unix-listen://" + socket)
+        try Data(busConfiguration(bus).utf8).write(to: URL(filePath: folder + "/bus.conf"))
+        try Data(configuration(socket).utf8).write(to: URL(filePath: folder + "/geoclue.conf"))
+
+        let daemon = try start(
+            try TestPort.program("dbus-daemon", ofPackage: "dbus-daemon").path,
+            ["--config-file=" + folder + "/bus.conf", "--nofork", "--print-address=1"])
+        XCTAssertNotNil(daemon.lines.first(from: 0, within: Tool.bound) { $0.hasPrefix("unix:path=") })
+        // GeoClue reads its configuration at a fixed path: a name space of its own has the test's file there.
+        let geoclue = try start(
+            "/usr/bin/unshare",
+            (geteuid() == 0 ? [] : ["--map-root-user"]) + [
+                "--mount", "/bin/sh", "-c",
+                "mount --bind \"$0\" /etc/geoclue/geoclue.conf && G_MESSAGES_DEBUG=all exec /usr/libexec/geoclue -t 60",
+                folder + "/geoclue.conf",
+            ], bus: bus)
+        XCTAssertNotNil(
+            geoclue.lines.first(from: 0, within: Tool.bound) { $0.contains("GClueNMEASource") }, "\(geoclue.lines.all)")
+        let agent = try start("/usr/libexec/geoclue-2.0/demos/agent", [], bus: bus)
+        XCTAssertNotNil(
+            geoclue.lines.first(from: 0, within: Tool.bound) { $0.contains("New agent for user ID") },
+            "\(geoclue.lines.all) \(agent.lines.all)")
+        let client = try start("/usr/libexec/geoclue-2.0/demos/where-am-i", ["-t", "60", "-a", "8"], bus: bus)
+        let latitude = client.lines.first(from: 0, within: Tool.bound) { $0.hasPrefix("Latitude:") }
+        let text = try XCTUnwrap(latitude, "\(client.lines.all) \(geoclue.lines.all) \(service.errors)")
+        let line = try service.wait(for: #""type":"position""#)
+        let printed = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let number = text.dropFirst("Latitude:".count).filter { "0123456789.-".contains($0) }
+        XCTAssertEqual(
+            try XCTUnwrap(Double(String(number)), text), try XCTUnwrap(printed["latitude"] as? Double), accuracy: 0.0005
+        )
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+}

@@ -1,10 +1,12 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
 import RecordUpload
 import ScanRecording
+import TagTracking
 import XCTest
-
 @testable import indoorloc
 
 /// `scan` with a scripted source; guest tests cover the radio.
@@ -213,5 +215,369 @@ final class ScanCommandTests: XCTestCase {
             XCTAssertEqual(result.status, 2)
             XCTAssertEqual(result.errors, "indoorloc scan: \(message)\nTry 'indoorloc scan --help'.\n")
         }
+    }
+}
+
+final class BeaconTableTests: XCTestCase {
+    private func heard(_ minor: UInt16, _ rssi: Double, at seconds: Double, power: Double? = -59) -> SensorReading {
+        let beacon = BeaconIdentity(
+            uuid: BeaconUUID(high: 0x7C2F_0A10_0000_4000, low: 0x8000_0000_0000_0003), major: 1, minor: minor)
+        return .sighting(
+            Sighting(instant: Instant(seconds: seconds), beacon: beacon, rssi: rssi, measuredPower: power))
+    }
+
+    private func advertisement(_ address: UInt64, at seconds: Double) -> SensorReading {
+        .advertisement(
+            Advertisement(
+                instant: Instant(seconds: seconds), address: DeviceAddress(rawValue: address), rssi: -80,
+                data: [2, 1, 6]))
+    }
+
+    private func table(_ readings: [SensorReading]) -> BeaconTable {
+        var table = BeaconTable()
+        for reading in readings { table.observe(reading) }
+        return table
+    }
+
+    func testTheTableShowsThreeBeaconsAndCountsTwoOtherDevices() throws {
+        let event = RadioEvent(instant: .zero, status: .scanning, adapter: "hci0", detail: "raw HCI")
+        var readings: [SensorReading] = [.radio(event)]
+        for tenth in 0..<60 {
+            let seconds = Double(tenth) / 10
+            readings.append(heard(1, -58, at: seconds))
+            if tenth % 5 == 0 { readings.append(heard(2, -83, at: seconds)) }
+            if tenth == 40 { readings.append(heard(3, -70, at: seconds, power: nil)) }
+            readings.append(advertisement(UInt64(tenth % 2), at: seconds))
+        }
+        var table = table(readings)
+        try assertSnapshot(
+            table.lines(at: Instant(seconds: 6), width: 100, height: 24).joined(separator: "\n") + "\n")
+    }
+
+    func testTheTableRemovesABeaconAfterFiveSecondsOfSilence() {
+        var table = table([heard(1, -60, at: 0), heard(2, -60, at: 3), advertisement(9, at: 0)])
+        let lines = table.lines(at: Instant(seconds: 5.1), width: 100, height: 24)
+        XCTAssertEqual(lines.count, 5)
+        XCTAssertTrue(lines[3].contains("    1     2 "), lines[3])
+        XCTAssertTrue(lines[4].hasPrefix("1 beacon, 0 other devices"), lines[4])
+    }
+
+    func testALowTerminalShowsTheStrongestBeacons() {
+        var table = table((1...20).map { heard($0, -50 - Double($0), at: 1) })
+        let lines = table.lines(at: Instant(seconds: 1), width: 100, height: 10)
+        XCTAssertEqual(lines.count, 10)
+        XCTAssertTrue(lines[3].contains("    1     1 "), lines[3])
+        XCTAssertTrue(lines[7].contains("    1     5 "), lines[7])
+        XCTAssertEqual(lines[8], "and 15 weaker beacons")
+    }
+
+    func testNoLineIsWiderThanTheTerminal() {
+        for width in [0, 1, 40, 80, 94, 200] {
+            var table = table([heard(1, -60, at: 0)])
+            let lines = table.lines(at: Instant(seconds: 1), width: width, height: 24)
+            XCTAssertTrue(lines.allSatisfy { $0.count <= width }, "\(width)")
+        }
+        var narrow = table([heard(1, -60, at: 0)])
+        XCTAssertTrue(narrow.lines(at: .zero, width: 80, height: 24)[3].contains("0.0 s"), "all columns fit into 80")
+    }
+
+    func testATerminalOfOneLineShowsSomething() {
+        var table = table([heard(1, -60, at: 0)])
+        let lines = table.lines(at: .zero, width: 80, height: 1)
+        XCTAssertEqual(lines.first, "waiting for the radio")
+        XCTAssertEqual(lines.last?.hasPrefix("1 beacon, 0 other devices"), true, "\(lines)")
+    }
+
+    func testTheAdvertisementOfABeaconDoesNotCountAsAnotherDevice() throws {
+        let frame = BeaconFrame(
+            format: .iBeacon,
+            beacon: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4), measuredPower: -59)
+        let advertisement = Advertisement(
+            instant: .zero, address: DeviceAddress(rawValue: 7), rssi: -60, data: try frame.advertisingData())
+        var table = table([.advertisement(advertisement), .sighting(try XCTUnwrap(advertisement.sighting()))])
+        XCTAssertTrue(table.lines(at: .zero, width: 80, height: 24)[4].hasPrefix("1 beacon, 0 other devices"))
+    }
+}
+
+/// `scan --publish` through a real broker.
+final class ScanPublishTests: XCTestCase {
+    private let topic = "site/gateways/hall-3/advertisements"
+    private let presence = "site/gateways/hall-3/presence"
+
+    /// A subscriber, once the broker has granted its subscription.
+    private func subscriber(_ port: UInt16) async throws -> (link: MQTTLink, events: AsyncStream<MQTTLinkEvent>) {
+        let (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: port), clientID: "subscriber", will: nil, keepAliveSeconds: 60)
+        link.ask(.subscribe("site/#", .atMostOnce))
+        try await Bounded.wait(for: "the subscription") {
+            for await event in events { if case .subscribed(_, true) = event { return } }
+            throw Bounded.Expired(awaited: "the subscription")
+        }
+        return (link, events)
+    }
+
+    /// The messages up to the first one that satisfies a condition.
+    private func messages(
+        of events: AsyncStream<MQTTLinkEvent>, until awaited: String,
+        _ condition: @escaping @Sendable (MQTTMessage) -> Bool
+    ) async throws -> [MQTTMessage] {
+        try await Bounded.elements(of: events, until: awaited) { event in
+            if case .received(let message) = event { condition(message) } else { false }
+        }.compactMap { event in if case .received(let message) = event { message } else { nil } }
+    }
+
+    private func published(_ messages: [MQTTMessage]) throws -> [SensorReading] {
+        try messages.filter { $0.topic == topic }.flatMap { message in
+            XCTAssertEqual(message.quality, .atMostOnce, "the subscription limits the quality")
+            XCTAssertFalse(message.isRetained)
+            return try IndoorlocPayload(decoding: message.payload).readings
+        }
+    }
+
+    /// The advertisements of a scan, of beacons and of other devices, and a sighting without an advertisement.
+    private func readings(_ seconds: ClosedRange<Double> = 0...0.9) throws -> [SensorReading] {
+        let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+        let frame = BeaconFrame(format: .iBeacon, beacon: beacon, measuredPower: -59)
+        return try stride(from: seconds.lowerBound, through: seconds.upperBound, by: 0.1).flatMap {
+            second -> [SensorReading] in
+            let instant = Instant(seconds: second)
+            let advertisement = Advertisement(
+                instant: instant, address: DeviceAddress(rawValue: 7, kind: .public),
+                rssi: -60 - (second * 10).rounded().truncatingRemainder(dividingBy: 30),
+                data: try frame.advertisingData())
+            return [
+                .advertisement(advertisement), .sighting(try XCTUnwrap(try advertisement.sighting())),
+                .advertisement(
+                    Advertisement(
+                        instant: instant, address: DeviceAddress(rawValue: 8, kind: .random), rssi: -90,
+                        data: [2, 1, 6])),
+                .sighting(Sighting(instant: instant, beacon: beacon, rssi: -77)),
+            ]
+        }
+    }
+
+    /// The readings without those that repeat the advertisement before them.
+    private func withoutRepetitions(_ readings: [SensorReading]) -> [SensorReading] {
+        readings.enumerated().filter { $0.offset % 4 != 1 }.map(\.element)
+    }
+
+    private func command(_ port: UInt16, _ more: String...) throws -> ScanCommand {
+        try ScanCommand(
+            ParsedArguments(
+                ["--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"] + more, syntax: ScanCommand.syntax))
+    }
+
+    func testARecordingIsPublishedWithItsTimes() async throws {
+        let (port, folder) = (try broker().port, try temporaryFolder())
+        let path = folder + "/walk.jsonl"
+        var lines = try RecordEncoder.line(for: .header(RecordingHeader()))
+        for reading in try readings() { lines += try RecordEncoder.line(for: .measurement(reading)) }
+        try Data(lines).write(to: URL(filePath: path))
+        let (link, events) = try await subscriber(port)
+        let service = try ServiceProcess(
+            ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"], command: "scan")
+        let offline = try await messages(of: events, until: "the end") { [presence] message in
+            message.topic == presence && message.payload == Array("offline".utf8)
+        }
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertEqual(
+            offline.first { $0.topic == presence },
+            MQTTMessage(topic: presence, payload: Array("online".utf8), quality: .atMostOnce))
+        let recording = try RecordedReadings(path: path, strictness: .strict)
+        var recorded: [SensorReading] = []
+        while let reading = try recording.next() { recorded.append(reading) }
+        XCTAssertEqual(recorded.count, 40)
+        XCTAssertEqual(try published(offline), withoutRepetitions(recorded))
+        // A message contains the readings of about 100 ms, and the gateway's clock is that of the machine.
+        for message in offline where message.topic == topic {
+            let payload = try IndoorlocPayload(decoding: message.payload)
+            let instants = payload.readings.map(\.instant)
+            let span = try XCTUnwrap(instants.first).duration(to: try XCTUnwrap(instants.last))
+            XCTAssertLessThan(span, .seconds(2), "a busy machine has longer pauses")
+            let time = try XCTUnwrap(payload.wallClock).unixTime(at: try XCTUnwrap(instants.first)).seconds
+            XCTAssertEqual(time, Date().timeIntervalSince1970, accuracy: 120)
+        }
+        link.abandon()
+    }
+
+    func testASecondGatewayOfTheSameNameEndsWithTheReason() async throws {
+        let (port, folder) = (try broker().port, try temporaryFolder())
+        let path = folder + "/walk.jsonl"
+        var lines = try RecordEncoder.line(for: .header(RecordingHeader()))
+        for reading in try readings(0...600) { lines += try RecordEncoder.line(for: .measurement(reading)) }
+        try Data(lines).write(to: URL(filePath: path))
+        let arguments = ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"]
+        let first = try ServiceProcess(arguments, command: "scan")
+        try first.waitForError("publishing to")
+        let second = try ServiceProcess(arguments, command: "scan")
+        try second.waitForError(
+            "another process is connected to the broker at 127.0.0.1 under 'site/gateways/hall-3': end that process, or "
+                + "give this gateway another name (--name)")
+        XCTAssertEqual(try second.end(), 1)
+        let (link, events) = try await subscriber(port)
+        let messages = try await messages(of: events, until: "the presence") { [presence] in $0.topic == presence }
+        XCTAssertEqual(messages.last?.payload, Array("online".utf8))
+        link.abandon()
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+    }
+
+    func testAnAccessListThatDeniesTheReadingsIsReportedOnce() async throws {
+        let port = try broker(
+            accessList: "topic readwrite site/gateways/hall-3/process\ntopic readwrite site/gateways/hall-3/presence\n"
+        ).port
+        let path = try temporaryFolder() + "/walk.jsonl"
+        var lines = try RecordEncoder.line(for: .header(RecordingHeader()))
+        for reading in try readings(0...600) { lines += try RecordEncoder.line(for: .measurement(reading)) }
+        try Data(lines).write(to: URL(filePath: path))
+        let service = try ServiceProcess(
+            ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"], command: "scan")
+        try service.waitForError(
+            "publishing: the broker refused the message under '\(topic)', not authorized: allow this user to write the "
+                + "topic in the broker's access list")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertEqual(service.errors.count { $0.contains("refused the message") }, 1, "\(service.errors)")
+    }
+
+    func testAShortSourceIsPublishedCompletely() async throws {
+        let port = try broker().port
+        let (link, events) = try await subscriber(port)
+        try await command(port).listen(to: ScriptedSource(try readings(), pace: .live))
+        let messages = try await messages(of: events, until: "the end") { $0.payload == Array("offline".utf8) }
+        XCTAssertEqual(try published(messages), withoutRepetitions(try readings()))
+        link.abandon()
+    }
+
+    func testPublishingContinuesWhenTheBrokerIsBack() async throws {
+        let broker = try broker()
+        let (port, radio) = (broker.port, ScriptedSource())
+        let (first, events) = try await subscriber(port)
+        let command = try command(port)
+        let scanning = Task { try await command.listen(to: radio) }
+        try await Bounded.wait(for: "the scan") { try await radio.waitForScans() }
+        let early = try readings(0...0.2)
+        for reading in early { radio.send(reading) }
+        let count = withoutRepetitions(early).count
+        let received = Guarded(0)
+        _ = try await messages(of: events, until: "the readings") { message in
+            let found = (try? IndoorlocPayload(decoding: message.payload))?.readings.count ?? 0
+            return received.withLock {
+                $0 += found; return $0
+            } >= count
+        }
+        try broker.restart()
+        first.abandon()
+        let (second, later) = try await subscriber(port)
+        _ = try await messages(of: later, until: "the presence") { $0.payload == Array("online".utf8) }
+        for reading in try readings(3...3.2) { radio.send(reading) }
+        radio.finish()
+        try await Bounded.wait(for: "the end") { try await scanning.value }
+        let messages = try await messages(of: later, until: "the end") { $0.payload == Array("offline".utf8) }
+        XCTAssertEqual(try published(messages), withoutRepetitions(try readings(3...3.2)))
+        second.abandon()
+    }
+
+    func testTheBrokerReportsAGatewayThatDisappears() async throws {
+        let port = try broker().port
+        let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
+        let service = try ServiceProcess(
+            ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"], command: "scan")
+        let (link, events) = try await subscriber(port)
+        _ = try await messages(of: events, until: "the presence") { $0.payload == Array("online".utf8) }
+        service.send(SIGKILL)
+        _ = try await messages(of: events, until: "the will") { [presence] message in
+            message.topic == presence && message.payload == Array("offline".utf8)
+        }
+        link.abandon()
+    }
+
+    func testAnUnreachableBrokerLeavesTheScanRunning() throws {
+        let folder = try temporaryFolder()
+        let path = folder + "/walk.jsonl"
+        var lines = try RecordEncoder.line(for: .header(RecordingHeader()))
+        for reading in try readings() { lines += try RecordEncoder.line(for: .measurement(reading)) }
+        try Data(lines).write(to: URL(filePath: path))
+        let result = try Tool.run([
+            "scan", "--replay", path, "--publish", "mqtt://127.0.0.1:\(try TestPort.free())/site", "--name", "hall-3",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.errors.contains("publishing: no broker is reachable"), result.errors)
+        XCTAssertTrue(result.errors.contains("30 readings not published without a connection"), result.errors)
+        XCTAssertEqual(result.lines.count, 1 + 40)
+    }
+
+    func testInvalidOptionsAreUsageErrors() throws {
+        for (words, message) in [
+            (["--name", "a"], "--name requires --publish"),
+            (["--publish-ca", "a"], "--publish-ca requires --publish"),
+            (["--publish", "site"], "--publish: 'site' is not a valid"),
+            (["--publish", "mqtt://h/site", "--name", "a/b"], "--name: the name \"a/b\" contains \"/\""),
+            (
+                ["--publish", "mqtt://h/site", "--publish-ca", "x"],
+                "--publish-ca requires an address that begins with mqtts"
+            ),
+            (
+                ["--publish", "mqtt://h/site", "--publish-password-file", "x"],
+                "--publish-password-file requires a user"
+            ),
+            (["--replay", "a.jsonl", "--adapter", "hci0"], "--adapter can't be combined with --replay"),
+            (["--replay-from", "1"], "--replay-from requires --replay"),
+        ] {
+            let arguments = try ParsedArguments(words, syntax: ScanCommand.syntax)
+            XCTAssertThrowsError(try ScanCommand(arguments), message) { error in
+                let text = (error as? UsageError)?.message ?? "\(error)"
+                XCTAssertTrue(text.hasPrefix(message), text)
+            }
+        }
+    }
+}
+
+/// Beacons of a vendor's layout on the command line.
+final class BeaconLayoutOptionTests: XCTestCase {
+    private static let layout = "m:2-3=cafe,i:4-19,i:20-21,i:22-23,p:24-24"
+
+    /// The lines of a walk, with each sighting as an advertisement of the layout.
+    private func recording() throws -> String {
+        let layout = try BeaconLayout(Self.layout)
+        var recording = try ShortRecording(lines: 400)
+        recording.lines = try recording.lines.map { line in
+            guard line.contains(#""type":"beacon""#),
+                let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                let uuid = BeaconUUID(try XCTUnwrap(fields["uuid"] as? String)), let major = fields["major"] as? Int,
+                let minor = fields["minor"] as? Int, let rssi = fields["rssi"] as? Double,
+                let time = fields["t"] as? Double
+            else { return line }
+            func bytes(_ number: UInt64) -> [UInt8] {
+                (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+            }
+            func bytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
+            let identifiers = [bytes(uuid.high) + bytes(uuid.low), bytes(major), bytes(minor)]
+            let data = try layout.advertisingData(of: LayoutFrame(identifiers: identifiers, measuredPower: -59))
+            let hex = data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return #"{"t":\#(time),"type":"advertisement","address":"00:00:00:00:\#(hex.suffix(4).prefix(2)):01","#
+                + #""rssi":\#(rssi),"data":"\#(hex)"}"#
+        }
+        return try recording.write(to: temporaryFolder())
+    }
+
+    /// The given layouts are used beside the known ones.
+    func testReplayDecodesBeaconsOfTheGivenLayout() throws {
+        let recording = try recording()
+        let call = ["replay", "--venue", "Fixtures/office", recording]
+        let without = try Tool.run(call)
+        XCTAssertFalse(without.output.contains(#""type":"position""#))
+        let with = try Tool.run(call + ["--beacon-layout", Self.layout])
+        XCTAssertEqual(with.status, 0, with.errors)
+        XCTAssertGreaterThan(with.lines.count { $0.contains(#""type":"position""#) }, 3)
+    }
+
+    func testAnInvalidLayoutIsAUsageError() throws {
+        let result = try Tool.run([
+            "replay", "--venue", "Fixtures/office", "--beacon-layout", "m:2-3=cafe",
+            "Fixtures/recordings/one-floor/scan.jsonl.gz",
+        ])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--beacon-layout: ") && result.errors.contains("'i:'"), result.errors)
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
+import IndoorLocalizationTesting
 import Synchronization
+import XCTest
 
 /// The built command line tool in a process.
 enum Tool {
@@ -105,5 +107,77 @@ enum Tool {
             group.leave()
         }
         return bytes
+    }
+}
+
+/// The checkout that the tests run in.
+enum Checkout {
+    /// The package's root folder: that with `Fixtures`.
+    static func root() throws -> URL { URL(filePath: try FixtureFolder(".").path).standardizedFileURL.parent }
+}
+
+extension URL {
+    fileprivate var parent: URL { deletingLastPathComponent() }
+}
+
+extension XCTestCase {
+    /// A new empty folder that is removed after the test.
+    func temporaryFolder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/command-line-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
+        return path
+    }
+
+    /// The bytes of a file; a path that is not absolute begins at the checkout's root.
+    func bytes(_ path: String) throws -> Data {
+        try Data(contentsOf: URL(filePath: path, relativeTo: Checkout.root()))
+    }
+}
+
+/// The first seconds of a walk through the office as editable lines, which a debug build replays quickly.
+struct ShortRecording {
+    /// The lines, the header first.
+    var lines: [String]
+
+    /// Reads the header and `lines` lines after it; a hundred lines are about seven seconds.
+    init(lines count: Int) throws {
+        let path = try FixtureFolder("office/tracks").file("ground.jsonl")
+        let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        lines = text.split(separator: "\n").prefix(count + 1).map(String.init)
+    }
+
+    /// Writes the lines into a folder.
+    ///
+    /// - Returns: the file's path.
+    func write(to folder: String, as name: String = "short.jsonl") throws -> String {
+        let path = folder + "/" + name
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+        return path
+    }
+}
+
+/// A data set without survey: the office's packet and the first seconds of a track.
+enum ShortDataSet {
+    /// Options of commands that locate the device, which save time where the accuracy is not tested.
+    static let light = ["--set", "positioning.particleCount=100", "--set", "positioning.globalUpdateInterval=5"]
+
+    /// Writes it as `set` into a folder.
+    ///
+    /// - Returns: its path.
+    static func write(to folder: String) throws -> String {
+        let set = folder + "/set"
+        try FileManager.default.createDirectory(atPath: set + "/tracks", withIntermediateDirectories: true)
+        for name in ["venue.json", "plans", "tiles"] {
+            let source = try FixtureFolder("office").path + "/" + name
+            try FileManager.default.copyItem(atPath: source, toPath: set + "/" + name)
+        }
+        _ = try ShortRecording(lines: 250).write(to: set + "/tracks")
+        return set
+    }
+
+    /// The output of `evaluate --json`.
+    static func figures(_ text: String) throws -> [String: Any] {
+        try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], text)
     }
 }

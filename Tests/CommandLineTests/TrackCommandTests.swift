@@ -1,9 +1,11 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import TagTracking
 import VenuePackets
 import XCTest
-
 @testable import indoorloc
 
 /// The command `track` with a real broker.
@@ -210,5 +212,334 @@ final class TrackCommandTests: XCTestCase {
         ])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.hasPrefix("indoorloc: --tags \(file): line 2, class"), result.errors)
+    }
+}
+
+/// The outputs that `track` publishes, as another client of a real broker receives them.
+final class TrackOutputTests: XCTestCase {
+    private static let tag = "C3:00:00:12:AB:01"
+    private static let folder = "site/tags/C3:00:00:12:AB:01/"
+    private static let status = "site/fleets/fleet/status"
+    private static let tracker = "homeassistant/device_tracker/"
+    private static let area = "homeassistant/sensor/"
+
+    /// A client that has subscribed to the outputs. A broker first sends the retained ones.
+    private struct Reader: Sendable {
+        private let link: MQTTLink
+        private let events: AsyncStream<MQTTLinkEvent>
+
+        init(port: UInt16) async throws {
+            let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
+            (link, events) = MQTTLink.open(
+                MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+            for filter in ["site/#", "homeassistant/#"] { link.ask(.subscribe(filter, .atLeastOnce)) }
+        }
+
+        /// Returns the first message under each topic, once there is one under all topics with these beginnings.
+        func messages(_ beginnings: [String]) async throws -> [String: MQTTMessage] {
+            var (rest, first) = (beginnings, [String: MQTTMessage]())
+            while !rest.isEmpty {
+                let message = try await next("\(rest)") { _ in true }
+                first[message.topic] = first[message.topic] ?? message
+                rest.removeAll { message.topic.hasPrefix($0) }
+            }
+            return first
+        }
+
+        /// Returns the next message that satisfies a condition.
+        func next(
+            _ awaited: String, _ condition: @escaping @Sendable (MQTTMessage) -> Bool
+        ) async throws -> MQTTMessage {
+            let events = events
+            return try await Bounded.wait(for: awaited) {
+                for await event in events {
+                    if case .received(let message) = event, condition(message) { return message }
+                }
+                throw Bounded.Expired(awaited: "\(awaited): the link ended")
+            }
+        }
+
+        func status(_ text: String) async throws {
+            _ = try await next(text) { $0.topic == TrackOutputTests.status && $0.payload.elementsEqual(text.utf8) }
+        }
+
+        func close() { link.ask(.close) }
+    }
+
+    private func service(port: UInt16, _ more: String...) throws -> ServiceProcess {
+        let service = try ServiceProcess(
+            try words(port: port, hasRegister: !more.contains("--tags")) + more, command: "track")
+        try service.waitForError("receiving from")
+        return service
+    }
+
+    private func words(port: UInt16, hasRegister: Bool = true) throws -> [String] {
+        let register = hasRegister ? ["--tags", try self.register(of: Self.tag)] : []
+        return register + [
+            "--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path, "--class",
+            "light", "--output-prefix", "site",
+        ]
+    }
+
+    /// Publishes readings of the tag until the program has printed its position and its room.
+    private func track(port: UInt16, _ service: ServiceProcess) async throws {
+        let client = try await GatewayClient(port: port)
+        let stage = GatewayStage(
+            client: client, venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
+        for _ in 0..<4 {
+            let before = service.told.count
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 13, y: 5), until: service, from: before)
+        }
+        client.close()
+    }
+
+    private func json(_ message: MQTTMessage?) throws -> [String: Any] {
+        let data = Data(try XCTUnwrap(message).payload)
+        return try XCTUnwrap(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    func testALaterClientReceivesPositionPresenceAndTheDevicesOfHomeAssistant() async throws {
+        let port = try broker().port
+        let service = try service(port: port, "--home-assistant")
+        try await track(port: port, service)
+        let (position, presence, state) = (
+            Self.folder + "position", Self.folder + "presence", Self.folder + "homeassistant"
+        )
+        let topics = [position, presence, state, Self.status, Self.tracker, Self.area]
+        // The program prints a position before it publishes it.
+        let earlier = try await Reader(port: port)
+        _ = try await earlier.messages(topics)
+        earlier.close()
+        let reader = try await Reader(port: port)
+        let kept = try await reader.messages(topics)
+        XCTAssertTrue(kept.values.allSatisfy(\.isRetained), "\(kept.keys)")
+        XCTAssertEqual(try json(kept[presence])["type"] as? String, "present")
+        XCTAssertEqual(try json(kept[position])["tag"] as? String, Self.tag)
+        XCTAssertEqual(try json(kept[position])["x"] as? Double ?? 0, 13, accuracy: 4)
+        XCTAssertEqual(try json(kept[state])["presence"] as? String, "home")
+        XCTAssertEqual(kept[Self.status]?.payload, Array("online".utf8))
+        for beginning in [Self.tracker, Self.area] {
+            let device = try json(kept.first { $0.key.hasPrefix(beginning) }?.value)
+            XCTAssertEqual(device["json_attributes_topic"] as? String, state)
+            XCTAssertEqual(device["availability_topic"] as? String, Self.status)
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        try await reader.status("offline")
+        reader.close()
+        // The last position and the end of the program stay at the broker.
+        let later = try await Reader(port: port)
+        let last = try await later.messages([position, presence, Self.status])
+        XCTAssertEqual(last[Self.status]?.payload, Array("offline".utf8))
+        let printed = try service.told.map(TrackLine.init).last { $0.type == "position" }
+        XCTAssertEqual(try json(last[position])["sequence"] as? UInt64, printed?.sequence)
+        later.close()
+    }
+
+    /// Anybody can invent a thousand names of tags, and each would be a device of Home Assistant for ever.
+    func testHomeAssistantGetsNoTagOutsideOfTheRegister() async throws {
+        let port = try broker().port
+        let stranger = "C3:00:00:12:AB:99"
+        let reader = try await Reader(port: port)
+        let service = try service(port: port, "--home-assistant")
+        let stage = GatewayStage(
+            client: try await GatewayClient(port: port),
+            venue: try VenuePacketReader().read(FixtureFolder("tags/office").path).venue)
+        let start = ContinuousClock.now
+        try await stage.publish(tag: stranger, at: MapPoint(x: 13, y: 5), until: service)
+        XCTAssertGreaterThan(start.duration(to: .now), .seconds(1.9), "it is heard in three moments")
+        try await track(port: port, service)
+        let topics = try await reader.messages([
+            "site/tags/\(stranger)/position", Self.folder + "position", Self.tracker, Self.area,
+        ]).keys
+        XCTAssertEqual(topics.count { $0.hasPrefix(Self.tracker) }, 1, "\(topics)")
+        XCTAssertFalse(topics.contains("site/tags/\(stranger)/homeassistant"), "\(topics)")
+        reader.close()
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    func testTheBrokerReportsAProgramThatIsKilled() async throws {
+        let port = try broker().port
+        let service = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        service.send(SIGKILL)
+        try await reader.status("offline")
+        XCTAssertEqual(try service.end(), 128 + SIGKILL)
+        reader.close()
+    }
+
+    func testASecondProgramOfTheSameNameEndsWithTheReason() async throws {
+        let port = try broker().port
+        let first = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        let second = try ServiceProcess(try words(port: port), command: "track")
+        try second.waitForError(
+            "another process is connected to the broker at 127.0.0.1 under 'site/fleets/fleet': end that process, or give "
+                + "this one another name (--output-name) or prefix (--output-prefix)")
+        XCTAssertEqual(try second.end(), 1)
+        let named = try service(port: port, "--output-name", "annex")
+        _ = try await reader.next("the named program") {
+            $0.topic == "site/fleets/annex/status" && $0.payload == Array("online".utf8)
+        }
+        let later = try await Reader(port: port)
+        try await later.status("online")
+        for service in [first, named] {
+            service.send(SIGTERM)
+            XCTAssertEqual(try service.end(), 0)
+        }
+        reader.close()
+        later.close()
+    }
+
+    func testAProgramReplacesOneThatHangsAndStaysOnlineAfterItsEnd() async throws {
+        let port = try broker().port
+        let hanging = try service(port: port)
+        let reader = try await Reader(port: port)
+        try await reader.status("online")
+        hanging.send(SIGSTOP)
+        let service = try service(port: port)
+        try await reader.status("online")
+        // The broker publishes the will of the earlier connection.
+        hanging.send(SIGKILL)
+        try await reader.status("offline")
+        try await reader.status("online")
+        XCTAssertEqual(try hanging.end(), 128 + SIGKILL)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
+
+    func testAnAccessListThatDeniesTheOutputsIsReportedOnceAndCounted() async throws {
+        let port = try broker(accessList: "topic readwrite site/fleets/#\ntopic readwrite home/#\n").port
+        let page = try TestPort.free()
+        let service = try service(port: port, "--home-assistant", "--http", "127.0.0.1:\(page)")
+        try await track(port: port, service)
+        try service.waitForError("'homeassistant/")
+        let refusals = service.errors.filter { $0.contains("the broker refused the message under") }
+        XCTAssertEqual(refusals.count, 2, "one for each beginning of the topics: \(service.errors)")
+        let folder = try XCTUnwrap(refusals.first { $0.contains("'\(Self.folder)") }, "\(refusals)")
+        XCTAssertTrue(
+            folder.hasSuffix("not authorized: allow this user to write the topic in the broker's access list"), folder)
+        let metrics = try Tool.run(
+            ["--silent", "http://127.0.0.1:\(page)/metrics"], program: "/usr/bin/curl"
+        ).output
+        let line = try XCTUnwrap(
+            metrics.split(separator: "\n").first { $0.hasPrefix("indoorloc_output_refused_messages_total ") }, metrics)
+        XCTAssertGreaterThan(Double(line.split(separator: " ")[1]) ?? 0, 3, "\(line)")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    /// Waits until the broker has no retained messages of the tag any more.
+    private func removal(_ reader: Reader) async throws {
+        var rest: Set = [Self.tracker, Self.area, Self.folder + "homeassistant", Self.folder + "position"]
+        while !rest.isEmpty {
+            let message = try await reader.next("the removal of \(rest)") { $0.payload.isEmpty }
+            rest = rest.filter { !message.topic.hasPrefix($0) }
+        }
+    }
+
+    private func write(_ entries: String..., to path: String) throws {
+        try Data(entries.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+    }
+
+    func testATagThatLeavesTheRegisterIsRemovedWhileTheProgramRuns() async throws {
+        let port = try broker().port
+        let register = try temporaryFolder() + "/tags.csv"
+        try write("key,name", "\(Self.tag),Cart", to: register)
+        let service = try service(port: port, "--home-assistant", "--tags", register, "--unknown", "none")
+        try await track(port: port, service)
+        let reader = try await Reader(port: port)
+        _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
+        // A register that can't be used changes nothing.
+        try write("key,name,power", "\(Self.tag),Cart,loud", to: register)
+        service.send(SIGHUP)
+        try service.waitForError("the earlier register stays in use")
+        try await track(port: port, service)
+        try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
+        service.send(SIGHUP)
+        try await removal(reader)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
+
+    func testATagThatLeavesTheRegisterIsRemovedWhenItsFileChanges() async throws {
+        let port = try broker().port
+        let register = try temporaryFolder() + "/tags.csv"
+        try write("key,name", "\(Self.tag),Cart", to: register)
+        // Other tags are located all the same, but Home Assistant doesn't get them.
+        let service = try service(port: port, "--home-assistant", "--tags", register)
+        try await track(port: port, service)
+        let reader = try await Reader(port: port)
+        _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
+        try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
+        var rest: Set = [Self.tracker, Self.area, Self.folder + "homeassistant"]
+        while !rest.isEmpty {
+            let message = try await reader.next("the removal of \(rest)") { $0.payload.isEmpty }
+            XCTAssertNotEqual(message.topic, Self.folder + "position")
+            rest = rest.filter { !message.topic.hasPrefix($0) }
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        reader.close()
+    }
+
+    func testATagThatLeftTheRegisterWhileTheProgramWasDownIsRemovedAtTheStart() async throws {
+        let port = try broker().port
+        let (register, state) = (try temporaryFolder() + "/tags.csv", try temporaryFolder() + "/state")
+        try write("key,name", "\(Self.tag),Cart", to: register)
+        let words = ["--home-assistant", "--tags", register, "--unknown", "none", "--state", state]
+        let first = try ServiceProcess(
+            [
+                "--broker", "mqtt://127.0.0.1:\(port)", "--venue", try FixtureFolder("tags/office").path, "--class",
+                "light",
+                "--output-prefix", "site",
+            ] + words, command: "track")
+        try first.waitForError("receiving from")
+        try await track(port: port, first)
+        let reader = try await Reader(port: port)
+        _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+        try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
+        let second = try service(
+            port: port, "--home-assistant", "--tags", register, "--unknown", "none", "--state", state)
+        try await removal(reader)
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+        reader.close()
+    }
+
+    func testTheLastPlaceOfATagIsServedAndPublishedAfterARestart() async throws {
+        let state = try temporaryFolder() + "/state"
+        let earlier = try broker().port
+        let first = try service(port: earlier, "--state", state)
+        try await track(port: earlier, first)
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+        let last = try XCTUnwrap(try first.told.map(TrackLine.init).last { $0.type == "position" }?.point)
+        // A broker that has lost its messages, and a tag that isn't received any more.
+        let port = try broker().port
+        let second = try service(port: port, "--state", state, "--http", "127.0.0.1:0")
+        let reader = try await Reader(port: port)
+        let kept = try await reader.messages([Self.folder + "position"])
+        XCTAssertEqual(try json(kept[Self.folder + "position"])["x"] as? Double ?? 0, last.x, accuracy: 1)
+        let line = try XCTUnwrap(second.errors.first { $0.contains("page of the tags: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last { $0.hasPrefix("http://") }) + "api/v1/tags"
+        let served = try Tool.run(["-s", String(url)], program: "/usr/bin/curl")
+        XCTAssertEqual(served.status, 0, served.errors)
+        let tags = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(served.output.utf8)) as? [String: Any])
+        let tag = try XCTUnwrap((tags["tags"] as? [[String: Any]])?.first, served.output)
+        XCTAssertEqual(tag["tag"] as? String, Self.tag)
+        // The tag is restored too: its point moves a little while it isn't received.
+        XCTAssertEqual((tag["position"] as? [String: Any])?["x"] as? Double ?? 0, last.x, accuracy: 1, served.output)
+        XCTAssertEqual((tag["position"] as? [String: Any])?["y"] as? Double ?? 0, last.y, accuracy: 1, served.output)
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+        reader.close()
     }
 }

@@ -1,3 +1,4 @@
+import CBench
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
@@ -176,4 +177,104 @@ struct CycleError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// What remains after many cycles of a subject.
+struct CycleReport: Codable {
+    var subject: String
+    var cycles: Int
+    var seconds: Double
+    /// After a tenth of the cycles, when the caches are full.
+    var before: Usage
+    var after: Usage
+    /// The objects of the cycles that still exist.
+    var survivors: Int
+
+    init(of subject: CycleSubject, _ count: Int) async throws {
+        self.subject = subject.rawValue
+        cycles = count
+        let begin = ContinuousClock.now
+        let remains = Remains()
+        let stage = try await CycleStage(subject)
+        try await stage.run(max(20, count / 10), remains)
+        _ = await remains.settle()
+        before = try Usage()
+        try await stage.run(count, remains)
+        survivors = await remains.settle()
+        after = try Usage()
+        seconds = begin.duration(to: .now).seconds
+        stage.end()
+    }
+}
+
+/// Weak references to the objects of cycles.
+final class Remains: Sendable {
+    private struct Reference: Sendable { weak var object: (any AnyObject & Sendable)? }
+
+    private let references = Guarded<[Reference]>([])
+
+    /// Watches an object. The references of released objects are removed, so that they need no memory themselves.
+    func watch(_ object: any AnyObject & Sendable) {
+        references.withLock { references in
+            if references.count >= 64 { references.removeAll { $0.object == nil } }
+            references.append(Reference(object: object))
+        }
+    }
+
+    /// The number of objects that exist.
+    var count: Int { references.withLock { references in references.count { $0.object != nil } } }
+
+    /// Waits, within a limit, until tasks that have been cancelled have released their objects.
+    ///
+    /// - Returns: the number of objects that still exist.
+    func settle() async -> Int {
+        for _ in 0..<100_000 where count > 0 { await Task.yield() }
+        defer { references.withLock { $0 = [] } }
+        return count
+    }
+}
+
+/// A client for single HTTP requests to this machine.
+enum LoopbackClient {
+    /// Requests a path, and returns the whole response.
+    static func get(_ path: String, port: UInt16) throws -> String {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafeBytes(of: &address) { bytes in
+            connect(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        guard status == 0 else { throw CycleError("connect: \(String(cString: strerror(errno)))") }
+        let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n".utf8)
+        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+            throw CycleError("send: \(String(cString: strerror(errno)))")
+        }
+        var reply: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { reply += buffer.prefix(count) }
+        return String(decoding: reply, as: UTF8.self)
+    }
+}
+
+/// The resources that this process uses.
+struct Usage: Codable {
+    /// The bytes that are allocated and not freed, on all threads.
+    var heapBytes: Int
+    /// The physical memory that isn't shared with files, in kilobytes.
+    var residentKilobytes: Int
+    var threads: Int
+    var descriptors: Int
+
+    /// Measures the resources now.
+    init() throws {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let field = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
+        residentKilobytes = Int(field.filter(\.isNumber)) ?? 0
+        threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+        descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        heapBytes = Int(cbench_heap_bytes())
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalizationTesting
 import LoopbackServers
+import XCTest
 
 /// The built program `indoorloc-fleet` in a process.
 final class FleetProgram {
@@ -68,5 +69,15 @@ final class FleetProgram {
 
     private func text(_ name: String) -> String {
         (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
+    }
+}
+
+extension XCTestCase {
+    /// A new empty folder that is removed after the test.
+    func temporaryFolder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/fleet-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
+        return path
     }
 }

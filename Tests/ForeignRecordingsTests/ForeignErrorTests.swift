@@ -186,3 +186,134 @@ final class ForeignErrorTests: XCTestCase {
         [UInt8](try Data(contentsOf: URL(filePath: ForeignFixture.path(name))))
     }
 }
+
+/// The numbers of elements that a recording of another program may have.
+final class ForeignLimitTests: XCTestCase {
+    func testTheColumnsOfACSVFileAreLimited() throws {
+        func text(_ count: Int) -> String {
+            let columns = ["time", "mac", "rssi"] + (3..<count).map { "c\($0)" }
+            let values = ["1", "C0:00:00:00:00:01", "-60"] + Array(repeating: "", count: count - 3)
+            return [columns, values].map { $0.joined(separator: ",") + "\n" }.joined()
+        }
+        XCTAssertNil(try failure(text(1_000), as: .csv))
+        XCTAssertEqual(
+            try failure(text(1_001), as: .csv),
+            "file:1: the line has more than 1000 columns. Split the file, or check that its format is csv.")
+    }
+
+    func testTheInterfacesOfASectionAreLimited() throws {
+        func block(_ type: UInt8, _ body: [UInt8]) -> [UInt8] {
+            let length: [UInt8] = [UInt8(body.count + 12), 0, 0, 0]
+            return type == 0x0A
+                ? [0x0A, 0x0D, 0x0D, 0x0A] + length + body + length : [type, 0, 0, 0] + length + body + length
+        }
+        func capture(_ count: Int) -> [UInt8] {
+            // The byte order, version 1.0, and an unknown length of the section.
+            let section = block(0x0A, [0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0] + Array(repeating: 0xFF, count: 8))
+            let interface = block(1, [201, 0, 0, 0, 0, 0, 0, 0])
+            return section + Array(repeating: interface, count: count).joined()
+        }
+        XCTAssertNil(try failure(capture(1_000), as: .pcap))
+        XCTAssertNil(try failure(capture(1_000) + capture(1_000), as: .pcap), "a section has interfaces of its own")
+        XCTAssertEqual(
+            try failure(capture(1_001), as: .pcap)?.contains("the packet has more than 1000 interfaces. Split"), true)
+    }
+
+    func testTheReadingsOfAnArrayAreLimited() throws {
+        let sample = String(
+            decoding: try Data(contentsOf: URL(filePath: ForeignFixture.path("bleak.jsonl"))), as: UTF8.self)
+        let object = try XCTUnwrap(sample.split(separator: "\n").first)
+        /// The readings of an array of objects; the limit is three.
+        func readings(_ count: Int) throws(ForeignProblem) -> Int {
+            var rest = Array(("[" + Array(repeating: object, count: count).joined(separator: ",\n") + "]").utf8)
+            var decoder = ForeignDecoder(format: .bleak, settings: ForeignRecordingSettings(), mostInArray: 3)
+            var readings = 0
+            while true {
+                switch try decoder.next() {
+                case .entry(.measurement): readings += 1
+                case .entry: break
+                case .needsMore:
+                    decoder.fill { bytes in
+                        bytes += rest
+                        rest = []
+                    }
+                case .end: return readings
+                }
+            }
+        }
+        XCTAssertEqual(try readings(3), 3)
+        XCTAssertThrowsError(try readings(4)) { error in
+            let problem = error as? ForeignProblem
+            XCTAssertEqual(problem?.problem, .tooMany(what: "readings in an array", limit: 3))
+            XCTAssertEqual(problem?.endsFile, true)
+        }
+    }
+}
+
+/// Damaged samples of each format.
+final class ForeignMutationTests: XCTestCase {
+    private static let samples: [(name: String, format: ForeignFormat)] = [
+        ("walk.csv", .csv), ("hci.pcap", .pcap), ("link-layer.pcap", .pcap), ("nordic.pcapng", .pcap),
+        ("without-signal.pcap", .pcap), ("kismet.json", .kismet), ("theengs.log", .mqtt), ("espresense.log", .mqtt),
+        ("bleak.jsonl", .bleak),
+    ]
+    private static let seed: UInt64 = 20
+
+    /// The start and the end of a sample, so that its last lines of other kinds take part.
+    private func bytes(_ name: String) throws -> [UInt8] {
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: ForeignFixture.path(name))))
+        let isText = !name.contains("pcap")
+        return bytes.count < 3000 ? bytes : Array(bytes.prefix(2000)) + (isText ? bytes.suffix(1000) : [])
+    }
+
+    /// Changes, removes, repeats and inserts bytes.
+    private func damage(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
+        for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
+            let place = Int.random(in: bytes.indices, using: &generator)
+            let end = min(bytes.count, place + Int.random(in: 1...40, using: &generator))
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
+            case 1: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            case 2: bytes.removeSubrange(place..<end)
+            case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
+            default:
+                bytes.insert(
+                    contentsOf: Array("\"}\n,;\t{[-9e99".utf8.shuffled(using: &generator).prefix(3)), at: place)
+            }
+        }
+    }
+
+    func testADamagedSampleGivesEntriesInOrderThatARecordingStoresOrErrors() throws {
+        var generator = SeededGenerator(seed: Self.seed)
+        var settings = ForeignFixture.settings
+        settings.spacing = .milliseconds(20)
+        for (name, format) in Self.samples {
+            let sample = try bytes(name)
+            settings.tag = name == "espresense.log" ? "phone:walker" : nil
+            var (entries, problems) = (0, 0)
+            for round in 0..<400 {
+                var bytes = sample
+                damage(&bytes, using: &generator)
+                let result = ForeignFixture.decode(bytes, as: format, settings, pieces: 100)
+                entries += result.entries.count
+                problems += result.problems.count
+                let instants = result.entries.compactMap(\.instant)
+                guard instants == instants.sorted() else {
+                    return XCTFail("\(name), seed \(Self.seed), round \(round)")
+                }
+                var decoder = RecordDecoder()
+                for entry in result.entries {
+                    guard let line = try? RecordEncoder.line(for: entry), case .entry? = try? decoder.decode(line.span)
+                    else { return XCTFail("\(name), seed \(Self.seed), round \(round): \(entry)") }
+                }
+                for problem in result.problems {
+                    let error = ForeignRecordingError(
+                        file: "a", format: format, field: problem.field, problem: problem.problem)
+                    XCTAssertTrue(error.description.hasSuffix("."), "\(error)")
+                }
+            }
+            XCTAssertGreaterThan(problems, 0, name)
+            if name != "without-signal.pcap" { XCTAssertGreaterThan(entries, 200, name) }
+        }
+    }
+}

@@ -3,6 +3,103 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
+final class WalkScriptTests: XCTestCase {
+    private let head = "\"format\": \"indoor-localization-walk\", \"version\": 1"
+
+    private func failure(_ json: String) -> SimulationError? {
+        do {
+            _ = try WalkSimulator(venue: SimulatedHall.venue(), script: WalkScript(json: json.utf8), seed: 1)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func testEveryFieldIsRead() throws {
+        let script = try WalkScript(
+            json: """
+                {\(head), "name": "n", "speed": 1.5, "points": [
+                {"mapId": 1, "x": 3, "y": 4, "pause": 5, "heading": 90, "unknown": []},
+                {"mapId": 2, "x": 9.5, "y": 7, "by": "elevator", "seconds": 14, "speed": 2, "outdoors": true}],
+                "settings": {"radio.wallLoss": 5, "sensors.reportsSteps": true, "radio.environmentSeed": 9}}
+                """.utf8)
+        var settings = SimulationSettings()
+        settings.radio.wallLoss = 5
+        settings.sensors.reportsSteps = true
+        settings.radio.environmentSeed = 9
+        let points = [
+            WalkPath.Point(mapID: 1, point: MapPoint(x: 3, y: 4), pause: 5, heading: 90),
+            WalkPath.Point(
+                mapID: 2, point: MapPoint(x: 9.5, y: 7), seconds: 14, speed: 2, isOutdoors: true,
+                floorChange: .elevator),
+        ]
+        XCTAssertEqual(
+            script, WalkScript(path: WalkPath(name: "n", speed: 1.5, points: points), settings: settings))
+    }
+
+    func testAnInvalidDocumentIsRejectedWithTheField() {
+        let cases: [(String, String)] = [
+            ("", "$"),
+            ("{\(head)}", "$.points"),
+            ("{\(head), \"points\": [{\"mapId\": 1, \"x\": 1}]}", "$.points[0].y"),
+            ("{\(head), \"points\": [{\"mapId\": 1, \"x\": \"a\", \"y\": 1}]}", "$.points[0].x"),
+            ("{\(head), \"points\": [{\"mapId\": 1, \"x\": 1, \"y\": 1, \"by\": \"rope\"}]}", "$.points[0].by"),
+        ]
+        for (json, expected) in cases {
+            guard case .malformedDocument(let field, _)? = failure(json) else {
+                XCTFail("\(json) gave \(String(describing: failure(json)))")
+                continue
+            }
+            XCTAssertEqual(field, expected, json)
+        }
+    }
+
+    func testInvalidContentIsRejectedWithItsName() {
+        let point = "{\"mapId\": 1, \"x\": 1, \"y\": 1}"
+        let upstairs = "{\"mapId\": 2, \"x\": 1, \"y\": 1, \"outdoors\": true}"
+        let cases: [(String, SimulationError)] = [
+            ("{\"format\": \"other\", \"version\": 1, \"points\": []}", .unsupportedFormat("\"other\", version 1,")),
+            ("{\(head), \"points\": []}", .noPoints),
+            ("{\(head), \"points\": [{\"mapId\": 9, \"x\": 1, \"y\": 1}]}", .unknownMap(9, field: "points[0].mapId")),
+            ("{\(head), \"points\": [\(point), \(upstairs)]}", .noGeoreference(2, field: "points[1].outdoors")),
+            (
+                "{\(head), \"points\": [\(point)], \"settings\": {\"radio.wallloss\": 1}}",
+                .unknownSetting("radio.wallloss")
+            ),
+            (
+                "{\(head), \"points\": [\(point)], \"settings\": {\"radio.wallLoss\": true}}",
+                .wrongKindOfSetting("radio.wallLoss", expected: "a number")
+            ),
+            (
+                "{\(head), \"points\": [\(point)], \"settings\": {\"radio.wallLoss\": 41}}",
+                .outOfRange(field: "settings.radio.wallLoss", value: 41, allowed: "0.0 to 40.0")
+            ),
+            (
+                "{\(head), \"speed\": 0, \"points\": [\(point)]}",
+                .outOfRange(field: "speed", value: 0, allowed: "0.001 to 1000000.0")
+            ),
+        ]
+        for (json, expected) in cases { XCTAssertEqual(failure(json), expected, json) }
+    }
+
+    func testEveryNamedSettingCanBeSet() {
+        for name in SimulationSettings.names {
+            // One of these is in the range of each setting: shares and lengths, dBm, hPa, and flags.
+            let values: [SimulationSettings.Value] = [.number(1), .number(-50), .number(900), .flag(true)]
+            let accepted = values.contains { value in
+                var settings = SimulationSettings()
+                return (try? settings.set(name, to: value)) != nil
+            }
+            XCTAssertTrue(accepted, name)
+        }
+        XCTAssertEqual(SimulationSettings.names.count, Set(SimulationSettings.names).count)
+    }
+
+    func testTheDefaultSettingsAreInTheirRanges() throws {
+        XCTAssertNoThrow(try SimulationSettings().check())
+    }
+}
+
 final class WalkSimulatorTests: XCTestCase {
     private let corner = MapPoint(x: 10, y: 10)
 
@@ -155,5 +252,116 @@ final class WalkSimulatorTests: XCTestCase {
 
     private func truths(of simulator: WalkSimulator) -> [Truth] {
         simulator.entries().compactMap { if case .truth(let truth) = $0 { truth } else { nil } }
+    }
+}
+
+final class MotionSimulationTests: XCTestCase {
+    private let square = [
+        MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 5), MapPoint(x: 15, y: 15), MapPoint(x: 5, y: 15),
+    ]
+
+    private func settings(noise: Bool = false) -> SimulationSettings {
+        var settings = SimulatedHall.quiet()
+        settings.sensors.motionRate = 50
+        guard !noise else { return settings }
+        settings.sensors.accelerationNoise = 0
+        settings.sensors.rotationNoise = 0
+        settings.sensors.rotationBias = 0
+        settings.sensors.headingDeviation = 0
+        settings.sensors.stepLengthDeviation = 0
+        return settings
+    }
+
+    private func simulator(_ path: WalkPath, _ settings: SimulationSettings, seed: UInt64 = 21) throws -> WalkSimulator
+    {
+        try WalkSimulator(venue: SimulatedHall.venue(), path: path, settings: settings, seed: seed)
+    }
+
+    func testTheDeviceSamplesMotionFiftyTimesASecond() throws {
+        let samples = try simulator(SimulatedHall.walk(square), settings()).motion
+        XCTAssertEqual(samples.count, 30 * 50 + 1)
+        XCTAssertEqual(samples[50].instant, Instant(seconds: 1))
+    }
+
+    func testADeviceAtRestMeasuresGravityUpwards() throws {
+        let path = SimulatedHall.stay(at: square[0], seconds: 5, heading: 70)
+        let samples = try simulator(path, settings()).motion
+        XCTAssertEqual(samples.count, 5 * 50 + 1)
+        for sample in samples {
+            let measured = try XCTUnwrap(sample.acceleration)
+            let world = try XCTUnwrap(sample.attitude).rotate(measured)
+            XCTAssertEqual(measured.length, 9.807, accuracy: 0.002)
+            XCTAssertEqual(world.z, 9.807, accuracy: 0.004)
+        }
+    }
+
+    func testTheMeanAccelerationOfAWalkIsGravity() throws {
+        let samples = try simulator(SimulatedHall.walk(square), settings(noise: true)).motion
+        let lengths = samples.compactMap { $0.acceleration?.length }
+        XCTAssertEqual(mean(lengths), 9.81, accuracy: 0.1, "seed 21")
+        XCTAssertGreaterThan(lengths.max() ?? 0, 9.81 + 2)
+    }
+
+    func testTheDevicesYAxisPointsInTheDirectionOfTheWalk() throws {
+        let samples = try simulator(SimulatedHall.walk(square), settings()).motion
+        for (second, expected) in [(5, 90.0), (15, 180), (25, 270)] {
+            let ahead = try XCTUnwrap(samples[second * 50].attitude).rotate(Vector3(x: 0, y: 1, z: 0))
+            // The world's y is the map's up, so down on the plan is negative.
+            let course = try XCTUnwrap(MapPoint(x: ahead.x, y: -ahead.y).course)
+            XCTAssertEqual(course, expected, accuracy: 0.05, "after \(second) s")
+            XCTAssertGreaterThan(ahead.z, 0)
+        }
+    }
+
+    func testTheIntegralOfTheRotationRateIsTheSumOfTheTurns() throws {
+        let samples = try simulator(SimulatedHall.walk(square), settings()).motion
+        let turned = try samples.map { sample in
+            try XCTUnwrap(sample.attitude).rotate(try XCTUnwrap(sample.rotationRate)).z / 50
+        }
+        // Two right turns: clockwise, hence negative around the axis that points up.
+        XCTAssertEqual(turned.reduce(0, +) * 180 / .pi, -180, accuracy: 0.5)
+    }
+
+    func testNoiseDoesNotShiftTheMeanRotationFromTheGyroscopesBias() throws {
+        var settings = settings(noise: true)
+        settings.sensors.rotationBias = 0
+        let path = SimulatedHall.stay(at: square[0], seconds: 60)
+        let rates = try simulator(path, settings, seed: 22).motion.compactMap { $0.rotationRate?.x }
+        // 3000 values with 0.02 rad/s: four standard errors are 0.0015.
+        XCTAssertEqual(mean(rates), 0, accuracy: 0.0015, "seed 22")
+        XCTAssertEqual(mean(rates.map { $0 * $0 }).squareRoot(), 0.02, accuracy: 0.002, "seed 22")
+    }
+
+    func testTheStepsAddUpToThePath() throws {
+        var settings = settings()
+        settings.sensors.motionRate = 0
+        settings.sensors.reportsSteps = true
+        let readings = try simulator(SimulatedHall.walk(square), settings).sensorReadings()
+        let steps = readings.compactMap { if case .step(let step) = $0 { step } else { nil } }
+        XCTAssertEqual(steps.count, 42)  // 30 m with 0.7 m each
+        var end = square[0]
+        for step in steps {
+            let course = try XCTUnwrap(step.heading) * .pi / 180
+            end = end + MapPoint(x: sin(course), y: -cos(course)) * (try XCTUnwrap(step.length))
+        }
+        // The last step is incomplete, and corners are rounded off within a step.
+        XCTAssertLessThan(end.distance(to: square[3]), 1.0)
+    }
+
+    func testAnElevatorRideHasNoSteps() throws {
+        var settings = settings()
+        settings.sensors.reportsSteps = true
+        var points = [SimulatedHall.ground, SimulatedHall.upstairs].map {
+            WalkPath.Point(mapID: $0, point: square[0], pause: 1)
+        }
+        let climbing = try simulator(WalkPath(points: points), settings)
+        points[1].floorChange = .elevator
+        let riding = try simulator(WalkPath(points: points), settings)
+        XCTAssertEqual(climbing.duration.seconds, 2 + 4 / 0.3, accuracy: 1e-3)
+        let count = { (walk: WalkSimulator) in
+            walk.sensorReadings().filter { if case .step = $0 { true } else { false } }.count
+        }
+        XCTAssertEqual(count(climbing), 23)  // 4 m, 0.17 m a stair
+        XCTAssertEqual(count(riding), 0)
     }
 }

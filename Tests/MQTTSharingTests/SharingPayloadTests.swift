@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import LoopbackServers
 import MQTTSharing
 import XCTest
 
@@ -151,5 +152,231 @@ final class SharingTopicsTests: XCTestCase {
                 XCTAssertEqual(error as? MQTTSharingError, .badPrefix(prefix))
             }
         }
+    }
+}
+
+/// The part of JSON Schema (draft 2020-12) that the schemas of `Fixtures/sharing` use. Any other keyword is an error.
+struct JSONSchema {
+    struct Unknown: Error, CustomStringConvertible { let description: String }
+
+    private let root: [String: Any]
+
+    init(path: String) throws {
+        let value = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: path)))
+        guard let root = value as? [String: Any] else { throw Unknown(description: "\(path) is not an object") }
+        self.root = root
+    }
+
+    /// Returns the violations of the schema in a document.
+    func defects(of bytes: [UInt8]) throws -> [String] {
+        try Self.defects(of: try JSONSerialization.jsonObject(with: Data(bytes)), by: root, at: "$")
+    }
+
+    private static func defects(of value: Any, by schema: [String: Any], at path: String) throws -> [String] {
+        var defects: [String] = []
+        func require(_ isRight: Bool?, _ keyword: String) {
+            if isRight == false { defects.append("\(path): \(keyword)") }
+        }
+        let (object, list, text) = (value as? [String: Any], value as? [Any], value as? String)
+        let number = (value as? NSNumber)?.doubleValue
+        for (keyword, rule) in schema {
+            let bound = (rule as? NSNumber)?.doubleValue ?? 0
+            switch keyword {
+            case "$schema", "title", "description": break
+            case "type":
+                switch rule as? String {
+                case "object": require(object != nil, keyword)
+                case "array": require(list != nil, keyword)
+                case "string": require(text != nil, keyword)
+                case "number": require(number != nil, keyword)
+                case "integer": require(number.map { $0 == $0.rounded() } ?? false, keyword)
+                default: throw Unknown(description: "\(path): type \(rule)")
+                }
+            case "required":
+                for name in rule as? [String] ?? [] { require(object.map { $0[name] != nil }, "required \(name)") }
+            case "dependentRequired":
+                for (name, others) in rule as? [String: [String]] ?? [:] where object?[name] != nil {
+                    for other in others { require(object?[other] != nil, "\(name) without \(other)") }
+                }
+            case "properties":
+                for (name, member) in rule as? [String: [String: Any]] ?? [:] {
+                    guard let value = object?[name] else { continue }
+                    defects += try Self.defects(of: value, by: member, at: "\(path).\(name)")
+                }
+            case "additionalProperties":
+                for (name, value) in object ?? [:] {
+                    defects += try Self.defects(of: value, by: rule as? [String: Any] ?? [:], at: "\(path).\(name)")
+                }
+            case "items":
+                for value in list ?? [] {
+                    defects += try Self.defects(of: value, by: rule as? [String: Any] ?? [:], at: "\(path)[]")
+                }
+            case "maxItems": require(list.map { Double($0.count) <= bound }, keyword)
+            case "uniqueItems": require(list.map { Set($0.map { "\($0)" }).count == $0.count }, keyword)
+            case "minLength": require(text.map { Double($0.unicodeScalars.count) >= bound }, keyword)
+            case "maxLength": require(text.map { Double($0.unicodeScalars.count) <= bound }, keyword)
+            case "pattern":
+                let pattern = try Regex(rule as? String ?? "")
+                require(text.map { $0.contains(pattern) }, keyword)
+            case "minimum": require(number.map { $0 >= bound }, keyword)
+            case "maximum": require(number.map { $0 <= bound }, keyword)
+            case "exclusiveMaximum": require(number.map { $0 < bound }, keyword)
+            default: throw Unknown(description: "\(path): keyword \(keyword)")
+            }
+        }
+        return defects
+    }
+}
+
+/// The messages for Home Assistant, against its documented topics and keys.
+final class HomeAssistantDiscoveryTests: XCTestCase {
+    private func discovery(_ device: String, name: String? = nil) throws -> HomeAssistantDiscovery {
+        HomeAssistantDiscovery(device: try DeviceID(device), name: name, locationTopic: "l", presenceTopic: "p")
+    }
+
+    private func object(_ message: MQTTMessage) throws -> [String: Any] {
+        try XCTUnwrap(try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
+    }
+
+    func testTheConfigurationHasATrackerAndASensorOfOneDevice() throws {
+        let messages = try discovery("cart-7", name: "Cart 7").configuration
+        XCTAssertEqual(
+            messages.map(\.topic),
+            [
+                "homeassistant/device_tracker/indoorloc_cart-7_position/config",
+                "homeassistant/sensor/indoorloc_cart-7_room/config",
+            ])
+        XCTAssertTrue(messages.allSatisfy { $0.isRetained && $0.quality == .atLeastOnce })
+        let (tracker, sensor) = (try object(messages[0]), try object(messages[1]))
+        XCTAssertEqual(tracker["json_attributes_topic"] as? String, "l")
+        XCTAssertEqual(tracker["source_type"] as? String, "gps")
+        XCTAssertEqual(sensor["state_topic"] as? String, "l")
+        XCTAssertEqual(sensor["value_template"] as? String, "{{ value_json.label | default('unknown', true) }}")
+        var identities: Set<String> = []
+        for entity in [tracker, sensor] {
+            XCTAssertEqual(entity["availability_topic"] as? String, "p")
+            XCTAssertEqual(entity["availability_template"] as? String, "{{ 'online' if value else 'offline' }}")
+            let device = try XCTUnwrap(entity["device"] as? [String: Any])
+            XCTAssertEqual(device["identifiers"] as? [String], ["indoorloc_cart-7"])
+            XCTAssertEqual(device["name"] as? String, "Cart 7")
+            XCTAssertNotNil((entity["origin"] as? [String: Any])?["name"])
+            identities.insert(try XCTUnwrap(entity["unique_id"] as? String))
+        }
+        XCTAssertEqual(identities.count, 2)
+    }
+
+    func testTheRemovalClearsTheSameTopics() throws {
+        let discovery = try discovery("cart")
+        XCTAssertEqual(discovery.removal.map(\.topic), discovery.configuration.map(\.topic))
+        XCTAssertTrue(discovery.removal.allSatisfy { $0.payload.isEmpty && $0.isRetained })
+    }
+
+    func testIDsUseAllowedCharactersAndStayDifferent() throws {
+        let names = ["a b", "a_b", "a__b", "a_20b", "ä", "a.b", "A-b", "a\u{308}"]
+        let topics = try names.map { try discovery($0).configuration[0].topic }
+        XCTAssertEqual(Set(topics).count, names.count, "\(topics)")
+        for topic in topics {
+            XCTAssertNotNil(topic.wholeMatch(of: /homeassistant\/device_tracker\/[a-zA-Z0-9_-]+\/config/), topic)
+        }
+    }
+
+    func testHomeAssistantFindsADeviceOnABroker() async throws {
+        let broker = try broker()
+        let cart = try device("cart", broker) { $0.homeAssistantPrefix = "homeassistant" }
+        try await cart.connect()
+        try await cart.share(.at(x: 1, coordinate: Coordinate(latitude: 48, longitude: 9), label: "Lab"))
+        // Home Assistant starts later, and reads the retained messages.
+        let home = try await PlainClient(port: broker.port)
+        let location = "indoorloc/v1/devices/cart/location"
+        let attributes = try object(try await home.message(location))
+        XCTAssertEqual(attributes["latitude"] as? Double, 48)
+        XCTAssertEqual(attributes["longitude"] as? Double, 9)
+        XCTAssertEqual(attributes["gps_accuracy"] as? Double, 1.5)
+        XCTAssertEqual(attributes["label"] as? String, "Lab")
+        let reader = try await PlainClient(port: broker.port, filter: "homeassistant/#")
+        let topic = "homeassistant/device_tracker/indoorloc_cart_position/config"
+        let tracker = try await reader.message(topic)
+        XCTAssertTrue(tracker.isRetained)
+        XCTAssertEqual(try object(tracker)["json_attributes_topic"] as? String, location)
+        // Home Assistant reports its start: the device publishes everything again.
+        reader.publish("homeassistant/status", "online")
+        let again = try await reader.message(topic)
+        XCTAssertFalse(again.isRetained)
+        XCTAssertEqual(again.payload, tracker.payload)
+        await cart.withdrawFromHomeAssistant()
+        let removal = try await reader.message(topic)
+        XCTAssertEqual(removal.payload, [])
+        home.close()
+        reader.close()
+    }
+}
+
+/// The sizes of lists that another person or device writes.
+final class SharingLimitTests: XCTestCase {
+    private func trust(_ text: String) throws -> SharingTrust {
+        let path = try temporaryFolder() + "/trust"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return try SharingTrust(file: path)
+    }
+
+    func testTheKeysOfTrustedDevicesAreLimited() throws {
+        let key = SharingSigningKey.generate().publicKey
+        func list(_ count: Int) -> String { (1...count).map { "\(key) device \($0)\n" }.joined() }
+        XCTAssertEqual(try trust(list(20_000)).keys.count, 20_000)
+        XCTAssertThrowsError(try trust(list(20_001))) {
+            XCTAssertTrue("\($0)".hasSuffix("/trust: line 20001: more than 20000 keys"), "\($0)")
+        }
+    }
+
+    func testAListOfTrustedDevicesAboveTheLimitIsRefused() throws {
+        let key = "\(SharingSigningKey.generate().publicKey) fork\n#"
+        let comment = String(repeating: "x", count: (8 << 20) - key.utf8.count)
+        XCTAssertEqual(try trust(key + comment).keys.count, 1)
+        XCTAssertThrowsError(try trust(key + comment + "x")) {
+            XCTAssertTrue("\($0)".hasSuffix("/trust: the file is larger than 8388608 bytes"), "\($0)")
+        }
+    }
+
+    func testTheRoomsWithACapacityOnTheBrokerAreLimited() throws {
+        func limits(_ count: Int) -> [UInt8] {
+            Array("{\"rooms\":{\((1...count).map { "\"\($0)\":1" }.joined(separator: ","))}}".utf8)
+        }
+        XCTAssertEqual(try SharingPayload.limits(limits(1_000)).rooms?.count, 1_000)
+        XCTAssertThrowsError(try SharingPayload.limits(limits(1_001))) {
+            XCTAssertTrue("\($0)".contains("'rooms' has more than 1000 rooms"), "\($0)")
+        }
+    }
+}
+
+final class SharingSettingsTests: XCTestCase {
+    private func error(_ change: (inout MQTTSharingSettings) -> Void) -> String? {
+        var settings = MQTTSharingSettings()
+        change(&settings)
+        do throws(MQTTSharingError) {
+            _ = try MQTTPositionSharing(MQTTBroker(), device: DeviceID(rawValue: "cart")!, settings: settings)
+            return nil
+        } catch { return "\(error)" }
+    }
+
+    func testSettingsOutOfRangeAreRefused() {
+        let changes: [(String, (inout MQTTSharingSettings) -> Void)] = [
+            ("interval", { $0.interval = .seconds(-1) }), ("interval", { $0.interval = .seconds(Int64.max) }),
+            ("patience", { $0.patience = .seconds(-3) }), ("patience", { $0.patience = .zero }),
+            ("keepAlive", { $0.keepAlive = .zero }), ("keepAlive", { $0.keepAlive = .seconds(65_536) }),
+            ("firstPause", { $0.firstPause = .zero }), ("roomCapacity", { $0.roomCapacity = -1 }),
+            ("serverCapacity", { $0.serverCapacity = -1 }),
+        ]
+        for (name, change) in changes {
+            XCTAssertEqual(
+                error(change)?.hasPrefix("the setting '\(name)' is "), true, "\(name): \(error(change) ?? "")")
+        }
+        XCTAssertEqual(error { $0.keepAlive = .zero }, "the setting 'keepAlive' is 0.0 s: give 5.0 s to 65535.0 s")
+    }
+
+    func testTheBoundsOfTheRangesAreAllowed() {
+        XCTAssertNil(error { ($0.interval, $0.keepAlive, $0.patience) = (.zero, .seconds(5), .milliseconds(1)) })
+        XCTAssertNil(
+            error { ($0.interval, $0.keepAlive, $0.patience) = (.seconds(86_400), .seconds(65_535), .seconds(3600)) })
+        XCTAssertNil(error { ($0.roomCapacity, $0.serverCapacity) = (0, 0) })
     }
 }

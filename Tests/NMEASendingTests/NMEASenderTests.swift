@@ -293,3 +293,153 @@ final class NMEASenderTests: XCTestCase {
         await sender.finish()
     }
 }
+
+/// The bytes that wait for one reader.
+final class CycleQueueTests: XCTestCase {
+    func testAFullQueueLosesTheOldestWholeCycleAndKeepsTheOneThatIsPartlyWritten() {
+        var queue = CycleQueue()
+        queue.append([100, 101, 102])
+        XCTAssertEqual(Array(queue.next()), [100, 101, 102])
+        queue.consume(1)
+        for number in 0..<UInt8(CycleQueue.capacity + 2) { queue.append([number]) }
+        XCTAssertEqual(queue.lost, 2)
+        XCTAssertEqual(Array(queue.next()), [101, 102])
+        queue.consume(2)
+        var left: [UInt8] = []
+        while !queue.isEmpty {
+            left += queue.next()
+            queue.consume(1)
+        }
+        XCTAssertEqual(left, Array(2..<UInt8(CycleQueue.capacity + 2)))
+        XCTAssertEqual(queue.drainLosses(), 2)
+        XCTAssertEqual(queue.lost, 0)
+    }
+
+    func testAnotherReaderDoesNotReceiveTheRestOfACycle() {
+        var queue = CycleQueue()
+        queue.append([1, 2])
+        queue.append([3])
+        _ = queue.next()
+        queue.consume(1)
+        queue.dropRest()
+        queue.dropRest()
+        XCTAssertEqual(queue.lost, 1)
+        XCTAssertEqual(Array(queue.next()), [3])
+    }
+}
+
+/// The addresses of destinations.
+final class NMEADestinationTests: XCTestCase {
+    func testEveryKindOfAddressIsRead() throws {
+        let known: [String: NMEADestination] = [
+            "udp://127.0.0.1:5000": .udp(host: "127.0.0.1", port: 5000), "udp://[::1]:1": .udp(host: "::1", port: 1),
+            "tcp://roof:65535": .tcp(host: "roof", port: 65535),
+            "tcp-listen://0.0.0.0:0": .tcpListener(host: "0.0.0.0", port: 0),
+            "unix-listen:///run/nmea.sock": .unixListener(path: "/run/nmea.sock"),
+            "walk.nmea": .file(path: "walk.nmea"), "/dev/ttyS0": .file(path: "/dev/ttyS0"),
+        ]
+        for (text, destination) in known {
+            XCTAssertEqual(try NMEADestination(text), destination, text)
+            XCTAssertEqual(destination.description, text)
+        }
+    }
+
+    func testAnInvalidAddressIsRefusedWithTheKindsOfAddresses() {
+        for text in [
+            "", "udp://", "udp://host", "udp://host:0", "udp://host:65536", "udp://host:+5", "udp://:5000",
+            "udp://::1:5000", "udp://a b:5000", "udp://host:5000/", "tcp://host:", "http://host:80", "UDP://host:1",
+            "unix-listen://", "unix-listen://" + String(repeating: "x", count: 108), "tcp://host:１",
+        ] {
+            XCTAssertThrowsError(try NMEADestination(text), text) { error in
+                XCTAssertEqual(error as? NMEAError, .invalidAddress(text))
+                XCTAssertTrue("\(error)".contains("udp://HOST:PORT"), "\(error)")
+            }
+        }
+    }
+}
+
+/// One end of a stream socket, or of a FIFO, that a test reads. Its waits have a time limit.
+///
+/// Unchecked, as only one task of a test reads it at a time.
+final class StreamPeer: @unchecked Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The time limit of a wait in milliseconds.
+    static let patience = Int32(Bounded.longest.seconds * 1000)
+
+    private let descriptor: Int32
+    private var rest: [UInt8] = []
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Connects to a port on loopback.
+    ///
+    /// - Parameter room: the bytes that the kernel stores for this reader; nil for its standard.
+    convenience init(port: UInt16, room: Int32? = nil) throws {
+        self.init(descriptor: try TestPort.connect(to: port, room: room))
+    }
+
+    /// Connects to a local socket.
+    convenience init(path: String) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else { throw Failure(description: "no connection to \(path): error \(errno)") }
+        self.init(descriptor: descriptor)
+    }
+
+    /// Returns the next line without its end; nil at the end of the stream.
+    func line() throws -> String? {
+        while true {
+            if let end = rest.firstIndex(of: 10) {
+                let line = String(decoding: rest[..<end].filter { $0 != 13 }, as: UTF8.self)
+                rest.removeFirst(end + 1)
+                return line
+            }
+            var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&watched, 1, Self.patience) == 1 else { throw Failure(description: "no line arrives") }
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { return nil }
+            rest += bytes.prefix(count)
+        }
+    }
+
+    /// The content of a FIFO or a file that another test process writes.
+    static func opening(_ path: String) throws -> StreamPeer {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Failure(description: "\(path): error \(errno)") }
+        return StreamPeer(descriptor: descriptor)
+    }
+}
+
+/// A TCP server on loopback that accepts one connection at a time.
+final class StreamServer: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+
+    /// - Parameter port: the port; 0 for any free one.
+    init(port: UInt16 = 0) throws {
+        (descriptor, self.port) = try TestPort.listen(port: port, backlog: 8, isReusable: true)
+    }
+
+    deinit { close(descriptor) }
+
+    func accept() throws -> StreamPeer {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&watched, 1, StreamPeer.patience) == 1 else {
+            throw StreamPeer.Failure(description: "no client connects")
+        }
+        return StreamPeer(descriptor: Glibc.accept(descriptor, nil, nil))
+    }
+}

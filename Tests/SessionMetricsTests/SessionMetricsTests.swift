@@ -131,3 +131,177 @@ final class SessionMetricsTests: XCTestCase {
         XCTAssertEqual(histogram.sum, 2.000_020_002, accuracy: 1e-12)
     }
 }
+
+final class MetricTextTests: XCTestCase {
+    private let families = [
+        MetricFamily(
+            "app_errors", .counter, help: "Errors \"by\" code\\kind.\nSecond line.",
+            samples: [
+                .init(.number(3), labels: [.init("code", "a\\b\"c\nd"), .init("kind", "ä")]),
+                .init(.number(0.5)),
+            ]),
+        MetricFamily("app_radius_meters", .gauge, unit: .meters, help: "Radius.", samples: [.init(.number(2.25))]),
+        MetricFamily(
+            "app_step_seconds", .histogram, unit: .seconds, help: "Steps.",
+            samples: [.init(.histogram(bounds: [0.001, 1], counts: [2, 0, 1], sum: 3.5), labels: [.init("k", "v")])]),
+        MetricFamily(
+            "app_state", .stateSet, help: "State.",
+            samples: [
+                .init(.number(1), labels: [.init("app_state", "on")]),
+                .init(.number(0), labels: [.init("app_state", "off")]),
+            ]),
+        MetricFamily("app_unknown_ratio", .gauge, unit: .ratio, help: "Unknown."),
+    ]
+
+    func testTheWriterWritesOpenMetrics() {
+        XCTAssertEqual(
+            MetricText.text(of: families),
+            #"""
+            # TYPE app_errors counter
+            # HELP app_errors Errors \"by\" code\\kind.\nSecond line.
+            app_errors_total{code="a\\b\"c\nd",kind="ä"} 3
+            app_errors_total 0.5
+            # TYPE app_radius_meters gauge
+            # UNIT app_radius_meters meters
+            # HELP app_radius_meters Radius.
+            app_radius_meters 2.25
+            # TYPE app_step_seconds histogram
+            # UNIT app_step_seconds seconds
+            # HELP app_step_seconds Steps.
+            app_step_seconds_bucket{k="v",le="0.001"} 2
+            app_step_seconds_bucket{k="v",le="1.0"} 2
+            app_step_seconds_bucket{k="v",le="+Inf"} 3
+            app_step_seconds_sum{k="v"} 3.5
+            app_step_seconds_count{k="v"} 3
+            # TYPE app_state stateset
+            # HELP app_state State.
+            app_state{app_state="on"} 1
+            app_state{app_state="off"} 0
+            # TYPE app_unknown_ratio gauge
+            # UNIT app_unknown_ratio ratio
+            # HELP app_unknown_ratio Unknown.
+            # EOF
+
+            """#)
+    }
+
+    func testTheWriterWritesTheTextFormatOfPrometheus() {
+        let text = MetricText.text(of: families, as: .prometheus)
+        XCTAssertTrue(
+            text.hasPrefix(
+                #"""
+                # TYPE app_errors_total counter
+                # HELP app_errors_total Errors "by" code\\kind.\nSecond line.
+                app_errors_total{code="a\\b\"c\nd",kind="ä"} 3
+
+                """#), text)
+        XCTAssertTrue(text.contains("# TYPE app_state gauge\n"), text)
+        XCTAssertFalse(text.contains("# UNIT"), text)
+        XCTAssertFalse(text.contains("# EOF"), text)
+    }
+
+    func testNumbersThatAreNotFiniteHaveTheirNamesInTheFormat() {
+        let numbers = [Double.nan, .infinity, -.infinity, 1e300, -0.000001, 9_007_199_254_740_992]
+        let family = MetricFamily("a", .gauge, help: "A.", samples: numbers.map { .init(.number($0)) })
+        let lines = MetricText.text(of: [family]).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        XCTAssertEqual(lines, ["a NaN", "a +Inf", "a -Inf", "a 1e+300", "a -1e-06", "a 9007199254740992.0"])
+    }
+}
+
+/// The page of the documentation about metrics, and its examples.
+final class MetricsPageTests: XCTestCase {
+    private func page() throws -> String {
+        let root = URL(filePath: try FixtureFolder("office").path).appending(path: "../..")
+        return try String(
+            contentsOf: root.appending(path: "Sources/IndoorLocalization/IndoorLocalization.docc/Metrics.md"),
+            encoding: .utf8)
+    }
+
+    /// Facts with all values, so that each family has samples.
+    private var facts: SessionFacts {
+        let venue = Venue(
+            id: 1, name: "office", maps: [VenueMap(id: 10, name: "ground", level: 0, width: 4, height: 3)])
+        return SessionFacts(
+            uptime: .seconds(60), state: .localizationRunning(RunningState(venue: venue, mapID: 10)),
+            place: .init(age: .seconds(0.5), radius: 2.5, floorCertainty: 0.9), beacons: .init(known: 3, unknown: 1),
+            consistencyRatio: 1.2, cycleTimes: CycleTimes(), residentMemory: 1 << 26)
+    }
+
+    func testThePageListsEachMetricWithItsTypeAndUnit() throws {
+        let rows = try page().split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.split(separator: "|").prefix(3).map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let families = SessionMetrics.families(of: facts).map { family in
+            let name = family.kind == .counter ? family.name + "_total" : family.name
+            return [
+                "`\(name)`", family.kind == .stateSet ? "state set" : family.kind.rawValue, family.unit?.rawValue ?? "",
+            ]
+        }
+        XCTAssertEqual(rows, families)
+    }
+
+    func testPromtoolAcceptsTheMetrics() throws {
+        XCTAssertTrue(SessionMetrics.families(of: facts).allSatisfy { !$0.samples.isEmpty })
+        let text = SessionMetrics.text(of: facts, as: .prometheus)
+        let result = try Promtool.run(["check", "metrics"], input: text)
+        XCTAssertEqual(result.status, 0, result.output)
+        XCTAssertEqual(result.output, "")
+        // The check rejects what it should.
+        let wrong = text.replacing("# HELP indoorloc_readings_total ", with: "# ")
+        XCTAssertNotEqual(try Promtool.run(["check", "metrics"], input: wrong).status, 0)
+    }
+
+    func testPromtoolAcceptsTheExamplesOfThePage() throws {
+        let blocks = try page().components(separatedBy: "```yaml\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+        XCTAssertEqual(blocks.count, 2)
+        for (block, command) in zip(blocks, ["config", "rules"]) {
+            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appending(path: "indoorloc.yml")
+            try Data(block.utf8).write(to: file)
+            try Data("secret\n".utf8).write(to: folder.appending(path: "indoorloc.token"))
+            let result = try Promtool.run(["check", command, file.path])
+            XCTAssertEqual(result.status, 0, "\(command): \(result.output)")
+        }
+        // A rule about a metric that doesn't exist never fires.
+        let names = Set(
+            SessionMetrics.families(of: facts).map { $0.kind == .counter ? $0.name + "_total" : $0.name })
+        let used = blocks[1].matches(of: #/\b(indoorloc_[a-z_]+?|process_[a-z_]+?)(_bucket)?\b/#).map {
+            String($0.output.1)
+        }
+        XCTAssertFalse(used.isEmpty)
+        for name in used { XCTAssertTrue(names.contains(name), name) }
+    }
+}
+
+/// Debian's `promtool`, which checks metrics and configurations of Prometheus.
+enum Promtool {
+    struct Result {
+        let status: Int32
+        /// Standard output and standard error.
+        let output: String
+    }
+
+    /// Runs the tool with a text on standard input.
+    ///
+    /// - Throws: if the tool isn't installed.
+    static func run(_ arguments: [String], input: String = "") throws -> Result {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/promtool")
+        process.arguments = arguments
+        let (source, sink) = (Pipe(), Pipe())
+        process.standardInput = source
+        process.standardOutput = sink
+        process.standardError = sink
+        try process.run()
+        // The text fits into the pipe's buffer.
+        try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try source.fileHandleForWriting.close()
+        let output = try sink.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Result(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
+    }
+}

@@ -1,3 +1,4 @@
+import IndoorLocalization
 import IndoorLocalizationTesting
 import IndoorVocabulary
 import TagTracking
@@ -109,4 +110,334 @@ final class PartitionWorkerTests: XCTestCase {
             throw Self.error
         }
     }
+}
+
+/// A worker whose lease ends while the outcome of a write is unknown, and is renewed late.
+final class DoubtfulWriteTests: XCTestCase {
+    private struct Counter: PartitionMachine {
+        var count: UInt8 = 0
+        var wakeAt: Instant? { nil }
+
+        mutating func observe(_ reading: TagReading) { count &+= 1 }
+        mutating func advance(to now: Instant) -> [FleetOutput] { [] }
+        func snapshot() -> [UInt8] { [count] }
+    }
+
+    private struct NoSink: FleetOutputSink {
+        func write(_ outputs: [FleetOutput]) async {}
+    }
+
+    /// A clock that goes on by 300 ms for each reading, and is an hour ahead for some readings.
+    private final class SteppingClock: Clock {
+        struct Instant: InstantProtocol {
+            var offset: Duration
+
+            func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+            func duration(to other: Self) -> Duration { other.offset - offset }
+            static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+        }
+
+        private let state = Guarded<(readings: Int, late: Int)>((0, 0))
+
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        var now: Instant {
+            state.withLock { state in
+                state.readings += 1
+                let isLate = state.late > 0
+                if isLate { state.late -= 1 }
+                return Instant(offset: .milliseconds(300) * state.readings + (isLate ? .seconds(3600) : .zero))
+            }
+        }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+
+        func jump(readings: Int) { state.withLock { $0.late = readings } }
+    }
+
+    /// A store whose second write has no answer.
+    private actor Store: SnapshotStore, ReadingLog, ReadingLogReader {
+        private let clock: SteppingClock
+        private let lateReadings: Int
+        private var writes = 0
+        private var sequence: UInt64 = 0
+        private var stored: StoredSnapshot?
+        var gate: LeaseGate?
+
+        init(_ clock: SteppingClock, lateReadings: Int) { (self.clock, self.lateReadings) = (clock, lateReadings) }
+
+        func use(_ gate: LeaseGate) { self.gate = gate }
+
+        func load(partition: Int) -> StoredSnapshot? { stored }
+
+        func store(_ bytes: [UInt8], partition: Int, replacing revision: UInt64?) throws(FleetStoreError) -> UInt64 {
+            guard stored?.revision == revision else { throw .conflict(key: "state") }
+            writes += 1
+            if writes == 2 {
+                clock.jump(readings: lateReadings)
+                throw .unavailable(reason: "a fault of the test")
+            }
+            if writes == 5 { gate?.handOver() }
+            stored = StoredSnapshot(bytes: bytes, revision: UInt64(writes))
+            return UInt64(writes)
+        }
+
+        func append(_ readings: [TagReading]) {}
+
+        func reader(ofPartition partition: Int, after sequence: UInt64) -> any ReadingLogReader { self }
+
+        func next(atMost count: Int, within patience: Duration) -> LogBatch {
+            sequence += 1
+            let now = IndoorVocabulary.Instant(seconds: 1_800_000_000)
+            let reading = TagReading(tag: .name("a"), receiver: "hall", instant: now, rssi: -60)
+            return LogBatch(entries: [LogEntry(sequence: sequence, storedAt: now, reading: reading)])
+        }
+
+        func close() {}
+
+        var state: StoredSnapshot? { stored }
+    }
+
+    func testALeaseThatIsRenewedLateContinuesFromTheStoredState() async throws {
+        var renewed: [Int] = []
+        for lateReadings in 1...8 {
+            let clock = SteppingClock()
+            let session = SessionClock(clock)
+            let gate = LeaseGate(session, validUntil: Instant(seconds: 1800))
+            let store = Store(clock, lateReadings: lateReadings)
+            await store.use(gate)
+            let worker = PartitionWorker(
+                log: store, snapshots: store, sink: NoSink(), name: "a", counters: WorkerCounters(),
+                unixTime: { Instant(seconds: 1_800_000_000) }, report: { _ in },
+                make: { _, snapshot in Counter(count: snapshot?.first ?? 0) })
+            try await Bounded.wait(for: "the end of the work") { await worker.run(partition: 0, gate: gate) }
+            // A lease that ended for the worker, too, isn't taken again here.
+            guard let stored = await store.state, stored.revision > 1 else { continue }
+            renewed.append(lateReadings)
+            let state = try PartitionState(stored.bytes, key: "state")
+            XCTAssertEqual(state.readings, UInt64(try XCTUnwrap(state.snapshot.first)), "\(lateReadings)")
+        }
+        XCTAssertFalse(renewed.isEmpty)
+    }
+}
+
+/// The receivers of a fleet as two workers observe them, each with the evidence of its own tags.
+final class WorkerReceiversTests: XCTestCase {
+    private static let venue = Venue(
+        id: 1, name: "Hall", maps: [VenueMap(id: 1, name: "Floor", level: 0, width: 40, height: 20)],
+        receivers: (0..<4).map { index in
+            VenueReceiver(
+                id: "gateway-\(index)",
+                identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1), major: 0, minor: UInt16(index)), mapID: 1,
+                point: MapPoint(x: 5 + 10 * Double(index), y: 10))
+        })
+
+    private static func instant(_ seconds: Int) -> Instant { Instant(seconds: 1_800_000_000 + Double(seconds)) }
+
+    private let workers = [WorkerReceivers(venue: venue), WorkerReceivers(venue: venue)]
+
+    private func exchange() {
+        let snapshots = workers.map(\.snapshot)
+        workers[0].setOthers([snapshots[1]])
+        workers[1].setOthers([snapshots[0]])
+    }
+
+    /// Runs from one second to another, and returns the events of each worker as `RECEIVER HEALTH`.
+    private func run(_ seconds: Range<Int>, receivers: [Set<Int>]) -> [[String]] {
+        var events: [[String]] = [[], []]
+        for second in seconds where second.isMultiple(of: 5) {
+            for (index, worker) in workers.enumerated() {
+                var evidence = ReceiverEvidence()
+                for receiver in receivers[index] { evidence.addMessage(of: receiver, at: Self.instant(second)) }
+                worker.observe(evidence)
+            }
+            exchange()
+            for (index, worker) in workers.enumerated() {
+                events[index] += worker.advance(to: Self.instant(second)).map { "\($0.receiver) \($0.health)" }
+            }
+        }
+        return events
+    }
+
+    func testBothWorkersReportTheSilenceOfAReceiverThatOneOfThemObserves() {
+        XCTAssertEqual(run(0..<300, receivers: [[0, 1], [2, 3]]), [[], []])
+        let silent = run(300..<900, receivers: [[0, 1], [2]])
+        XCTAssertEqual(silent, [["gateway-3 silent"], ["gateway-3 silent"]])
+        // The other worker observes the receiver when it sends again.
+        let healthy = run(900..<960, receivers: [[0, 1, 3], [2]])
+        XCTAssertEqual(healthy, [["gateway-3 healthy"], ["gateway-3 healthy"]])
+        XCTAssertEqual(workers.map { $0.health(of: "gateway-2") }, [.healthy, .healthy])
+    }
+
+    func testAWorkerWithoutTagsUsesTheOffsetsThatTheOtherOneLearns() {
+        var evidence = ReceiverEvidence()
+        for tag in 1...20 as ClosedRange<UInt64> {
+            for second in 0..<20 {
+                evidence.add(
+                    ReceiverEvidence.Sample(
+                        tag: tag, instant: Self.instant(second), mapID: 1, point: MapPoint(x: 20, y: 10),
+                        isStanding: false,
+                        links: (0..<4).map { receiver in
+                            ReceiverEvidence.Sample.Link(
+                                receiver: receiver, rssi: receiver == 2 ? -76 : -66, count: 4, isHeard: true,
+                                expected: -66, common: -66)
+                        }))
+            }
+        }
+        workers[0].observe(evidence)
+        exchange()
+        for worker in workers { _ = worker.advance(to: Self.instant(25)) }
+        XCTAssertLessThan(workers[0].offsets[2], -5)
+        for (first, second) in zip(workers[0].offsets, workers[1].offsets) {
+            XCTAssertEqual(first, second, accuracy: 0.1)
+        }
+    }
+
+    func testADamagedStateOfAnotherWorkerIsLeftOut() {
+        workers[0].setOthers([[1, 2, 3]])
+        XCTAssertEqual(workers[0].advance(to: Self.instant(0)), [])
+    }
+}
+
+/// The log, the leases and the states of a fleet in memory, with faults by a seeded generator.
+actor MemoryStores: ReadingLog, SnapshotStore, LeaseStore {
+    /// The probabilities of faults of each call.
+    struct Faults: Sendable {
+        /// The call takes no effect, and has no answer.
+        var lostRequest = 0.0
+        /// The call takes effect, but has no answer.
+        var lostAnswer = 0.0
+    }
+
+    private struct Fault: Sendable {
+        var takesEffect: Bool
+    }
+
+    private let partitioning: Partitioning
+    private let timeToLive: Duration
+    private let clock = ContinuousClock()
+    private var generator: SeededGenerator
+    private var faults: Faults
+    private var entries: [LogEntry] = []
+    private var states: [Int: StoredSnapshot] = [:]
+    private var leases: [Int: (lease: LeaseList.Lease, writtenAt: ContinuousClock.Instant)] = [:]
+    private var members: [String: ContinuousClock.Instant] = [:]
+    private var revision: UInt64 = 0
+    /// The number of readings in the states, for waiting.
+    let stored = WatchedState<[Int: UInt64]>([:])
+
+    init(partitioning: Partitioning, timeToLive: Duration, faults: Faults = Faults(), seed: UInt64) {
+        self.partitioning = partitioning
+        self.timeToLive = timeToLive
+        self.faults = faults
+        generator = SeededGenerator(seed: seed)
+    }
+
+    private func fault() -> Fault? {
+        let luck = generator.uniform()
+        if luck < faults.lostRequest { return Fault(takesEffect: false) }
+        return luck < faults.lostRequest + faults.lostAnswer ? Fault(takesEffect: true) : nil
+    }
+
+    /// Performs a call with its faults.
+    private func call<Value>(
+        _ body: () throws(FleetStoreError) -> Value
+    ) throws(FleetStoreError) -> Value {
+        guard let fault = fault() else { return try body() }
+        if fault.takesEffect { _ = try? body() }
+        throw .unavailable(reason: "a fault of the test")
+    }
+
+    /// The states of all partitions.
+    var allStates: [Int: StoredSnapshot] { states }
+
+    // MARK: Log
+
+    func append(_ readings: [TagReading]) throws(FleetStoreError) {
+        for reading in readings {
+            entries.append(
+                LogEntry(sequence: UInt64(entries.count + 1), storedAt: reading.instant, reading: reading))
+        }
+    }
+
+    func reader(ofPartition partition: Int, after sequence: UInt64) throws(FleetStoreError) -> any ReadingLogReader {
+        try call { () throws(FleetStoreError) in MemoryReader(self, partition, after: sequence) }
+    }
+
+    fileprivate func entries(
+        of partition: Int, after sequence: UInt64, atMost count: Int
+    ) throws(FleetStoreError) -> LogBatch {
+        try call { () throws(FleetStoreError) in
+            let rest = entries.filter {
+                $0.sequence > sequence && partitioning.partition(of: $0.reading.tag) == partition
+            }
+            return LogBatch(entries: Array(rest.prefix(count)), pending: UInt64(max(0, rest.count - count)))
+        }
+    }
+
+    // MARK: States
+
+    func load(partition: Int) throws(FleetStoreError) -> StoredSnapshot? {
+        try call { () throws(FleetStoreError) in states[partition] }
+    }
+
+    func store(_ bytes: [UInt8], partition: Int, replacing replaced: UInt64?) throws(FleetStoreError) -> UInt64 {
+        try call { () throws(FleetStoreError) in
+            guard states[partition]?.revision == replaced else { throw .conflict(key: "partition \(partition)") }
+            revision += 1
+            states[partition] = StoredSnapshot(bytes: bytes, revision: revision)
+            let readings = try PartitionState(bytes, key: "state").readings
+            stored.update { $0[partition] = readings }
+            return revision
+        }
+    }
+
+    // MARK: Leases
+
+    func list(_ group: LeaseGroup) throws(FleetStoreError) -> LeaseList {
+        try call { () throws(FleetStoreError) in
+            let oldest = clock.now - timeToLive
+            return LeaseList(
+                leases: leases.filter { $0.value.writtenAt > oldest }.mapValues(\.lease),
+                members: Set(members.filter { $0.value > oldest }.keys))
+        }
+    }
+
+    func write(
+        lease index: Int, of group: LeaseGroup, owner: String, replacing replaced: UInt64?
+    ) throws(FleetStoreError) -> UInt64 {
+        try call { () throws(FleetStoreError) in
+            let current = leases[index].flatMap { $0.writtenAt > clock.now - timeToLive ? $0.lease : nil }
+            guard current?.revision == replaced else { throw .conflict(key: "lease \(index)") }
+            revision += 1
+            leases[index] = (LeaseList.Lease(owner: owner, revision: revision), clock.now)
+            return revision
+        }
+    }
+
+    func announce(_ member: String, of group: LeaseGroup, isPresent: Bool) throws(FleetStoreError) {
+        try call { () throws(FleetStoreError) in members[member] = isPresent ? clock.now : nil }
+    }
+}
+
+/// A reader of the log in memory.
+private actor MemoryReader: ReadingLogReader {
+    private let stores: MemoryStores
+    private let partition: Int
+    private var sequence: UInt64
+
+    init(_ stores: MemoryStores, _ partition: Int, after sequence: UInt64) {
+        self.stores = stores
+        self.partition = partition
+        self.sequence = sequence
+    }
+
+    func next(atMost count: Int, within patience: Duration) async throws(FleetStoreError) -> LogBatch {
+        let batch = try await stores.entries(of: partition, after: sequence, atMost: count)
+        sequence = batch.entries.last?.sequence ?? sequence
+        if batch.entries.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+        return batch
+    }
+
+    func close() {}
 }

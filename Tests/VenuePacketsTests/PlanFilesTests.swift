@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
 import VenuePackets
@@ -104,5 +105,91 @@ final class PlanFilesTests: XCTestCase {
         XCTAssertThrowsError(
             try PlanFiles().image(
                 of: VenueMap(id: 1, name: "", level: 0, width: 1, height: 1, imagePath: "/nowhere.png")))
+    }
+}
+
+/// An image of a plan above the limit: a sparse file, which needs no disk space.
+final class PlanSizeTests: XCTestCase {
+    private static let size = 536_870_913
+
+    /// Returns a packet's folder with a plan that is one byte too long.
+    private func packet() throws -> String {
+        let folder = try temporaryFolder()
+        let map = VenueMap(id: 1, name: "G", level: 0, width: 10, height: 10, imagePath: "ground.png")
+        try VenuePacketWriter().write(Venue(id: 1, name: "Long", maps: [map]), toFolder: folder)
+        try Data([0x89, 0x50, 0x4E, 0x47]).write(to: URL(filePath: folder + "/ground.png"))
+        XCTAssertEqual(truncate(folder + "/ground.png", off_t(Self.size)), 0)
+        return folder
+    }
+
+    private func assertRefused(_ words: String, line: UInt = #line, _ body: () throws -> Void) {
+        XCTAssertThrowsError(try body(), line: line) { error in
+            XCTAssertTrue("\(error)".contains("has \(Self.size) bytes, \(words)"), "\(error)", line: line)
+        }
+    }
+
+    func testAPlanAboveTheLimitIsNotRead() async throws {
+        let folder = try packet()
+        let packet = try VenuePacketReader().read(folder)
+        let map = try XCTUnwrap(packet.venue.maps.first)
+        let limit = "more than the limit of 536870912 bytes"
+        assertRefused(limit) { _ = try PlanFiles(packet).image(of: map) }
+        assertRefused(limit) {
+            let scale = try PlanScale(from: PixelPoint(x: 0, y: 0), to: PixelPoint(x: 10, y: 0), meters: 1)
+            _ = try PlanDrawing(readingImage: folder + "/ground.png", scale: scale)
+        }
+        do {
+            _ = try await LocalImageReader().image(at: folder + "/ground.png") { _ in }
+            XCTFail("the image was read")
+        } catch {
+            XCTAssertTrue("\(error)".contains("has \(Self.size) bytes, more than a plan image may have"), "\(error)")
+        }
+    }
+
+    func testAPlanAboveTheLimitIsNotCopiedOrPacked() throws {
+        let folder = try packet()
+        let target = try temporaryFolder()
+        let packet = try VenuePacketReader().read(folder)
+        assertRefused("more than a plan image may have") {
+            try packet.copyPlans(of: packet.venue, toFolder: target)
+        }
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: target), [])
+        assertRefused("more than the limit of 536870912 bytes") {
+            try VenuePacketWriter().pack(folder: folder, toZip: target + "/packet.zip")
+        }
+    }
+}
+
+/// The images of floor plans, read from this machine.
+final class LocalImageReaderTests: XCTestCase {
+    private func plan(_ path: String?) -> FloorPlan {
+        FloorPlan(
+            venueID: 1, map: VenueMap(id: 10, name: "ground", level: 0, width: 40, height: 30, imagePath: path))
+    }
+
+    func testAnImageIsReadPieceByPieceWithProgress() async throws {
+        let folder = try temporaryFolder()
+        let image = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try Data(image).write(to: URL(filePath: folder + "/ground.png"))
+        let fetch = plan(folder + "/ground.png").fetchImage(with: LocalImageReader())
+        let progress = fetch.progress
+        let bytes = try await fetch.value
+        XCTAssertEqual(bytes, image)
+        var fractions: [Double] = []
+        for await fraction in progress { fractions.append(fraction) }
+        XCTAssertEqual(fractions.last, 1)
+        XCTAssertEqual(fractions, fractions.sorted())
+    }
+
+    func testTheErrorOfAMissingImageNamesIt() async throws {
+        let folder = try temporaryFolder()
+        let fetch = plan(folder + "/none.png").fetchImage(with: LocalImageReader())
+        do {
+            _ = try await fetch.value
+            XCTFail("there is no such file")
+        } catch {
+            guard case .failed(let failure) = error else { return XCTFail("\(error)") }
+            XCTAssertTrue(failure.message.contains("none.png"), failure.message)
+        }
     }
 }

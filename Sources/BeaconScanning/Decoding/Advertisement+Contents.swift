@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The contents of an advertisement from a beacon or another device.
 ///
@@ -124,5 +125,119 @@ extension Advertisement {
 
     private static func bytes(_ payload: Span<UInt8>, from offset: Int) -> [UInt8] {
         (offset..<payload.count).map { payload[$0] }
+    }
+}
+
+/// One AD structure of advertising data: its type, and the place of its payload.
+///
+/// Source: Bluetooth Core Specification 5.4, Vol 3 Part C, 11.
+package struct AdvertisingStructure: Hashable, Sendable {
+    /// The assigned number of the AD type, such as 0xFF for manufacturer specific data.
+    package var type: UInt8
+    /// The offsets of the payload, without length and type, within the advertising data.
+    package var payload: Range<Int>
+
+    /// Types that beacons use. Source: Bluetooth SIG, Assigned Numbers, 2.3.
+    package enum KnownType: Sendable {
+        /// Flags.
+        package static let flags: UInt8 = 0x01
+        /// Complete list of 16-bit service UUIDs.
+        package static let serviceUUIDs: UInt8 = 0x03
+        /// The beginning of the device's name.
+        package static let shortenedName: UInt8 = 0x08
+        /// The device's name.
+        package static let completeName: UInt8 = 0x09
+        /// Service data of a 16-bit service UUID, which comes first, low byte first.
+        package static let serviceData: UInt8 = 0x16
+        /// Manufacturer specific data; the company's number comes first, low byte first.
+        package static let manufacturerData: UInt8 = 0xFF
+    }
+}
+
+/// An iterator over the AD structures of advertising data, without copying.
+///
+/// Pass the data to each call, because a span cannot be stored.
+package struct AdvertisingStructureIterator: Sendable {
+    private var offset = 0
+
+    /// Creates an iterator before the first structure.
+    package init() {}
+
+    /// Returns the next structure; nil at the end of the data, or at a length of zero, which ends the significant part.
+    ///
+    /// - Throws: `.truncatedStructure` if the structure ends beyond the data.
+    package mutating func next(in data: Span<UInt8>) throws(AdvertisementError) -> AdvertisingStructure? {
+        guard offset < data.count, data[offset] != 0 else { return nil }
+        let length = Int(data[offset])
+        let available = data.count - offset - 1
+        guard length <= available else {
+            throw .truncatedStructure(offset: offset, expected: length, found: available)
+        }
+        let structure = AdvertisingStructure(type: data[offset + 1], payload: (offset + 2)..<(offset + 1 + length))
+        offset += 1 + length
+        return structure
+    }
+}
+
+/// The UUID of a Bluetooth service: 128 bits, or a short form of 16 or 32 bits.
+///
+/// Source: Bluetooth Core Specification 5.4, Vol 3, Part B, 2.5.1.
+public struct ServiceUUID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The 128 bits.
+    public var uuid: BeaconUUID
+
+    /// The base UUID, whose first 32 bits a short UUID replaces.
+    private static let base = BeaconUUID(high: 0x0000_0000_0000_1000, low: 0x8000_0080_5F9B_34FB)
+
+    /// Creates a UUID of 128 bits.
+    public init(_ uuid: BeaconUUID) { self.uuid = uuid }
+
+    /// Creates a UUID from its short form of 16 or 32 bits.
+    public init(short: UInt32) {
+        uuid = BeaconUUID(high: UInt64(short) << 32 | Self.base.high, low: Self.base.low)
+    }
+
+    /// The short form; nil if there is none.
+    public var short: UInt32? {
+        guard uuid.low == Self.base.low, uuid.high & 0xFFFF_FFFF == Self.base.high else { return nil }
+        return UInt32(truncatingIfNeeded: uuid.high >> 32)
+    }
+
+    /// The short form as four or eight upper-case hexadecimal digits, otherwise all digits with dashes.
+    public var description: String {
+        guard let short else { return uuid.description }
+        return HexDigits.text(short, short > 0xFFFF ? 8 : 4, uppercase: true)
+    }
+
+    /// Whether the short form has 2 bytes.
+    var isShort: Bool { short.map { $0 <= 0xFFFF } ?? false }
+
+    /// The 2 bytes of the short form, otherwise all 16 bytes; the most significant byte first.
+    var bigEndianBytes: [UInt8] {
+        guard let short, short <= 0xFFFF else {
+            return [uuid.high, uuid.low].flatMap { half in
+                (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * $0)) }
+            }
+        }
+        return [UInt8(short >> 8), UInt8(short & 0xFF)]
+    }
+
+    public static func < (left: ServiceUUID, right: ServiceUUID) -> Bool { left.uuid < right.uuid }
+}
+
+/// The reason why advertising data are malformed. Well-formed data without a beacon are not an error.
+public enum AdvertisementError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The length of an AD structure exceeds the data; `offset` is the position of the structure's length byte.
+    case truncatedStructure(offset: Int, expected: Int, found: Int)
+    /// The payload of a beacon frame doesn't have the length in bytes that its format requires.
+    case wrongLength(BeaconFrame.Format, expected: Int, found: Int)
+
+    public var description: String {
+        switch self {
+        case .truncatedStructure(let offset, let expected, let found):
+            "AD structure at byte \(offset) needs \(expected) bytes, \(found) are there: the data were cut off."
+        case .wrongLength(let format, let expected, let found):
+            "\(format.rawValue) frame has \(found) bytes, not \(expected): check what the beacon sends."
+        }
     }
 }

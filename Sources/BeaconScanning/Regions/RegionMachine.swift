@@ -183,3 +183,124 @@ package struct RegionMachine: Hashable, Sendable {
         return directives
     }
 }
+
+/// The conditions for entering and leaving a region, and the rate of ranging its beacons.
+public struct RegionSettings: Hashable, Sendable {
+    /// The time of listening without any of a region's beacons after which the device leaves the region; above 0 s, at
+    /// most a day.
+    ///
+    /// The time between two passes is not included. If a beacon advertises once per second and half of its
+    /// advertisements are received, a silence of 10 s occurs about forty times a day, but a silence of 30 s, the
+    /// timeout of phones, once in seventy years.
+    public var exitTimeout = Duration.seconds(30)
+    /// The minimum smoothed RSSI in dBm at which the device enters a region; in [-127, 0].
+    public var enterRSSI = -127.0
+    /// The minimum smoothed RSSI in dBm of a beacon while the device stays in a region; in [-127, `enterRSSI`].
+    ///
+    /// With a value about 6 dB below `enterRSSI`, a device at the border doesn't enter and leave repeatedly.
+    public var exitRSSI = -127.0
+    /// The time between two rangings of the beacons of a region, from 100 ms to a day.
+    public var rangingInterval = Duration.seconds(1)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+
+    /// The values that are out of range; empty if all are valid.
+    public var problems: [String] { Self.list.problems(in: self, prefix: "regions.") }
+}
+
+extension RegionSettings {
+    /// The list of the settings of regions.
+    package static let list: [Setting<RegionSettings>] = [
+        .duration(
+            "exitTimeout", \.exitTimeout, above: .zero,
+            "The device leaves a region after this time of listening without any of its beacons."),
+        .number(
+            "enterRSSI", \.enterRSSI, in: -127...0, unit: "dBm",
+            "The device enters a region at this smoothed RSSI or above."),
+        .number(
+            "exitRSSI", \.exitRSSI, in: -127...0, unit: "dBm",
+            "The device stays in a region while a beacon has this smoothed RSSI or above; at most `enterRSSI`.",
+            beside: { -127...max(-127, $0.enterRSSI) }),
+        .duration(
+            "rangingInterval", \.rangingInterval, from: .milliseconds(100), better: .smaller,
+            "The time between two rangings of the beacons of a region."),
+    ]
+}
+
+/// The reason why a region cannot be tracked.
+public enum RegionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The text is not a UUID.
+    case malformedUUID(String)
+
+    public var description: String {
+        switch self {
+        case .malformedUUID(let text):
+            "\"\(text)\" is not a UUID: give 32 hexadecimal digits, with dashes after digits 8, 12, 16 and 20 or with none."
+        }
+    }
+}
+
+/// The entry into a tracked region, or the exit from it.
+public struct RegionEvent: Hashable, Sendable {
+    /// The kinds of events.
+    public enum Kind: String, Hashable, Sendable {
+        /// The radio received the first of the region's beacons.
+        case enter
+        /// The radio no longer receives any of the region's beacons.
+        case exit
+    }
+
+    /// When it happened; for an exit, the end of the exit timeout.
+    public var instant: Instant
+    /// The name of the tracked region.
+    public var regionID: String
+    /// The kind of the event.
+    public var kind: Kind
+
+    /// Creates an event.
+    package init(instant: Instant, regionID: String, kind: Kind) {
+        self.instant = instant
+        self.regionID = regionID
+        self.kind = kind
+    }
+}
+
+/// The ranges to the beacons of a region that the radio received since the previous ranging.
+public struct RegionRanging: Hashable, Sendable {
+    /// The time of the ranging.
+    public var instant: Instant
+    /// The name of the tracked region.
+    public var regionID: String
+    /// One range for each received beacon, ordered by beacon.
+    public var ranges: [RangeEstimate]
+
+    /// Creates a ranging.
+    package init(instant: Instant, regionID: String, ranges: [RangeEstimate]) {
+        self.instant = instant
+        self.regionID = regionID
+        self.ranges = ranges
+    }
+}
+
+/// The state of region tracking in a scanner.
+public struct TrackingState: Hashable, Sendable {
+    /// Whether the scanner monitors regions: it is started, tracking is not paused, and there is a region.
+    public var isMonitoring: Bool
+    /// Whether the scanner ranges beacons: it monitors regions, and the device is in one.
+    public var isRanging: Bool
+    /// The names of the regions that the device is in, in the order in which they were tracked.
+    public var insideRegions: [String]
+
+    /// Whether tracking is paused: the scanner stores the regions, and emits no events for them until tracking is
+    /// resumed.
+    public var isPaused: Bool
+
+    /// Creates a state.
+    package init(isMonitoring: Bool, isRanging: Bool, insideRegions: [String], isPaused: Bool = false) {
+        self.isMonitoring = isMonitoring
+        self.isRanging = isRanging
+        self.insideRegions = insideRegions
+        self.isPaused = isPaused
+    }
+}

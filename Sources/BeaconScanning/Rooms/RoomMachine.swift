@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// The state machine of rooms: from the rangings of regions, it determines which of their trained rooms the device is
 /// in.
 ///
@@ -91,5 +93,145 @@ package struct RoomMachine: Sendable {
                 instant: event.instant, regionID: event.regionID, room: room, kind: .exit,
                 probability: region.latest?.probability(of: room) ?? 0)
         ]
+    }
+}
+
+/// The rule for accepting a room change.
+public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
+    /// A change is accepted immediately.
+    case immediate
+    /// A change is accepted after several consecutive estimates of the new room.
+    case inARow
+    /// A change is accepted when the new room is the most frequent one in the latest estimates.
+    case bestOf
+}
+
+/// Settings for room changes.
+///
+/// The first room is always reported immediately.
+public struct RoomSettings: Hashable, Sendable {
+    /// When a room change is accepted: immediately, after several equal consecutive estimates, or for the most frequent
+    /// room.
+    ///
+    /// The default is `immediate`, because ``AdaptiveClassifier`` detects changes itself. Use `inARow` or `bestOf` for
+    /// a classifier that evaluates each scan independently.
+    public var changeRule = RoomChangeRule.immediate
+    /// The number of estimates that the rule considers, from 1 to 100; no effect with `immediate`.
+    public var changeCount = 3
+
+    /// Creates the settings with their defaults.
+    public init() {}
+
+    /// Creates the settings with a rule.
+    public init(changeRule: RoomChangeRule, changeCount: Int = 3) {
+        self.changeRule = changeRule
+        self.changeCount = changeCount
+    }
+
+    /// The values that are out of range; empty if all are valid.
+    public var problems: [String] { Self.list.problems(in: self, prefix: "rooms.") }
+}
+
+extension RoomSettings {
+    /// The list of the settings of room changes.
+    package static let list: [Setting<RoomSettings>] = [
+        .choice(
+            "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
+            "When a room change is accepted: immediately, after several equal estimates, or for the most frequent room."
+        ),
+        .wholeNumber(
+            "changeCount", \.changeCount, in: 1...100, better: .greater,
+            "The number of estimates that the rule considers; no effect with `immediate`."),
+    ]
+}
+
+/// The entry into a trained room, the exit from it, or an update of the current room.
+public struct RoomEvent: Hashable, Sendable {
+    /// The kinds of events.
+    public enum Kind: String, Hashable, Sendable {
+        /// The device has entered the room.
+        case enter
+        /// The device has left the room.
+        case exit
+        /// The device is in the room; emitted with each valid estimate.
+        case current
+    }
+
+    /// When it happened.
+    public var instant: Instant
+    /// The name of the tracked region that the room belongs to.
+    public var regionID: String
+    /// The room's name.
+    public var room: String
+    /// The kind of the event.
+    public var kind: Kind
+    /// The probability that the device is in the room, from the latest estimate; in [0, 1].
+    public var probability: Double
+
+    /// Creates an event.
+    package init(instant: Instant, regionID: String, room: String, kind: Kind, probability: Double) {
+        self.instant = instant
+        self.regionID = regionID
+        self.room = room
+        self.kind = kind
+        self.probability = probability
+    }
+}
+
+/// A filter that keeps a room until a rule confirms the change to another room.
+package struct RoomChangeFilter: Hashable, Sendable {
+    /// The place of the device among the trained rooms.
+    package enum State: Hashable, Sendable {
+        /// There is no estimate yet.
+        case unknown
+        /// The device is in none of the trained rooms.
+        case noRoom
+        /// The device is in a trained room.
+        case room(String)
+
+        /// Creates the state of an estimate's most probable room; nil for none of the trained rooms.
+        init(_ room: String?) { self = room.map(State.room) ?? .noRoom }
+
+        /// The room's name; nil if the device is in none, or the room is unknown.
+        package var room: String? {
+            switch self {
+            case .unknown, .noRoom: nil
+            case .room(let name): name
+            }
+        }
+    }
+
+    private let settings: RoomSettings
+    /// The confirmed state.
+    package private(set) var settled = State.unknown
+    /// The states of the latest estimates, the latest at the end.
+    private var history: [State] = []
+
+    /// Creates a filter without estimates.
+    package init(_ settings: RoomSettings) { self.settings = settings }
+
+    /// Handles the room of an estimate and returns the confirmed room; both are nil for none of the trained rooms.
+    package mutating func observe(_ room: String?) -> String? {
+        let latest = State(room)
+        history.append(latest)
+        if history.count > max(1, settings.changeCount) { history.removeFirst() }
+        settled = settled == .unknown ? latest : believed(after: settled, latest)
+        return settled.room
+    }
+
+    private func believed(after present: State, _ latest: State) -> State {
+        switch settings.changeRule {
+        case .immediate:
+            return latest
+        case .inARow:
+            return history.count >= settings.changeCount && history.allSatisfy { $0 == latest } ? latest : present
+        case .bestOf:
+            var counts: [State: Int] = [:]
+            for state in history { counts[state, default: 0] += 1 }
+            let most = counts.values.max() ?? 0
+            // Among equally frequent states, keep the current one if it is among them; otherwise use the latest.
+            if counts[present] == most { return present }
+            return history.last { counts[$0] == most } ?? present
+        }
     }
 }

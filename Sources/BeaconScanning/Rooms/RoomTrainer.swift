@@ -69,3 +69,92 @@ package struct RoomTrainer: Sendable {
     /// Ends the training and discards its samples.
     package mutating func abort() { recorder.abort() }
 }
+
+/// A recorder of the fingerprint of one room.
+///
+///     var recorder = TrainingRecorder()
+///     recorder.start(at: scan.instant, unixTime: 1_700_000_000)
+///     recorder.observe(scan)
+///     let kitchen = recorder.finish()
+///
+/// The recorder is a value that reads no clock: the caller passes the scans, about one per second.
+public struct TrainingRecorder: Hashable, Sendable {
+    /// The states of a recorder.
+    public enum State: String, Hashable, Sendable {
+        /// The recorder was not started, was aborted, or has finished.
+        case idle
+        /// The recorder records samples.
+        case recording
+        /// The recorder ignores scans until it is resumed.
+        case paused
+    }
+
+    /// The state of the recorder.
+    public private(set) var state = State.idle
+    private var samples: [RoomFingerprint.Sample] = []
+    private var startedAt = Instant.zero
+    private var unixTime = 0.0
+    private var placement = RoomFingerprint.Placement.hand
+
+    /// Creates an idle recorder.
+    public init() {}
+
+    /// The number of samples since the start.
+    public var sampleCount: Int { samples.count }
+
+    /// The fingerprint so far; use its coverage and quality to decide when it is sufficient.
+    public var fingerprint: RoomFingerprint { RoomFingerprint(samples: samples) }
+
+    /// Begins a new fingerprint; discards the samples of an unfinished one.
+    ///
+    /// - Parameters:
+    ///   - instant: the current instant on the timeline of the scans.
+    ///   - unixTime: the same time in seconds since 1970 (UTC).
+    ///   - placement: the place where a person carries the device during the recording.
+    public mutating func start(
+        at instant: Instant, unixTime: Double, placement: RoomFingerprint.Placement = .hand
+    ) {
+        samples = []
+        self.placement = placement
+        startedAt = instant
+        self.unixTime = unixTime
+        state = .recording
+    }
+
+    /// Ignores scans until `resume()`, for example during a phone call.
+    public mutating func pause() { if state == .recording { state = .paused } }
+
+    /// Ends a pause.
+    public mutating func resume() { if state == .paused { state = .recording } }
+
+    /// Discards the samples and becomes idle.
+    public mutating func abort() {
+        samples = []
+        state = .idle
+    }
+
+    /// Adds a scan as a sample, in whole dBm as the format requires; ignores a scan without beacons.
+    public mutating func observe(_ scan: RoomScan) {
+        observe(scan, unixTime: unixTime + startedAt.duration(to: scan.instant).seconds)
+    }
+
+    /// Adds a scan with its wall-clock time, in seconds since 1970 (UTC).
+    ///
+    /// - Returns: whether the scan is a sample.
+    @discardableResult mutating func observe(_ scan: RoomScan, unixTime: Double) -> Bool {
+        guard state == .recording, !scan.rssi.isEmpty else { return false }
+        samples.append(
+            RoomFingerprint.Sample(
+                timestamp: unixTime, rssi: scan.rssi.mapValues { $0.rounded() }, placement: placement))
+        return true
+    }
+
+    /// Ends the recording and becomes idle.
+    ///
+    /// - Returns: the fingerprint, which can be without samples; nil if the recorder was not started or was aborted.
+    public mutating func finish() -> RoomFingerprint? {
+        guard state != .idle else { return nil }
+        defer { abort() }
+        return fingerprint
+    }
+}

@@ -283,3 +283,120 @@ extension ActivityCounts {
         }
     }
 }
+
+/// A scanner's settings, with their defaults.
+///
+/// By default, a scanner listens all the time. A ``DutyCycle`` saves power but delays events, because the scanner
+/// measures silence only while the radio listens. With passes of 10 s in every 100 s and an exit timeout of 30 s, the
+/// device leaves a region 210 s after its last beacon, and enters it up to 90 s after its first beacon. In a
+/// ``SettingsStack``, the default duty cycle is 10 s of every 100 s; `ScanSchedule(stack)` uses it only if a source of
+/// the settings has one, and is continuous otherwise.
+public struct ScannerSettings: Hashable, Sendable {
+    /// The duty cycle of the radio; by default, the radio scans all the time.
+    public var dutyCycle = DutyCycle.continuous
+    /// The scan timing within a pass; nil for the default of the source.
+    ///
+    /// Only a `TimedScanSource` uses it.
+    public var timing: ScanTiming?
+    /// The RSSI in dBm below which the scanner ignores sightings, in [-127, 0].
+    public var rssiThreshold = -127.0
+    /// The settings of regions.
+    public var regions = RegionSettings()
+    /// The settings of room changes.
+    public var rooms = RoomSettings()
+    /// The settings of ranging.
+    public var ranging = Ranger.Settings()
+    /// The pause before a failed scan starts again, above 0 s; it doubles with each failure, up to a minute.
+    package var retryPause = Duration.seconds(2)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+
+    /// Creates the settings with a duty cycle.
+    public init(dutyCycle: DutyCycle) { self.dutyCycle = dutyCycle }
+
+    /// Creates the settings with duty cycle and timing of a power mode.
+    public init(powerMode: PowerMode) {
+        dutyCycle = powerMode.dutyCycle
+        timing = powerMode.timing
+    }
+
+    /// The values that are out of range, each with its key, allowed range and value; empty if all are valid.
+    ///
+    /// A scanner with invalid settings reports a critical error when it is started, and does not scan.
+    public var problems: [String] { Self.list.problems(in: self) }
+
+    /// The error of a scanner with these settings; nil if they are valid.
+    var error: LocalizationError? { LocalizationError(settingsProblems: problems) }
+}
+
+extension ScannerSettings {
+    /// The list of the settings of a scanner.
+    package static let list: [Setting<ScannerSettings>] = {
+        var list: [Setting<ScannerSettings>] = DutyCycle.list.map { $0.within("dutyCycle", \.dutyCycle, .venue) }
+        list += ScanTiming.list.map { $0.within("timing", optional: \.timing, standard: .whole) }
+        list.append(thresholdSetting)
+        list += RegionSettings.list.map { $0.within("regions", \.regions) }
+        list += RoomSettings.list.map { $0.within("rooms", \.rooms) }
+        list += Ranger.Settings.list.map { $0.within("ranging", \.ranging) }
+        list.append(retrySetting)
+        return list
+    }()
+
+    private static let thresholdSetting = Setting<ScannerSettings>.number(
+        "rssiThreshold", \.rssiThreshold, in: -127...0, unit: "dBm", better: .smaller,
+        "The scanner ignores sightings below this RSSI.")
+    private static let retrySetting = Setting<ScannerSettings>.duration(
+        "retryPause", \.retryPause, above: .zero,
+        "The pause before a failed scan starts again; it doubles with each failure, up to a minute."
+    ).expert(.estimate)
+}
+
+/// An event of a scanner: the beginning or the end of a pass, or a reception.
+///
+///     for await event in scanner.events {
+///         switch event.content {
+///         case .scan(let scan): print(scan.kind)
+///         case .advertisement(let advertisement): print(advertisement.address)
+///         case .beacon(let record): print(record.beacon, record.rssi)
+///         }
+///     }
+public struct ScannerEvent: Hashable, Sendable {
+    /// The content of an event.
+    public enum Content: Hashable, Sendable {
+        /// A pass began or ended.
+        case scan(ScanEvent)
+        /// The radio received an advertisement from a beacon or another device; only if the source delivers
+        /// advertisements.
+        case advertisement(Advertisement)
+        /// The radio received a beacon. If the source delivers advertisements, this event directly follows the beacon's
+        /// advertisement.
+        case beacon(BeaconRecord)
+    }
+
+    /// The content of the event.
+    public var content: Content
+    /// When it happened, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
+    public var unixTime: UnixTime?
+
+    /// Creates an event.
+    package init(content: Content, unixTime: UnixTime? = nil) {
+        self.content = content
+        self.unixTime = unixTime
+    }
+
+    /// When it happened, on the timeline of the source; nil for a pass that began before the first reading.
+    public var instant: Instant? {
+        switch content {
+        case .scan(let event): event.instant
+        case .advertisement(let advertisement): advertisement.instant
+        case .beacon(let record): record.instant
+        }
+    }
+
+    /// Creates an event with the wall-clock time of its instant, or with the current time if it has no instant.
+    init(_ content: Content, by clock: WallClock?) {
+        self.init(content: content)
+        unixTime = clock.flatMap { clock in instant.map(clock.unixTime) ?? clock.measuredAt }
+    }
+}

@@ -169,3 +169,120 @@ package struct BlueZScanMemory: Hashable, Sendable {
         hasSeenPower = false
     }
 }
+
+/// The settings of a scan through the Bluetooth service.
+package struct BlueZScanSettings: Hashable, Sendable {
+    /// The choice of the adapter that scans.
+    package var adapter: AdapterChoice
+    /// The readings to deliver.
+    package var content: ScanContent
+    /// Whether the scan asks the service to report unchanged data too.
+    package var wantsDuplicates = true
+    /// Whether the scan uses discovery, which scans actively and with pauses.
+    package var usesDiscovery = true
+    /// Whether the scan registers an advertisement monitor, which scans passively, if the service supports it.
+    package var usesMonitor = true
+
+    /// Whether the scan restarts discovery every second if the controller filters duplicates.
+    package var renewsDiscovery = true
+    /// A text that the first event of a stream adds to its own detail.
+    package var initialDetail: String?
+
+    /// The time limit for listing the objects, which may start the service, and for powering an adapter on.
+    package static let longTimeout = Duration.seconds(30)
+    /// The time limit for other answers. If two programs start discovery at the same time, the service answers only
+    /// one.
+    package static let timeout = Duration.seconds(5)
+    /// The time limit for an answer at the end of the scan.
+    package static let timeoutAtEnd = Duration.seconds(2)
+    /// How long after listing its objects the service may add an adapter before the scan reports it as unplugged.
+    package static let adapterTimeout = Duration.seconds(2)
+    /// How long a discovery may deliver no report before the scan restarts it, in case the controller or the service
+    /// hangs.
+    package static let longestSilence = Duration.seconds(60)
+    /// The pause after the first failure. It doubles after each further failure.
+    package static let firstPause = Duration.seconds(1)
+    /// The longest pause.
+    package static let longestPause = Duration.seconds(30)
+
+    /// Creates settings with every option on, which gives the most reports.
+    package init(adapter: AdapterChoice, content: ScanContent) {
+        self.adapter = adapter
+        self.content = content
+    }
+
+    /// Returns the pause after a number of consecutive failures.
+    package static func pause(failures: Int) -> Duration {
+        min(firstPause * (1 << min(max(failures - 1, 0), 10)), longestPause)
+    }
+}
+
+extension BlueZCall {
+    /// The time limit for the answer while the scan runs.
+    var timeout: Duration {
+        switch self {
+        case .listObjects, .setPower: BlueZScanSettings.longTimeout
+        case .registerMonitor, .unregisterMonitor, .setFilter, .startDiscovery, .stopDiscovery:
+            BlueZScanSettings.timeout
+        }
+    }
+}
+
+/// A detector of whether a controller reports a device repeatedly, or only once in each scan.
+///
+/// During discovery by bluetoothd, the kernel enables the controller's duplicate filter. A controller that filters
+/// reports a device once, and again only in the next scan, which the kernel starts every 10.24 s. In this case,
+/// restarting discovery more often gives more reports. With an advertisement monitor, the kernel asks for duplicates,
+/// so the detector isn't needed.
+package struct DuplicateFilterDetector: Hashable, Sendable {
+    /// The behavior of the controller.
+    package enum Verdict: Hashable, Sendable {
+        case undecided
+        /// The controller reports a device repeatedly within a scan.
+        case repeats
+        /// The controller reports a device once in a scan.
+        case filters
+    }
+
+    /// The duration of an observation. Most beacons advertise ten times in it, or more.
+    package static let observation = Duration.seconds(3)
+    /// The duration of a discovery if duplicates are filtered: one report a second, with a loss of about one in twenty.
+    package static let renewal = Duration.seconds(1)
+    /// The number of reports of a device within a scan that can't be an advertisement with a late scan response.
+    private static let enough = 3
+
+    package private(set) var verdict = Verdict.undecided
+    private var counts: [String: Int] = [:]
+
+    /// Creates a detector without a verdict.
+    package init() {}
+
+    /// Starts an observation with a discovery.
+    package mutating func begin() { counts = [:] }
+
+    /// Records a report of a device.
+    package mutating func record(_ path: String) {
+        guard verdict == .undecided else { return }
+        counts[path, default: 0] += 1
+        if counts[path, default: 0] >= Self.enough {
+            verdict = .repeats
+            counts = [:]
+        }
+    }
+
+    /// Ends the observation. If devices were reported but none repeatedly, the controller filters; without any report,
+    /// the verdict stays open.
+    package mutating func end() {
+        if verdict == .undecided, !counts.isEmpty { verdict = .filters }
+        counts = [:]
+    }
+
+    /// The duration of a discovery; nil if it has no limit.
+    package var term: Duration? {
+        switch verdict {
+        case .undecided: Self.observation
+        case .repeats: nil
+        case .filters: Self.renewal
+        }
+    }
+}

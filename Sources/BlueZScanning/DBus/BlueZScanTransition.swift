@@ -1,3 +1,4 @@
+import BeaconScanning
 import IndoorVocabulary
 
 /// The transition of `BlueZScanMachine` for one event, with the resulting memory and directives.
@@ -234,4 +235,231 @@ enum BlueZRefusal {
             || errorName.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
             || errorName.hasPrefix("org.freedesktop.systemd1.")
     }
+}
+
+extension BlueZScanTransition {
+    /// Handles a message and returns the next state.
+    mutating func received(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
+        switch message.kind {
+        case .methodReturn, .error: return answered(message, state)
+        case .methodCall: return called(message, state)
+        case .signal:
+            if message.sender == "org.freedesktop.DBus", message.member == "NameOwnerChanged" {
+                return ownerChanged(message, state)
+            }
+            // Ignore signals from any sender except the service.
+            guard let owner = memory.owner, message.sender == owner else { return state }
+            return signaled(message, state)
+        }
+    }
+
+    // MARK: - The service
+
+    /// Handles a call from the service, which reads our monitor or releases it.
+    private mutating func called(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
+        guard message.sender == memory.owner else {
+            if message.expectsReply {
+                let text = "Only the Bluetooth service may call this object."
+                directives.append(.send(message.refusal("org.freedesktop.DBus.Error.AccessDenied", text)))
+            }
+            return state
+        }
+        if let answer = AdvertisementMonitor.answer(message) { directives.append(.send(answer)) }
+        guard message.interface == AdvertisementMonitor.interface, message.member == "Release" else { return state }
+        memory.monitor = .refused
+        return reconsider(state)
+    }
+
+    private mutating func ownerChanged(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
+        guard message.body.count == 3, message.body[0].text == BlueZCall.service else { return state }
+        let owner = message.body[2].text ?? ""
+        if case .stopping = state { return state }
+        // The service that has already answered, or has a pending call.
+        if owner == memory.owner { return state }
+        if memory.owner != nil || owner.isEmpty {
+            memory.forgetService()
+            report(.serviceLost)
+        }
+        if owner.isEmpty { return .resting(until: nil) }
+        memory.failures = 0
+        return listObjects()
+    }
+
+    // MARK: - Signals of the service
+
+    private mutating func signaled(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
+        let body = message.body
+        switch (message.member, body.count) {
+        case ("PropertiesChanged", 3):
+            guard let path = message.path else { return state }
+            let changes = body[1].properties
+            if body[0].text == BlueZObjects.Interface.adapter { return adapterChanged(path, changes, state) }
+            receiveDevice(path, changes, invalidated: body[2].texts)
+            return state
+        case ("InterfacesAdded", 2):
+            guard let path = body[0].text else { return state }
+            let device = body[1].properties[BlueZObjects.Interface.device]?.properties
+            return changeObjects(state) { transition in
+                transition.memory.objects.add(path, body[1])
+                if let device { transition.receiveDevice(path, device, invalidated: []) }
+            }
+        case ("InterfacesRemoved", 2):
+            guard let path = body[0].text else { return state }
+            return changeObjects(state) { $0.memory.objects.remove(path, body[1].texts) }
+        default: return state
+        }
+    }
+
+    /// Changes the known objects, and determines the next step if the standing of the adapter changes.
+    ///
+    /// Other changes must not cut a pause short: a call that fails causes signals of its own.
+    private mutating func changeObjects(
+        _ state: Machine.State, _ change: (inout BlueZScanTransition) -> Void
+    ) -> Machine.State {
+        let former = memory.standing
+        change(&self)
+        return memory.standing == former ? state : reconsider(state)
+    }
+
+    /// Handles changed properties of an adapter.
+    private mutating func adapterChanged(
+        _ path: String, _ changes: BusProperties, _ state: Machine.State
+    ) -> Machine.State {
+        let next = changeObjects(state) { $0.memory.objects.changeAdapter(path, changes) }
+        guard next == state, path == memory.adapterPath, changes["Discovering"]?.flag == false,
+            memory.isDiscovering || memory.lastEvent?.status == .sharing
+        else { return next }
+        // The service has stopped all discovery. A signal about the adapter's power may follow, so wait with the
+        // report.
+        memory.isDiscovering = false
+        guard case .resting = state else { return state }
+        return .resting(until: now.advanced(by: BlueZScanSettings.firstPause))
+    }
+
+    /// Handles changed properties of a device, and delivers the advertisement if the adapter of this scan received it.
+    private mutating func receiveDevice(_ path: String, _ changes: BusProperties, invalidated: [String]) {
+        let heard = memory.objects.changeDevice(path, changes, invalidated: invalidated, at: now)
+        guard let heard, memory.lastEvent?.status.isHearing == true, let adapter = memory.adapterPath,
+            BlueZObjects.isDevice(path, of: adapter)
+        else { return }
+        memory.duplicates.record(path)
+        memory.heardAt = now
+        // Ignore malformed frames: the bytes are rebuilt from the service's properties.
+        let sighting = try? heard.sighting()
+        if memory.settings.content == .everything { directives.append(.yield(.advertisement(heard))) }
+        if let sighting { directives.append(.yield(.sighting(sighting))) }
+    }
+
+    /// Determines the next step after a change of the adapter.
+    private mutating func reconsider(_ state: Machine.State) -> Machine.State {
+        guard memory.owner != nil else { return state }
+        let path = memory.objects.path(of: memory.settings.adapter, preferring: memory.adapterPath)
+        switch state {
+        case .resting: return proceed()
+        // If the adapter of the pending call is gone or off, ignore the answer.
+        case .asking(let pending):
+            if path != memory.adapterPath { return proceed() }
+            guard case .setPower = pending.call else {
+                return memory.adapter?.adapter.isPowered == true ? state : proceed()
+            }
+            return memory.adapter?.adapter.isPowered == true ? proceed() : state
+        case .apart, .stopping, .ended: return state
+        }
+    }
+}
+
+extension BlueZScanTransition {
+    /// Performs the next step that is missing before the adapter scans.
+    mutating func proceed() -> Machine.State {
+        let path = memory.objects.path(of: memory.settings.adapter, preferring: memory.adapterPath)
+        guard let path, let adapter = memory.objects.adapters[path] else {
+            memory.forgetAdapter()
+            // A service that starts adds its adapters one after the other.
+            if let due = memory.adaptersDue, due > now { return .resting(until: due) }
+            report(.unplugged, "No adapter matches \"\(memory.settings.adapter)\".")
+            return .resting(until: nil)
+        }
+        if path != memory.adapterPath {
+            memory.forgetAdapter()
+            memory.adapterPath = path
+        }
+        guard adapter.adapter.isPowered else { return power(adapter, at: path) }
+        memory.hasSeenPower = true
+        if memory.settings.usesMonitor, adapter.supportsMonitors, memory.monitor == .untried {
+            return .asking(ask(.registerMonitor(adapter: path)))
+        }
+        if memory.settings.usesDiscovery, !memory.isDiscovering {
+            if memory.discoveryIsStale { return .asking(ask(.stopDiscovery(adapter: path))) }
+            if !memory.isFiltered {
+                return .asking(ask(.setFilter(adapter: path, duplicates: memory.settings.wantsDuplicates)))
+            }
+            return .asking(ask(.startDiscovery(adapter: path)))
+        }
+        memory.failures = 0
+        return reportScanning()
+    }
+
+    private mutating func reportScanning() -> Machine.State {
+        guard memory.isDiscovering || memory.monitor == .registered else {
+            report(.refused, "The Bluetooth service accepts no advertisement monitor.")
+            return .resting(until: nil)
+        }
+        report(.scanning, memory.monitor == .registered ? Self.detailWithMonitor : Self.detailWithoutMonitor)
+        return .resting(until: memory.renewalDue)
+    }
+
+    // MARK: - Restarting discovery
+
+    /// Whether the controller may filter duplicates. With a monitor it doesn't.
+    private var maySeeFiltering: Bool { memory.monitor != .registered && memory.duplicates.verdict != .repeats }
+
+    /// Starts the next period of our discovery, after which the machine decides whether to restart it.
+    mutating func beginTerm() {
+        memory.duplicates.begin()
+        memory.heardAt = now
+        let term = maySeeFiltering ? memory.duplicates.term : nil
+        memory.renewalDue = now.advanced(by: term ?? BlueZScanSettings.longestSilence)
+    }
+
+    /// Restarts discovery if the controller filters duplicates or was silent for a long time; returns nil if no restart
+    /// is due.
+    mutating func renew() -> Machine.State? {
+        guard memory.isDiscovering, let path = memory.adapterPath, let due = memory.renewalDue, due <= now else {
+            return nil
+        }
+        if maySeeFiltering {
+            memory.duplicates.end()
+            guard memory.duplicates.verdict == .filters, memory.settings.renewsDiscovery else {
+                beginTerm()
+                return nil
+            }
+        } else {
+            let silence = memory.heardAt.advanced(by: BlueZScanSettings.longestSilence)
+            guard silence <= now else {
+                memory.renewalDue = silence
+                return nil
+            }
+        }
+        return .asking(ask(.stopDiscovery(adapter: path)))
+    }
+
+    // MARK: - Power
+
+    /// Powers on an adapter that was off when found. Leaves an adapter off that was switched off later.
+    private mutating func power(_ adapter: BlueZObjects.Adapter, at path: String) -> Machine.State {
+        memory.isDiscovering = false
+        memory.isFiltered = false
+        memory.discoveryIsStale = false
+        if memory.poweredPath == path { memory.poweredPath = nil }
+        if adapter.isBlocked {
+            report(.blocked, "Unblock it with \"rfkill unblock bluetooth\".")
+            return .resting(until: nil)
+        }
+        if !memory.hasSeenPower { return .asking(ask(.setPower(adapter: path, true))) }
+        report(.poweredOff)
+        return .resting(until: nil)
+    }
+
+    static let detailWithMonitor = "The Bluetooth service scans with discovery and a monitor; it may merge reports."
+    static let detailWithoutMonitor = "The Bluetooth service scans with discovery; it may merge reports."
 }

@@ -366,3 +366,107 @@ extension HCILinkMachine {
         return limits.isEmpty ? nil : limits.joined(separator: ", and ")
     }
 }
+
+/// The scan parameters of an adapter.
+package struct HCIScanParameters: Hashable, Sendable {
+    /// Whether the adapter requests scan responses.
+    package var isActive: Bool
+    /// The time from the start of one window to the start of the next, in units of 0.625 ms.
+    package var interval: UInt16
+    /// The time that the adapter listens in each interval, in units of 0.625 ms; at most the interval.
+    package var window: UInt16
+    /// Whether the adapter has no public address, and requests scan responses from a random one.
+    package var usesRandomAddress = false
+
+    /// The range that both command sets allow, in units of 0.625 ms: 2.5 ms to 10.24 s.
+    package static let range: ClosedRange<UInt16> = 0x0004...0x4000
+
+    /// Creates parameters from durations, which are rounded to units and clamped to the range.
+    package init(isActive: Bool, window: Duration, interval: Duration) {
+        self.isActive = isActive
+        self.interval = Self.units(interval)
+        self.window = min(Self.units(window), self.interval)
+    }
+
+    private static func units(_ duration: Duration) -> UInt16 {
+        let units = duration / .microseconds(625)
+        guard units > Double(range.lowerBound) else { return range.lowerBound }
+        return units < Double(range.upperBound) ? UInt16(units.rounded()) : range.upperBound
+    }
+}
+
+/// The two sets of scan commands. An adapter that has received a command of one set refuses those of the other.
+///
+/// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 3.1.1.
+package enum HCIScanCommands: Hashable, Sendable, CaseIterable {
+    /// The commands of Bluetooth 4.
+    case legacy
+    /// The commands of Bluetooth 5, which also receive extended advertising.
+    case extended
+
+    package var other: HCIScanCommands { self == .legacy ? .extended : .legacy }
+
+    package var parametersOpcode: UInt16 {
+        self == .legacy ? HCICommand.Opcode.setScanParameters : HCICommand.Opcode.setExtendedScanParameters
+    }
+
+    package var enableOpcode: UInt16 {
+        self == .legacy ? HCICommand.Opcode.setScanEnable : HCICommand.Opcode.setExtendedScanEnable
+    }
+
+    /// Returns the command that sets the scan parameters.
+    ///
+    /// The scan uses the LE 1M PHY only, because beacons advertise on it. The adapter also follows them to a secondary
+    /// PHY.
+    package func parameters(_ scan: HCIScanParameters) -> HCICommand {
+        let type: [UInt8] = [scan.isActive ? 1 : 0]
+        let times = HCICommand.bytes(scan.interval) + HCICommand.bytes(scan.window)
+        let ownAddress: [UInt8] = [scan.usesRandomAddress ? 1 : 0]
+        let everybody: [UInt8] = [0]
+        switch self {
+        case .legacy:
+            return HCICommand(opcode: parametersOpcode, parameters: type + times + ownAddress + everybody)
+        case .extended:
+            let onlyPHY: [UInt8] = [1]
+            return HCICommand(
+                opcode: parametersOpcode, parameters: ownAddress + everybody + onlyPHY + type + times)
+        }
+    }
+
+    /// Returns the command that starts or stops the scan. While a scan runs, starting it changes only the duplicate
+    /// filter.
+    package func enable(_ isOn: Bool, filtersDuplicates: Bool = false) -> HCICommand {
+        let start: [UInt8] = [isOn ? 1 : 0, filtersDuplicates ? 1 : 0]
+        // Neither a duration nor a period.
+        return HCICommand(opcode: enableOpcode, parameters: self == .legacy ? start : start + [0, 0, 0, 0])
+    }
+}
+
+/// The effect of another program's command on the scan.
+package enum HCIScanCommand: Hashable, Sendable {
+    /// Sets the scan parameters, and whether the adapter reports only devices on the accept list.
+    case parameters(HCIScanCommands, acceptListOnly: Bool)
+    /// Starts the scan.
+    case start(HCIScanCommands, filtersDuplicates: Bool)
+    /// Stops the scan.
+    case stop(HCIScanCommands)
+    /// Resets the adapter, which stops everything.
+    case reset
+
+    /// Decodes a command; returns nil if it doesn't affect the scan.
+    package init?(_ command: HCICommand) {
+        let parameters = command.parameters
+        switch command.opcode {
+        case HCICommand.Opcode.reset: self = .reset
+        case HCICommand.Opcode.setScanParameters where parameters.count >= 7:
+            self = .parameters(.legacy, acceptListOnly: parameters[6] & 1 == 1)
+        case HCICommand.Opcode.setExtendedScanParameters where parameters.count >= 2:
+            self = .parameters(.extended, acceptListOnly: parameters[1] & 1 == 1)
+        case HCICommand.Opcode.setScanEnable where parameters.count >= 2:
+            self = parameters[0] == 1 ? .start(.legacy, filtersDuplicates: parameters[1] != 0) : .stop(.legacy)
+        case HCICommand.Opcode.setExtendedScanEnable where parameters.count >= 2:
+            self = parameters[0] == 1 ? .start(.extended, filtersDuplicates: parameters[1] != 0) : .stop(.extended)
+        default: return nil
+        }
+    }
+}

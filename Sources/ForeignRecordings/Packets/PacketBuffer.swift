@@ -229,3 +229,78 @@ struct PacketBuffer {
         return packet(try interface(0).linkType, nil, length >= original, data)
     }
 }
+
+/// One packet of a capture file.
+struct PacketRecord: Hashable, Sendable {
+    /// The number of the packet, from 1.
+    var number: Int
+    /// The layout of the packet: a number of the registry of LINKTYPE values.
+    var linkType: UInt32
+    /// The time in nanoseconds since 1970; nil if the file doesn't state it.
+    var nanoseconds: Int64?
+    /// Whether the file contains all bytes of the packet.
+    var isWhole: Bool
+    /// The offsets of the packet's bytes in the buffer.
+    var data: Range<Int>
+}
+
+/// Numbers of several bytes, in the order of a file.
+struct ByteOrder: Hashable, Sendable {
+    var isBigEndian: Bool
+
+    /// Returns an unsigned number of `count` bytes, at most 8.
+    func number(_ bytes: [UInt8], at start: Int, _ count: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for index in 0..<count {
+            let byte = bytes[start + (isBigEndian ? index : count - 1 - index)]
+            value = value << 8 | UInt64(byte)
+        }
+        return value
+    }
+}
+
+/// The resolution and the offset of the times of a capture file.
+package struct PacketTime: Hashable, Sendable {
+    /// Microseconds, the default of both formats.
+    package static let microseconds = PacketTime(resolution: 6, offset: 0)
+
+    /// The exponent: times count 10^-resolution s or, if the highest bit is set, 2^-(the other bits) s.
+    package var resolution: UInt8
+    /// The seconds that are added to each time.
+    package var offset: Int64
+
+    /// Creates a resolution and an offset.
+    package init(resolution: UInt8, offset: Int64) {
+        self.resolution = resolution
+        self.offset = offset
+    }
+
+    /// Returns a count of units as nanoseconds since 1970; nil out of range.
+    package func nanoseconds(_ units: UInt64) -> Int64? {
+        let exponent = Int(resolution & 0x7F)
+        let value: UInt64
+        if resolution & 0x80 != 0 {
+            guard exponent < 64 else { return nil }
+            let (high, low) = units.multipliedFullWidth(by: 1_000_000_000)
+            guard high >> UInt64(exponent) == 0 else { return nil }
+            value = exponent == 0 ? low : high << UInt64(64 - exponent) | low >> UInt64(exponent)
+        } else {
+            guard exponent <= 18 else { return nil }
+            let (factor, divisor) = (Self.power(9 - exponent), Self.power(exponent - 9))
+            let (product, overflow) = units.multipliedReportingOverflow(by: factor)
+            guard !overflow else { return nil }
+            value = product / divisor
+        }
+        let (shift, isFar) = offset.multipliedReportingOverflow(by: 1_000_000_000)
+        guard value < 9_200_000_000_000_000_000, !isFar else { return nil }
+        let (sum, overflow) = Int64(value).addingReportingOverflow(shift)
+        return overflow ? nil : sum
+    }
+
+    /// Returns a power of ten; 1 for a negative exponent.
+    private static func power(_ exponent: Int) -> UInt64 {
+        var power: UInt64 = 1
+        for _ in 0..<max(0, exponent) { power *= 10 }
+        return power
+    }
+}

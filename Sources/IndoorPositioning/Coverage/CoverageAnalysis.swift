@@ -114,3 +114,170 @@ public struct CoverageAnalysis: Sendable {
             signal: signal, settings: settings)
     }
 }
+
+/// The settings of a coverage analysis.
+public struct CoverageSettings: Hashable, Sendable {
+    /// The places that a proposed beacon may have.
+    public enum Placement: Hashable, Sendable {
+        /// All walkable places.
+        case anywhere
+        /// Walkable places within a distance in metres of a wall. A map without walls uses all walkable places.
+        case atWalls(within: Double)
+    }
+
+    /// The parameters of the signal. A venue's survey replaces those that it determines.
+    public var signal = SignalModel()
+    /// The edge of a cell in metres, above 0; larger on maps that would have more than 6,000 cells.
+    public var cellSize = 1.0
+    /// The scanning time in seconds that contributes to one position, above 0.
+    public var duration = 4.0
+    /// The advertising interval of the beacons in seconds, above 0; used for venues without a survey.
+    public var advertisingInterval = 0.3
+    /// The signal loss through one wall in dB, 0 or more. The default is the loss of a light wall: COST Action 231,
+    /// *Digital Mobile Radio Towards Future Generation Systems*, final report, 1999, section 4.7.
+    public var wallLoss = 3.4
+    /// The standard deviation in dB, 0 or more, of the error of the receiver's offset after the session has estimated
+    /// it.
+    public var receiverDeviation = 2.0
+    /// The 68 % error in metres that positions should have; nil to reduce the mean error. Proposed beacons reduce the mean
+    /// excess over the target.
+    public var target: Double?
+    /// The places that proposed beacons may have.
+    public var placement = Placement.anywhere
+    /// The distance in metres between the candidate places of a proposed beacon, above 0; larger on maps with more than
+    /// 600 such places.
+    public var candidateSpacing = 2.0
+
+    /// Creates the default settings.
+    public init() {}
+}
+
+/// The expected accuracy of positions in the cells of a map.
+public struct CoverageGrid: Hashable, Sendable {
+    /// The map.
+    public var mapID: MapID
+    /// The edge of a cell in metres.
+    public var cellSize: Double
+    /// The number of cells along x, from the plan's left edge.
+    package var columns: Int
+    /// The number of cells along y, from the plan's top edge.
+    package var rows: Int
+    /// The expected 68 % error in metres, cell by cell along x; nil outside the walkable areas.
+    public var errors: [Double?]
+    /// The expected number of detected beacons of each cell; 0 outside the walkable areas.
+    package var detectedBeacons: [Double]
+
+    /// The mean of the expected errors in metres; nil without walkable cells.
+    public var meanError: Double? {
+        let known = errors.compactMap { $0 }
+        return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
+    }
+
+    /// Returns the share of the walkable area with an expected error of at most `target` metres, in [0, 1]; nil without
+    /// walkable cells.
+    public func share(within target: Double) -> Double? {
+        let known = errors.compactMap { $0 }
+        return known.isEmpty ? nil : Double(known.count { $0 <= target }) / Double(known.count)
+    }
+
+    /// Returns the expected 68 % error at a point in metres; nil outside the walkable areas.
+    public func error(at point: MapPoint) -> Double? {
+        let (column, row) = ((point.x / cellSize).rounded(.down), (point.y / cellSize).rounded(.down))
+        guard column >= 0, row >= 0, column < Double(columns), row < Double(rows) else { return nil }
+        return errors[Int(row) * columns + Int(column)]
+    }
+}
+
+/// A proposed place for a beacon.
+public struct ProposedBeacon: Hashable, Sendable {
+    /// The map.
+    public var mapID: MapID
+    /// The point on the map.
+    public var point: MapPoint
+    /// The mean expected 68 % error in metres of all analysed maps, with this beacon and the ones before it.
+    public var meanError: Double
+    /// The share of the walkable area of all analysed maps within the target, with this beacon and the ones before it;
+    /// nil without a target.
+    public var shareWithinTarget: Double?
+}
+
+/// The search for the place of the next beacon on one map.
+struct BeaconPlaceSearch {
+    private let floor: CoverageFloor
+    private let signal: CoverageSignal
+    private let receiverVariance: Double
+    private let target: Double
+    private let candidates: [SignalField.Transmitter]
+    /// The detection probability of each candidate in each walkable cell.
+    private let detections: [[Float]]
+    private var information: [PositionInformation]
+    /// The expected 68 % error of each walkable cell in metres.
+    private(set) var errors: [Double]
+    /// The candidate that reduces the errors most, and the sum over the cells of the reduction in metres; nil without
+    /// candidates.
+    private(set) var best: (candidate: Int, gain: Double)?
+
+    /// The maximum number of candidates.
+    private static let candidateLimit = 600.0
+
+    /// - Parameter beacon: the power and the path-loss exponent of a new beacon.
+    init(
+        floor: CoverageFloor, information: [PositionInformation], beacon: SignalField.Transmitter,
+        signal: CoverageSignal, settings: CoverageSettings
+    ) {
+        self.floor = floor
+        self.signal = signal
+        self.information = information
+        target = settings.target ?? 0
+        let variance = settings.receiverDeviation * settings.receiverDeviation
+        receiverVariance = variance
+        errors = information.map { floor.error($0, receiverVariance: variance) }
+        let candidates = Self.places(on: floor, settings).map { point in
+            var candidate = beacon
+            candidate.point = point
+            return candidate
+        }
+        self.candidates = candidates
+        detections = candidates.map { floor.detections(of: $0, floors: 0, signal: signal) }
+        best = bestCandidate()
+    }
+
+    private static func places(on floor: CoverageFloor, _ settings: CoverageSettings) -> [MapPoint] {
+        let map = floor.map
+        let spacing = max(settings.candidateSpacing, (map.width * map.height / candidateLimit).squareRoot(), 0.1)
+        let grid = MapGrid(
+            from: MapPoint(x: 0, y: 0), to: MapPoint(x: map.width, y: map.height), cellSize: spacing)
+        let all = WalkableCells(of: map, floor.interior, grid: grid).cells.map(grid.center)
+        guard case .atWalls(let distance) = settings.placement else { return all }
+        let atWalls = all.filter { floor.distanceToWall(from: $0) <= distance }
+        let hasWalls = floor.distanceToWall(from: MapPoint(x: 0, y: 0)) < .infinity
+        return hasWalls ? atWalls : all
+    }
+
+    private func bestCandidate() -> (candidate: Int, gain: Double)? {
+        candidates.indices.map { (candidate: $0, gain: gain(of: $0)) }.max { $0.gain < $1.gain }
+    }
+
+    private func gain(of index: Int) -> Double {
+        var gain = 0.0
+        for (position, detection) in detections[index].enumerated() where detection > 0 {
+            var all = information[position]
+            all.add(
+                floor.information(at: position, of: candidates[index], signal: signal), share: Double(detection))
+            let error = floor.error(all, receiverVariance: receiverVariance)
+            gain += max(0, errors[position] - target) - max(0, error - target)
+        }
+        return gain
+    }
+
+    /// Places a beacon at a candidate and returns its point.
+    mutating func place(_ index: Int) -> MapPoint {
+        for (position, detection) in detections[index].enumerated() where detection > 0 {
+            information[position].add(
+                floor.information(at: position, of: candidates[index], signal: signal), share: Double(detection))
+            errors[position] = floor.error(information[position], receiverVariance: receiverVariance)
+        }
+        best = bestCandidate()
+        return candidates[index].point
+    }
+}

@@ -196,3 +196,272 @@ public struct DeadReckoner: Hashable, Sendable {
         return estimate
     }
 }
+
+/// The settings of dead reckoning and of its updates.
+public struct DeadReckoningSettings: Hashable, Sendable {
+    /// The time between two motion estimates, at most a day; zero emits one for every reading.
+    public var interval = Duration.milliseconds(100)
+    /// Whether satellite positions determine the location of the local frame on Earth.
+    public var estimationMode = EstimationMode.local
+    /// The minimum change of the heading in degrees to emit a new one, in [0, 180]; 0 emits every heading.
+    public var headingFilter = 1.0
+    /// The minimum change of the attitude in degrees to emit a new one, in [0, 180]; 0 emits every attitude.
+    public var attitudeFilter = 1.0
+    /// The magnetic declination in degrees, in [-180, 180]: the angle from true north eastwards to magnetic north.
+    public var magneticDeclination = 0.0
+    /// The number of consecutive steps that indicate walking, in [1, 20].
+    package var stepsToWalk = Expert.stepsToWalk
+    /// The maximum time between two steps of a walking user; above 0 s, at most a day.
+    package var longestStep = Expert.longestStep
+    /// The standard deviation of the acceleration in m/s² above which the device is moving, in [0.001, 100].
+    package var fidgetAcceleration = Expert.fidgetAcceleration
+    /// The rotation rate in rad/s above which the device is moving, in [0.001, 100].
+    package var fidgetRotation = Expert.fidgetRotation
+    /// How long the device must be still to be stationary, from 0 s to a day.
+    package var settleTime = Expert.settleTime
+    /// The default floor height in metres, in [1, 100].
+    public var floorHeight = 4.5
+    /// The vertical speed in m/s above which the user changes height, in [0.01, 10].
+    package var climbSpeed = Expert.climbSpeed
+    /// The vertical speed in m/s, in [0.01, 10], above which a standing user is in an elevator, and below which on an
+    /// escalator.
+    package var elevatorSpeed = Expert.elevatorSpeed
+    /// The horizontal length of a step on stairs in metres, in [0, 2]: the depth of a tread.
+    ///
+    /// Source: ISO 21542:2021 requires at least 0.3 m.
+    package var stairTread = Expert.stairTread
+    /// The time for which a session without any beacon stays in the forced venue, by a submitted place and the motion
+    /// after it; from 0 s to a day. After a failure of the radio for this long, the session loses the venue.
+    public var reckoningLimit = Duration.seconds(1800)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+extension DeadReckoningSettings {
+    /// The list of all motion settings.
+    package static let list: [Setting<DeadReckoningSettings>] = publicList + expertList
+
+    private static let publicList: [Setting<DeadReckoningSettings>] = [
+        .duration(
+            "interval", \.interval, from: .zero, better: .smaller,
+            "The time between two motion estimates; 0 emits one for every reading."),
+        .choice(
+            "estimationMode", \.estimationMode, fromWorst: [.local, .global],
+            "Whether satellite positions determine the location of the local frame on Earth."),
+        .number(
+            "headingFilter", \.headingFilter, in: 0...180, unit: "°", better: .smaller,
+            "The minimum change of the heading to emit a new one; 0 emits every heading."),
+        .number(
+            "attitudeFilter", \.attitudeFilter, in: 0...180, unit: "°", better: .smaller,
+            "The minimum change of the attitude to emit a new one; 0 emits every attitude."),
+        .number(
+            "magneticDeclination", \.magneticDeclination, in: -180...180, unit: "°",
+            "The magnetic declination: the angle from true north eastwards to magnetic north."),
+        .duration(
+            "reckoningLimit", \.reckoningLimit, from: .zero,
+            "How long external fixes and motion keep a session in the forced venue without beacons. "
+                + "If the radio fails for this long, the session leaves the venue."),
+        .number(
+            "floorHeight", \.floorHeight, in: 1...100, unit: "m", "The default floor height."),
+    ]
+
+    /// Returns these settings; replaces each value that is out of range by the value in `other`.
+    func inRange(or other: DeadReckoningSettings) -> DeadReckoningSettings {
+        var settings = self
+        for setting in Self.list where !setting.limits.contains(setting.read(self)) {
+            setting.write(&settings, setting.read(other))
+        }
+        return settings
+    }
+}
+
+/// Whether a session determines from satellites where its local frame lies on Earth.
+public enum EstimationMode: String, Hashable, Sendable, CaseIterable {
+    /// Motion estimates are in metres from the origin; they have coordinates only if the program or a venue sets the
+    /// frame's location on Earth.
+    case local
+    /// The session uses satellites from its start: after some ten metres of walking outdoors, estimates have
+    /// coordinates.
+    case global
+}
+
+/// The rate at which a session uses satellite positions.
+public enum SatelliteUse: String, Hashable, Sendable, CaseIterable {
+    /// The session uses no satellite positions: neither for the venue, nor outdoors, nor for motion.
+    case off
+    /// The session uses one satellite position every ten seconds.
+    case lowAccuracy
+    /// The session uses all satellite positions.
+    case highAccuracy
+
+    /// The time between two used positions; nil if no positions are used.
+    package var interval: Duration? {
+        switch self {
+        case .off: nil
+        case .lowAccuracy: .seconds(10)
+        case .highAccuracy: .zero
+        }
+    }
+}
+
+/// The reason why a dead reckoner rejects a value.
+public enum DeadReckoningError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A place or a heading is not finite, or a coordinate is invalid.
+    case invalidPlace
+    /// A radius is negative or not finite.
+    case invalidRadius(Double)
+    /// The accuracy of a heading, in degrees, is negative or not finite.
+    case invalidAccuracy(Double)
+    /// The height of a floor is not in [0.1, 100] m.
+    case invalidFloorHeight(Double)
+    /// The position of the local frame on Earth is unknown.
+    case notOnEarth
+
+    public var description: String {
+        switch self {
+        case .invalidPlace: "the place or heading is invalid; give finite numbers, latitude and longitude in range"
+        case .invalidRadius(let radius): "the radius \(radius) is invalid; give one of 0 m or more"
+        case .invalidAccuracy(let degrees): "the heading accuracy \(degrees)° is invalid; give 0° or more"
+        case .invalidFloorHeight(let height): "the floor height \(height) m is invalid; give one from 0.1 to 100 m"
+        case .notOnEarth:
+            "the local frame has no position on Earth; call setGlobalPosition or alignWithSatellites first"
+        }
+    }
+}
+
+// Corrections by the program. `set…` replaces a value, `offset…` changes it by an amount.
+extension DeadReckoner {
+    /// Sets the place of the device in the local frame, in metres.
+    ///
+    /// - Parameters:
+    ///   - x: metres to the right of the frame's origin.
+    ///   - y: metres ahead of it.
+    ///   - z: metres above it; nil keeps the height.
+    ///   - radius: the 68 % radius in metres, from which the uncertainty grows.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
+    public mutating func setPosition(x: Double, y: Double, z: Double? = nil, radius: Double = 0)
+        throws(DeadReckoningError)
+    {
+        try Self.check([x, y, z ?? 0], radius)
+        place.set(x: x, y: y, radius: radius)
+        if let z { setZ(z) }
+    }
+
+    /// Moves the device in the local frame, in metres; its uncertainty stays.
+    ///
+    /// - Throws: `DeadReckoningError` if a number is invalid.
+    public mutating func offsetPosition(x: Double, y: Double, z: Double = 0) throws(DeadReckoningError) {
+        try Self.check([x, y, z])
+        place.offset(x: x, y: y)
+        zOffset += z
+    }
+
+    /// Corrects the estimate with a measured place, weighted by its radius.
+    ///
+    /// The displacement since the previous correction also corrects the angle between the device and the direction of
+    /// walking, and the step length.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
+    public mutating func correct(x: Double, y: Double, radius: Double) throws(DeadReckoningError) {
+        try Self.check([x, y], radius)
+        place.correct(x: x, y: y, radius: radius)
+    }
+
+    /// Sets the heading of the device, in degrees clockwise from the local frame's y axis.
+    ///
+    /// Before the first attitude, the reckoner stores the heading and applies it to that attitude.
+    ///
+    /// - Parameters:
+    ///   - course: degrees clockwise.
+    ///   - accuracy: the 68 % radius in degrees.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
+    public mutating func setHeading(_ course: Double, accuracy: Double = 5) throws(DeadReckoningError) {
+        try Self.check(course, accuracy: accuracy)
+        compass.set(course: course, accuracy: accuracy)
+        place.setBias(0, deviation: accuracy * .pi / 180)
+    }
+
+    /// Turns the heading clockwise by a number of degrees.
+    ///
+    /// - Throws: `DeadReckoningError` if the number is not finite.
+    public mutating func offsetHeading(by degrees: Double) throws(DeadReckoningError) {
+        try Self.check([degrees])
+        compass.turn(by: degrees)
+    }
+
+    /// Sets the coordinate of the device; its place in the local frame stays.
+    ///
+    /// Estimates have coordinates once the frame's bearing is known, too: from a compass, or from
+    /// ``setGlobalHeading(_:accuracy:)``.
+    ///
+    /// - Throws: `DeadReckoningError` if the coordinate is invalid.
+    public mutating func setGlobalPosition(_ coordinate: Coordinate) throws(DeadReckoningError) {
+        guard coordinate.isValid else { throw .invalidPlace }
+        anchor.set(coordinate, x: place.x, y: place.y)
+    }
+
+    /// Sets the heading of the device in degrees clockwise from true north, which determines the bearing of the local
+    /// frame.
+    ///
+    /// - Parameters:
+    ///   - trueNorth: degrees clockwise.
+    ///   - accuracy: the 68 % radius in degrees.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
+    public mutating func setGlobalHeading(_ trueNorth: Double, accuracy: Double = 5) throws(DeadReckoningError) {
+        try Self.check(trueNorth, accuracy: accuracy)
+        let course = (compass.course ?? 0) * 180 / .pi
+        compass.set(course: course, accuracy: accuracy)
+        anchor.set(bearing: trueNorth - course)
+    }
+
+    /// Sets the bearing of the local frame's y axis, in degrees clockwise from true north; nil if it is unknown.
+    ///
+    /// In a venue, this is the bearing of the plan's top. From then on, a compass gives headings relative to the
+    /// frame, unless the heading was set explicitly.
+    package mutating func setFrameBearing(_ bearing: Double?) {
+        let bearing = bearing.flatMap { $0.isFinite ? $0 : nil }
+        anchor.set(bearing: bearing)
+        compass.setNorth(bearing.map { settings.magneticDeclination - $0 })
+    }
+
+    /// Begins to determine the frame's position on Earth from satellites, which takes some ten metres of walking
+    /// outdoors.
+    public mutating func alignWithSatellites() { anchor.align() }
+
+    /// Corrects the estimate with a coordinate, weighted by its radius, as ``correct(x:y:radius:)`` does with a place.
+    ///
+    /// - Throws: `DeadReckoningError` if the coordinate is invalid, or if the local frame has no position on Earth.
+    public mutating func correct(_ coordinate: Coordinate, radius: Double) throws(DeadReckoningError) {
+        guard coordinate.isValid else { throw .invalidPlace }
+        guard let point = earth.place(of: coordinate) else { throw .notOnEarth }
+        try correct(x: point.x, y: point.y, radius: radius)
+    }
+
+    /// Sets the floor that the device is on, from which the barometer counts.
+    public mutating func setFloor(_ floor: Int) { set(floor: floor) }
+
+    /// Sets the height in metres from a floor up to the next one; the other floors use
+    /// ``DeadReckoningSettings/floorHeight``.
+    ///
+    /// A later height of the same floor replaces the earlier one.
+    /// - Throws: `DeadReckoningError` if the height is not from 0.1 to 100 m.
+    public mutating func addFloor(_ floor: Int, height: Double) throws(DeadReckoningError) {
+        guard (0.1...100).contains(height) else { throw .invalidFloorHeight(height) }
+        floors.setHeight(height, of: floor)
+    }
+
+    /// Sets the step length relative to the detector's measurement, from the calibration of a session.
+    package mutating func begin(with calibration: Calibration) {
+        place.setScale(calibration.stepScale, deviation: calibration.stepDeviation)
+    }
+
+    private static func check(_ heading: Double, accuracy: Double) throws(DeadReckoningError) {
+        try check([heading])
+        guard accuracy >= 0, accuracy.isFinite else { throw .invalidAccuracy(accuracy) }
+    }
+
+    private static func check(_ numbers: [Double], _ radius: Double = 0) throws(DeadReckoningError) {
+        guard numbers.allSatisfy({ abs($0) <= 1e9 }) else { throw .invalidPlace }
+        guard radius >= 0, radius.isFinite else { throw .invalidRadius(radius) }
+    }
+}

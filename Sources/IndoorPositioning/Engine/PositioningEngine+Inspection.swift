@@ -97,3 +97,176 @@ extension PositioningEngine {
             deviation: (spread + variance / received + offset.variance + noise).squareRoot())
     }
 }
+
+extension PositioningEngine {
+    /// Returns the error covariance of a point on a map, scaled to the radius.
+    func covariance(mapIndex: Int, around point: MapPoint, radius: Double) -> PositionCovariance? {
+        guard let shape = filter.covariance(mapIndex: mapIndex, around: point) else { return nil }
+        // The lower bound of the radius is isotropic.
+        let floor = radiusFloor / PositionCovariance.radiusOfDeviation
+        let (xx, yy) = (shape.xx + floor * floor, shape.yy + floor * floor)
+        let wanted = radius / PositionCovariance.radiusOfDeviation
+        let scale = 2 * wanted * wanted / (xx + yy)
+        guard scale.isFinite else { return nil }
+        return PositionCovariance(xx: xx * scale, xy: shape.xy * scale, yy: yy * scale)
+    }
+
+    /// Returns the probability of each room given that the device is on a map, by room index, for rooms with a
+    /// probability above 0.
+    package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] {
+        guard settings.method == .particle, !rooms.index.rooms.isEmpty,
+            let mapIndex = field.maps.firstIndex(where: { $0.mapID == map })
+        else { return [] }
+        let grid = field.maps[mapIndex].grid
+        let members = filter.particles.range(of: mapIndex)
+        var cells = [Int32](repeating: 0, count: members.count)
+        var place = grid.cells
+        cmath_cells(&place, members.lowerBound, members.count, filter.particles.x, filter.particles.y, &cells)
+        let sums = rooms.sums(of: cells, weights: filter.particles.weight[members], on: map, grid: grid)
+        guard sums.total > 0 else { return [] }
+        return sums.rooms.map { ($0.room, $0.weight / sums.total) }
+    }
+}
+
+extension ParticleFilter {
+    /// Returns the covariance of a map's particles about a point, in m²; nil if the sum of their weights is zero.
+    func covariance(mapIndex: Int, around point: MapPoint) -> PositionCovariance? {
+        var (all, xx, xy, yy) = (0.0, 0.0, 0.0, 0.0)
+        for index in particles.range(of: mapIndex) {
+            let weight = Double(particles.weight[index])
+            let (dx, dy) = (Double(particles.x[index]) - point.x, Double(particles.y[index]) - point.y)
+            all += weight
+            xx += weight * dx * dx
+            xy += weight * dx * dy
+            yy += weight * dy * dy
+        }
+        return all > 0 ? PositionCovariance(xx: xx / all, xy: xy / all, yy: yy / all) : nil
+    }
+}
+
+/// The room of each grid cell of a map, looked up on first use.
+package struct RoomCells: Sendable {
+    /// The index of the rooms.
+    package let index: RoomIndex
+    private var sheets: [MapID: Sheet] = [:]
+
+    /// The rooms of one map's cells, as positions in the room index.
+    private struct Sheet: Sendable {
+        var grid: MapGrid
+        var places: [Int32]
+    }
+
+    private static let unknown: Int32 = -2
+    private static let none: Int32 = -1
+
+    /// Creates an empty lookup.
+    package init(_ index: RoomIndex) { self.index = index }
+
+    /// Sums the weights of cells by the room that contains the center of each cell.
+    ///
+    /// - Parameter cells: the cells, numbered from 1 in the grid; 0 is outside it.
+    /// - Returns: the rooms by their position in the index, in order, and the sum of all weights.
+    mutating func sums(
+        of cells: [Int32], weights: ArraySlice<Float>, on map: MapID, grid: MapGrid
+    ) -> (rooms: [(room: Int, weight: Double)], total: Double) {
+        guard !index.rooms.isEmpty else { return ([], 0) }
+        // Remove the entry and store it again below: the loop then neither copies it nor looks it up for each cell.
+        var sheet =
+            sheets.removeValue(forKey: map).flatMap { $0.grid == grid ? $0 : nil }
+            ?? Sheet(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))
+        defer { sheets[map] = sheet }
+        var sums = [Double](repeating: 0, count: index.rooms.count)
+        var total = 0.0
+        for (cell, weight) in zip(cells, weights) {
+            total += Double(weight)
+            guard cell > 0 else { continue }
+            let cell = Int(cell) - 1
+            if sheet.places[cell] == Self.unknown {
+                sheet.places[cell] = index.place(at: grid.center(of: cell), on: map).map { Int32($0) } ?? Self.none
+            }
+            let place = Int(sheet.places[cell])
+            if place >= 0 { sums[place] += Double(weight) }
+        }
+        return (sums.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }, total)
+    }
+}
+
+extension PositioningEngine {
+    /// Maximum time in seconds between two steps of a walker.
+    private static let longestStep = 1.2
+    /// Minimum length of the mean direction vector, which is 1 if all particles agree.
+    private static let leastAgreement = 0.3
+
+    /// Minimum share of particles that walk in one direction; below it, the device may as well be standing.
+    private static let leastWalking = 0.5
+
+    /// Returns the course of the device in degrees clockwise from the plan's top; nil while the device stands or if the
+    /// course is unclear.
+    ///
+    /// If a motion sensor is available, the steps determine the course, and the absence of steps means that the device
+    /// stands. Otherwise, the course is the mean velocity of the particles, and is reported only if a beacon was
+    /// detected.
+    ///
+    /// - Parameter velocity: mean velocity of the map's particles.
+    func course(_ velocity: MapPoint, mapIndex: Int) -> Double? {
+        guard isMotionSensed || !hasHeard else {
+            let agreement = filter.walkingAgreement(mapIndex: mapIndex)
+            return agreement >= Self.leastWalking ? velocity.course : nil
+        }
+        guard let latestStep, let now = lastAdvance, let heading = latestStep.heading,
+            latestStep.instant.duration(to: now).seconds <= Self.longestStep
+        else { return nil }
+        let lean = filter.lean(mapIndex: mapIndex)
+        guard cmath_hypot(lean.x, lean.y) >= Self.leastAgreement else { return nil }
+        return Degrees.course((heading + cmath_atan2(lean.y, lean.x)) * 180 / .pi)
+    }
+}
+
+extension ParticleFilter {
+    /// Returns the degree to which a map's particles walk in one direction: 1 if all of them do, 0 if they stand or
+    /// walk in all directions.
+    func walkingAgreement(mapIndex: Int) -> Double {
+        var (all, x, y) = (0.0, 0.0, 0.0)
+        for index in particles.range(of: mapIndex) {
+            let weight = Double(particles.weight[index])
+            all += weight
+            guard particles.isWalking[index] else { continue }
+            let (vx, vy) = (Double(particles.velocityX[index]), Double(particles.velocityY[index]))
+            let speed = max(cmath_hypot(vx, vy), 1e-6)
+            x += weight * vx / speed
+            y += weight * vy / speed
+        }
+        return all > 0 ? cmath_hypot(x, y) / all : 0
+    }
+
+    /// Returns the mean angle between walking direction and device heading on a map, as a vector of length up to 1;
+    /// zero without particles.
+    func lean(mapIndex: Int) -> (x: Double, y: Double) {
+        var (all, x, y) = (0.0, 0.0, 0.0)
+        for index in particles.range(of: mapIndex) {
+            let (weight, bias) = (Double(particles.weight[index]), Double(particles.bias[index]))
+            all += weight
+            x += weight * cmath_cos(bias)
+            y += weight * cmath_sin(bias)
+        }
+        return all > 0 ? (x / all, y / all) : (0, 0)
+    }
+}
+
+extension PositioningEngine {
+    /// The position on each map in the form that a session memory stores; empty before any evidence, and for methods
+    /// without a filter state.
+    package var places: [SessionMemory.Place] {
+        guard learnedMapIndex != nil else { return [] }
+        let probabilities = mapProbabilities
+        return field.maps.indices.compactMap { mapIndex in
+            let map = field.maps[mapIndex].mapID
+            guard let probability = probabilities[map], let mean = filter.moments(mapIndex: mapIndex)?.mean,
+                let spread = filter.covariance(mapIndex: mapIndex, around: mean), (spread.xx + spread.yy).isFinite
+            else { return nil }
+            return SessionMemory.Place(
+                mapID: map, probability: min(max(probability, 0), 1), point: mean, varianceX: spread.xx,
+                varianceY: spread.yy, covariance: spread.xy)
+        }
+    }
+}

@@ -410,3 +410,132 @@ extension PositioningEngine.Estimate {
         self.init(point: point, radius: radius, covariance: nil, course: course)
     }
 }
+
+extension PositioningEngine {
+    /// The maximum number of particles that are used to compare heights of the device.
+    private static let heightSample = 64
+
+    /// The time in seconds for which errors of the height persist, for all technologies.
+    private static let heightTime = 10.0
+
+    /// Returns and removes the evidence of the beacons since the last call; nil before any beacon and any distance.
+    mutating func evidence(at now: Instant, after seconds: Double) -> Evidence? {
+        if let heard = collector.drain(at: now) { return heard }
+        guard ranging.hasMeasured else { return nil }
+        var silent = Evidence.silent
+        silent.duration = Float(max(seconds, 0.5))
+        return silent
+    }
+
+    /// The minimum radius in metres; it can be smaller with measured distances, which are more accurate than the RSSI
+    /// of beacons.
+    var radiusFloor: Double {
+        guard let lastAdvance, ranging.isMeasuring(at: lastAdvance) else { return settings.radiusFloor }
+        return min(settings.radiusFloor, settings.ranges.radiusFloor)
+    }
+
+    /// Returns the likelihood of distances for a device at a height; nil for the estimated height.
+    func likelihood(of evidence: RangeEvidence, height: Double? = nil) -> RangeLikelihood {
+        RangeLikelihood(
+            evidence, anchors: anchors, model: settings.ranges, height: height ?? deviceHeight.value,
+            mapCount: field.maps.count, cellSize: field.maps.reduce(0) { max($0, $1.grid.cellSize) })
+    }
+
+    /// Updates the estimated height of the device from the distances of the last seconds.
+    ///
+    /// - Parameter seconds: time since the previous update; nil for the first one.
+    mutating func learnHeight(_ measured: RangeEvidence, after seconds: Double?) {
+        guard !deviceHeight.isKnown, let mapIndex = learnedMapIndex else { return }
+        let (particles, range) = (filter.particles, filter.particles.range(of: mapIndex))
+        let picks = Array(stride(from: range.lowerBound, to: range.upperBound, by: 1 + range.count / Self.heightSample))
+        guard !picks.isEmpty else { return }
+        let logs = deviceHeight.candidates.map { height in
+            let likelihood = likelihood(of: measured, height: height)
+            var distances = likelihood.scratch
+            let sums = picks.map { index in
+                likelihood.logLikelihood(
+                    x: particles.x[index], y: particles.y[index], mapIndex: mapIndex, distances: &distances)
+            }
+            let best = sums.max() ?? 0
+            let mean = zip(sums, picks).reduce(0) { sum, pair in
+                sum + Double(particles.weight[pair.1]) * Double(cmath_expf(pair.0 - best))
+            }
+            return Double(best) + cmath_log(max(mean, .leastNormalMagnitude))
+        }
+        let share = seconds.map { 1 - cmath_exp(-$0 / Self.heightTime) } ?? 1
+        deviceHeight.observe(logs, share: share, after: seconds ?? 0)
+    }
+}
+
+extension PositioningEngine {
+    /// Factor per second on the weight of a particle outside the accessible area. The factor isn't 0 because a fix can
+    /// lie outside the plan.
+    private static let outsideShare = 0.05
+
+    /// Additional error in metres per metre of walking without beacons on a map with walls: the particles can pass
+    /// through the wrong door, and no beacon corrects them.
+    private static let hiddenError = 0.1
+
+    /// Continues a belief by dead reckoning after a fix, as long as no beacon has been detected.
+    ///
+    /// Without a barometer, the floor doesn't change. After the first detected beacon, `advance(to:)` weighs maps and
+    /// positions by the beacons, including missing detections.
+    mutating func reckon(after seconds: Double) {
+        guard settings.method == .particle, !filter.isEmpty, seconds > 0 else { return }
+        if let height = pressure.drainHeight() {
+            pressureGap += seconds
+            floorFilter.observe(
+                evidence: field.maps.map { _ in 0 }, height: height, after: pressureGap, canBeMistaken: false)
+            pressureGap = 0
+        } else {
+            pressureGap += seconds
+        }
+        confine(after: seconds)
+        filter.carry(to: mapShares, by: links)
+        filter.resampleIfNeeded(mapCount: field.maps.count)
+    }
+
+    /// Reduces the weights of particles outside the plan or its walkable areas.
+    ///
+    /// Without beacons, nothing shows whether the device is still in the building. A particle that leaves through an
+    /// unmapped wall meets no further walls, so its weight would exceed the weights of the particles inside.
+    private mutating func confine(after seconds: Double) {
+        let share = Float(cmath_pow(Self.outsideShare, seconds))
+        for (mapIndex, sheet) in field.maps.enumerated() where filter.hasParticles(on: mapIndex) {
+            space.survey(mapIndex, by: sheet.grid)
+            let space = space
+            filter.weigh(mapIndex: mapIndex, by: share) { !space.contains($0, mapIndex: mapIndex, by: sheet.grid) }
+        }
+    }
+
+    /// Returns the radius, increased by the additional error of dead reckoning on a map with walls.
+    func reckonedRadius(_ radius: Double, mapIndex: Int) -> Double {
+        guard !filter.walls[mapIndex].isEmpty else { return radius }
+        let hidden = Self.hiddenError * reckonedWay
+        return (radius * radius + hidden * hidden).squareRoot()
+    }
+}
+
+// Support for thousands of engines in one process.
+extension PositioningEngine {
+    /// Exchanges the working memory of the updates with a workspace, in constant time and without an allocation.
+    ///
+    /// Call this before `advance(to:)` and again afterwards, so that one workspace serves many engines in turn. The
+    /// exchange affects no position. Only engines with the same number of particles can share a workspace, because an
+    /// engine keeps some of its memory for the particles.
+    package mutating func exchangeWorkspace(with workspace: inout ParticleFilter.Workspace) {
+        swap(&filter.workspace, &workspace)
+    }
+
+    /// Sets the seed of all random numbers. Call this before any evidence, after copying an engine that serves as a
+    /// template.
+    package mutating func begin(seed: UInt64) { filter.generator = SeededGenerator(seed: seed) }
+
+    /// The bytes of the engine's own memory: without the field, the walls and the links, which engines share, and
+    /// without the size of the value itself.
+    package var byteCount: Int {
+        filter.byteCount + collector.byteCount + floorFilter.byteCount + integrity.byteCount
+            + ranging.byteCount
+            + MemoryLayout<ReceiverOffset>.stride * offsets.capacity
+    }
+}

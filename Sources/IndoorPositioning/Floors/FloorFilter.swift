@@ -230,3 +230,64 @@ package struct FloorFilter: Hashable, Sendable {
         for index in states.indices { states[index].probability /= sum }
     }
 }
+
+/// The mean of the barometer's readings since the last update, as a height.
+struct PressureMean: Hashable, Sendable {
+    private var sum = 0.0
+    private var count = 0
+
+    /// Adds a reading in hectopascal; ignores one that is not an air pressure.
+    mutating func add(_ hectopascals: Double) {
+        guard Self.isPressure(hectopascals) else { return }
+        sum += hectopascals
+        count += 1
+    }
+
+    /// Returns the height in metres above the standard atmosphere's sea level, and resets the mean; nil without a
+    /// reading.
+    mutating func drainHeight() -> Double? {
+        guard count > 0 else { return nil }
+        let mean = sum / Double(count)
+        (sum, count) = (0, 0)
+        return Self.height(mean)
+    }
+
+    /// Returns whether a reading in hectopascal is a possible air pressure.
+    static func isPressure(_ hectopascals: Double) -> Bool { hectopascals > 100 && hectopascals < 1200 }
+
+    /// Returns the height in metres above sea level at which the standard atmosphere has the given pressure.
+    ///
+    /// Source: *Manual of the ICAO Standard Atmosphere*, Doc 7488, 1993.
+    static func height(_ hectopascals: Double) -> Double {
+        44_330.8 * (1 - cmath_pow(hectopascals / 1013.25, 0.190_263))
+    }
+}
+
+/// A detector of climbs from the barometer's height, by stairs, escalator or elevator.
+struct ClimbDetector: Hashable, Sendable {
+    /// The length of the window in seconds.
+    private static let window = 4.0
+    /// The difference of height in metres within the window above which the change is a climb and not noise; a slow
+    /// walk on stairs makes 1 m.
+    private static let span = 0.8
+
+    private struct Entry: Hashable, Sendable {
+        var age: Double
+        var height: Double
+    }
+
+    private var entries: [Entry] = []
+
+    /// Adds a height in metres, `seconds` after the last call; nil without a reading.
+    mutating func observe(_ height: Double?, after seconds: Double) {
+        for index in entries.indices { entries[index].age += seconds }
+        entries.removeAll { $0.age > Self.window }
+        if let height { entries.append(Entry(age: 0, height: height)) }
+    }
+
+    /// Whether the heights in the window differ too much for a device that stays on a floor.
+    var isClimbing: Bool {
+        guard let lowest = entries.map(\.height).min(), let highest = entries.map(\.height).max() else { return false }
+        return highest - lowest > Self.span
+    }
+}

@@ -285,3 +285,133 @@ struct IntegrityMonitor: Sendable {
         return contradictory + silent
     }
 }
+
+extension IntegrityMonitor {
+    /// The maximum variance in m² and the minimum map probability of a position that determines which beacons are
+    /// expected.
+    private static let sharpVariance = 12.0
+    private static let certainShare = 0.9
+    /// The maximum distance in metres of a beacon that must be received.
+    private static let nearDistance = 12.0
+    /// The time in seconds after which a body or a door no longer hides a beacon.
+    private static let shadowTime = 6.0
+    /// The maximum that one global update adds to the logarithm of the odds.
+    private static let mostGain = 1.5
+    /// The time constant in seconds of the average of received and expected readings.
+    private static let receptionTime = 60.0
+
+    /// Tests whether expected beacons are silent.
+    mutating func listen(
+        _ consensus: BeaconConsensus, _ evidence: Evidence, field: SignalField, seconds: Double, fresh: Double,
+        at now: Instant
+    ) {
+        let map = field.maps[consensus.mapIndex]
+        for reading in evidence.heard { silences.removeAll { $0.beacon == reading.beacon } }
+        guard field.areRatesKnown, consensus.variance < Self.sharpVariance,
+            consensus.mapShares[consensus.mapIndex] > Self.certainShare,
+            evidence.heard.count >= 2, seconds.isFinite, let cell = map.grid.cell(at: consensus.mean)
+        else { return }
+        let keep = cmath_exp(-seconds / Self.receptionTime)
+        let window = Double(evidence.duration)
+        var (heard, expected) = (0.0, 0.0)
+        var missing: [(beacon: Int, rate: Double)] = []
+        for (beacon, transmitter) in field.transmitters.enumerated() where transmitter.mapID == map.mapID {
+            let distance = transmitter.point.distance(to: consensus.mean)
+            guard distance < Self.nearDistance, let table = map.tables[beacon],
+                let entry = table.index(column: cell % map.grid.columns, row: cell / map.grid.columns),
+                !table.logRate.isEmpty
+            else { continue }
+            let rate = cmath_exp(Double(table.logRate[entry]))
+            if let reading = evidence.heard.first(where: { $0.beacon == beacon }) {
+                heard += Double(reading.count)
+                expected += rate * window
+            } else if tested.extent(isSurveyed: field.isPowerSurveyed(beacon)) == .everything {
+                missing.append((beacon, rate))
+                if !(silences.contains { $0.beacon == beacon && $0.odds > 0 }) { expected += rate * window }
+            }
+        }
+        reception.heard = reception.heard * keep + heard
+        reception.expected = reception.expected * keep + expected
+        let share = min((reception.heard + 0.1) / (reception.expected + 1), 3)
+        let independent = 1 - cmath_exp(-seconds / Self.shadowTime) * (1 - fresh)
+        for (beacon, rate) in missing {
+            let gain = min(share * rate * seconds, Self.mostGain) * independent
+            guard gain > 0.02 else { continue }
+            atlas?.addMissed(gain, of: beacon)
+            let index = silences.firstIndex { $0.beacon >= beacon } ?? silences.count
+            if index == silences.count || silences[index].beacon != beacon {
+                silences.insert(SilenceRecord(beacon: beacon), at: index)
+            }
+            silences[index].odds = min(silences[index].odds + gain, BeaconRecord.highest)
+            if silences[index].since == nil, silences[index].odds >= BeaconRecord.named {
+                silences[index].since = now
+            }
+        }
+    }
+}
+
+/// The evidence that an expected beacon is silent.
+struct SilenceRecord: Sendable {
+    /// Index in the signal field.
+    let beacon: Int
+    /// The logarithm of the odds that the beacon is silent.
+    var odds = BeaconRecord.prior
+    /// The instant from which the silence is known; nil before.
+    var since: Instant?
+}
+
+/// The beacons that the engine tests against the others. See <doc:BeaconIntegrity>.
+public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
+    /// No beacon.
+    case none
+    /// Each beacon whose level the venue's survey measured. The other beacons are tested only for levels that are far
+    /// too strong for the place: walls and bodies can weaken a signal, but nothing strengthens it much.
+    case surveyed
+    /// Every beacon. Without a survey, the test also reports healthy beacons: their levels can differ from the
+    /// path-loss law by as much as a change of power makes.
+    case all
+
+    /// The extent of the test of one beacon.
+    enum Extent { case nothing, excess, everything }
+
+    /// Returns the extent of the test of a beacon with or without a survey.
+    func extent(isSurveyed: Bool) -> Extent {
+        switch self {
+        case .none: .nothing
+        case .surveyed: isSurveyed ? .everything : .excess
+        case .all: .everything
+        }
+    }
+}
+
+/// The ratio of the beacons' errors in this venue to the errors that the signal field expects.
+///
+/// The deviations of the signal field are upper bounds, and are largest in a venue without a survey. The differences
+/// between the beacons show how large the errors really are in this venue. The smaller the errors are, the smaller is
+/// the contradiction that the test can detect.
+struct InnovationScale: Sendable {
+    /// The mean of the errors' magnitudes, relative to that of a normal distribution.
+    private var ratio = InnovationScale.first
+    private var count = InnovationScale.firstCount
+
+    /// The ratio before any reading: the largest ratio of the public data sets. A smaller initial ratio would report
+    /// healthy beacons as faulty.
+    private static let first = 0.8
+    /// The weight of the initial ratio as a number of readings, and the maximum number of readings in the average.
+    private static let firstCount = 30.0
+    private static let memory = 300.0
+    /// The limit of an error in standard deviations, the mean magnitude of normal errors with this limit, and the range
+    /// of the factor.
+    private static let limit = 1.5
+    private static let mean = 0.72
+    private static let range = 0.5...1.2
+
+    /// The factor on the standard deviations.
+    var value: Double { min(max(ratio, Self.range.lowerBound), Self.range.upperBound) }
+
+    /// Adds the error of a reading, in standard deviations that include the factor.
+    mutating func observe(_ error: Double, scale: Double) {
+        count = min(count + 1, Self.memory)
+        ratio += (min(error, Self.limit) * scale / Self.mean - ratio) / count
+    }
+}

@@ -218,3 +218,269 @@ public struct RadioMapLearner: Sendable {
             power: 0, exponent: 1, planar: beacon.point.distance(to: point), height: model.heightDifference)
     }
 }
+
+/// A converter that cuts survey recordings into fingerprints.
+struct FingerprintCutter {
+    /// Length in seconds of the pieces of a walk: about two metres of walking.
+    var window = 2.0
+    /// Minimum listening time in seconds of a stay.
+    var shortestStay = 0.5
+
+    /// A piece of a recording: the position and the readings by beacon.
+    struct Piece {
+        var mapID: MapID
+        var point: MapPoint
+        var duration: Double
+        var readings: [BeaconIdentity: (sum: Double, count: Int)]
+        /// Standard deviation of the point along each axis in metres; 0 for ground truth.
+        var deviation = 0.0
+    }
+
+    /// Returns the pieces of a recording: first the stays, then the walks, each in chronological order; empty without
+    /// waypoints.
+    func pieces(of recording: SurveyRecording) -> [Piece] {
+        var pieces: [Piece] = []
+        let points = recording.waypoints
+        for (index, waypoint) in points.enumerated() {
+            let next = index + 1 < points.count ? points[index + 1] : nil
+            if waypoint.isHold {
+                let end = next?.instant ?? recording.end
+                let duration = max(shortestStay, waypoint.instant.duration(to: end).seconds)
+                pieces.append(
+                    piece(recording, from: waypoint.instant, through: end, waypoint.mapID, waypoint.point, duration))
+            }
+        }
+        return pieces + Self.walks(points).flatMap { cut($0, of: recording) }
+    }
+
+    /// Returns the waypoints of each uninterrupted walk; the last waypoint of a walk is its stop.
+    private static func walks(_ points: [SurveyRecording.Waypoint]) -> [[SurveyRecording.Waypoint]] {
+        var walks: [[SurveyRecording.Waypoint]] = []
+        var walk: [SurveyRecording.Waypoint] = []
+        for point in points {
+            walk.append(point)
+            guard point.isHold else { continue }
+            walks.append(walk)
+            walk = []
+        }
+        return walks + [walk]
+    }
+
+    /// Maximum time in seconds between two waypoints of a walk; a longer gap interrupts the walk.
+    private static let longestLeg = 600.0
+
+    private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
+        guard let first = walk.first, let last = walk.last else { return [] }
+        var pieces: [Piece] = []
+        let gap = walk.indices.dropFirst().first { index in
+            walk[index - 1].instant.duration(to: walk[index].instant).seconds > Self.longestLeg
+        }
+        if let gap { return cut(Array(walk[..<gap]), of: recording) + cut(Array(walk[gap...]), of: recording) }
+        var start = first.instant.seconds
+        while start < last.instant.seconds {
+            let end = min(start + window, last.instant.seconds)
+            if end - start >= window / 2, let place = Self.place(on: walk, at: (start + end) / 2) {
+                pieces.append(
+                    piece(
+                        recording, from: Instant(seconds: start), through: Instant(seconds: end), place.mapID,
+                        place.point, end - start))
+            }
+            start = end
+        }
+        return pieces
+    }
+
+    private func piece(
+        _ recording: SurveyRecording, from start: Instant, through end: Instant, _ map: MapID, _ point: MapPoint,
+        _ duration: Double
+    ) -> Piece {
+        var readings: [BeaconIdentity: (sum: Double, count: Int)] = [:]
+        for sighting in recording.sightings[Self.lowerBound(recording.sightings, start)...] {
+            guard sighting.instant <= end else { break }
+            guard sighting.hasMeasurement else { continue }
+            let old = readings[sighting.beacon] ?? (0, 0)
+            readings[sighting.beacon] = (old.sum + sighting.rssi, old.count + 1)
+        }
+        return Piece(mapID: map, point: point, duration: duration, readings: readings)
+    }
+
+    /// Minimum probability of the map of a track position.
+    private static let leastProbability = 0.9
+
+    /// Returns the pieces of a recording at the positions of its track, without positions whose standard deviation
+    /// exceeds `limit` metres.
+    ///
+    /// - Parameter doubt: factor on the track's radii.
+    func pieces(
+        of recording: SurveyRecording, along track: SmoothedTrack, doubt: Double, atMost limit: Double
+    ) -> [Piece] {
+        guard let first = track.looks.first?.instant.seconds, let last = track.looks.last?.instant.seconds else {
+            return []
+        }
+        var pieces: [Piece] = []
+        for start in stride(from: first, to: last - window / 2, by: window) {
+            let end = min(start + window, last)
+            guard let look = track.look(at: Instant(seconds: (start + end) / 2)),
+                look.probability >= Self.leastProbability
+            else { continue }
+            let deviation = doubt * look.estimate.radius / PositionCovariance.radiusOfDeviation
+            guard deviation <= limit else { continue }
+            var piece = piece(
+                recording, from: Instant(seconds: start), through: Instant(seconds: end), look.mapID,
+                look.estimate.point, end - start)
+            guard !piece.readings.isEmpty else { continue }
+            piece.deviation = deviation
+            pieces.append(piece)
+        }
+        return pieces
+    }
+
+    private static func lowerBound(_ sightings: [Sighting], _ instant: Instant) -> Int {
+        sightings.indices.bisection { sightings[$0].instant >= instant }
+    }
+
+    /// Returns the position of a walker who moves straight and at constant speed between waypoints; nil on the way
+    /// between two maps.
+    private static func place(on walk: [SurveyRecording.Waypoint], at seconds: Double) -> (
+        mapID: MapID, point: MapPoint
+    )? {
+        guard let after = walk.firstIndex(where: { $0.instant.seconds > seconds }) else {
+            return walk.last.map { ($0.mapID, $0.point) }
+        }
+        guard after > 0 else { return (walk[0].mapID, walk[0].point) }
+        return walk[after - 1].place(toward: walk[after], at: seconds)
+    }
+}
+
+/// The fingerprints of a survey and their recordings.
+struct SurveyedPlaces {
+    /// The fingerprints, recording by recording.
+    var fingerprints: [RadioMap.Fingerprint]
+    /// The index of each place's recording, from 0.
+    let recordings: [Int]
+    /// The number of places of each recording.
+    let sizes: [Int]
+
+    init(_ fingerprints: [RadioMap.Fingerprint], recordings: [Int]) {
+        precondition(fingerprints.count == recordings.count, "each place comes from a recording")
+        self.fingerprints = fingerprints
+        self.recordings = recordings
+        var sizes = [Int](repeating: 0, count: (recordings.max() ?? -1) + 1)
+        for recording in recordings { sizes[recording] += 1 }
+        self.sizes = sizes
+    }
+
+    /// Share of the recordings that consist of a single place.
+    var shareOfSingles: Double {
+        let used = sizes.filter { $0 > 0 }
+        return used.isEmpty ? 0 : Double(used.filter { $0 == 1 }.count) / Double(used.count)
+    }
+
+    /// Returns whether one place can predict another, left-out place: both are on the same map, but belong neither to
+    /// the same walk nor to stays at the same point.
+    func isApart(_ other: Int, from place: Int) -> Bool {
+        guard fingerprints[other].mapID == fingerprints[place].mapID else { return false }
+        if sizes[recordings[place]] > 1 { return recordings[other] != recordings[place] }
+        return fingerprints[other].point.distance(to: fingerprints[place].point) > Self.samePoint
+    }
+
+    /// Returns the probability that a position of a new recording is within the surveyed area, in [0, 1).
+    ///
+    /// The estimate leaves recordings out and measures the distances from their places to the places of the other
+    /// recordings. It adds one uncovered recording to the count (Laplace's rule of succession), so that few recordings
+    /// never give full coverage.
+    func coverage(length: Double) -> Double {
+        var (covered, all) = (0.0, 0.0)
+        for place in sample(500) {
+            all += 1
+            var nearest = Double.infinity
+            let point = fingerprints[place].point
+            for other in fingerprints.indices {
+                let distance = distance(from: point, to: other)
+                if distance < nearest, isApart(other, from: place) { nearest = distance }
+            }
+            covered += cmath_exp(-nearest * nearest / (2 * length * length))
+        }
+        guard all > 0 else { return 0 }
+        return covered / all / (1 + 1 / Double(sizes.filter { $0 > 0 }.count))
+    }
+
+    /// Distance in metres below which two places count as the same point.
+    private static let samePoint = 0.01
+
+    /// Returns an evenly spaced sample of the places with ground truth: all of them, or about `limit`.
+    func sample(_ limit: Int) -> [Int] {
+        let known = fingerprints.indices.filter { fingerprints[$0].deviation == 0 }
+        return stride(from: 0, to: known.count, by: max(1, known.count / limit)).map { known[$0] }
+    }
+
+    /// Returns the distance in metres from a point to a place, minus the place's uncertainty, at least 0.
+    func distance(from point: MapPoint, to place: Int) -> Double {
+        max(0, fingerprints[place].point.distance(to: point) - fingerprints[place].deviation)
+    }
+}
+
+extension Array {
+    /// Returns at most `limit` of the elements, evenly spaced.
+    func thinned(to limit: Int) -> [Element] {
+        let step = Swift.max(1, (count + limit - 1) / limit)
+        return stride(from: 0, to: count, by: step).map { self[$0] }
+    }
+}
+
+/// An estimator of the receiver offset of each device model, from the offsets of its recordings.
+///
+/// A model's offset is the mean over its recordings. The variance of the recordings within a model (another pocket,
+/// another unit) is assumed equal for all models, as most have few recordings; its prior is worth a few recordings.
+/// Source of the estimate with a conjugate prior: A. Gelman et al., *Bayesian Data Analysis*, 3rd edition, 2013,
+/// section 2.6.
+struct DeviceOffsets {
+    /// The learned receiver of each model, by name.
+    let receivers: [String: RadioMap.Receiver]
+
+    /// Prior standard deviation in dB of the recordings within a model, such as a hand against a pocket.
+    private static let usualDeviation = 2.0
+    /// Number of recordings that the prior is worth.
+    private static let usualCount = 2.0
+    /// Lower bound of a receiver's standard deviation in dB, for another pocket, another unit of the model, or a wrong
+    /// name. On ipin2023, a bound of 1.3 dB would reduce the error by 0.06 m. It would increase the error by 1.6 m if
+    /// the device's true offset is 15 dB below the stated one, and by 0.4 m if it is 8 dB below.
+    private static let leastDeviation = 3.0
+
+    /// Estimates the offsets from recordings.
+    ///
+    /// - Parameters:
+    ///   - devices: the device model of each recording; nil if unknown.
+    ///   - offsets: the receiver offset of each recording relative to the mean of all, in dB.
+    ///   - areDetermined: whether the survey determines the offsets. If not, an offset is known only if all recordings
+    ///     have the same model; it is the mean of all recordings.
+    init(_ devices: [String?], offsets: [Double], areDetermined: Bool) {
+        var byDevice: [String: [Double]] = [:]
+        for (device, offset) in zip(devices, offsets) {
+            if let device { byDevice[device, default: []].append(offset) }
+        }
+        guard areDetermined || byDevice.count == 1 && !devices.contains(nil) else {
+            receivers = [:]
+            return
+        }
+        let means = byDevice.mapValues { $0.reduce(0, +) / Double($0.count) }
+        var (count, squares) = (Self.usualCount, Self.usualCount * Self.usualDeviation * Self.usualDeviation)
+        for (device, offsets) in byDevice.sorted(by: { $0.key < $1.key }) {
+            let mean = means[device] ?? 0
+            count += Double(offsets.count - 1)
+            squares += offsets.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        }
+        let variance = squares / count
+        receivers = Dictionary(
+            uniqueKeysWithValues: byDevice.map { device, offsets in
+                // The variance of a new recording: its variance about the mean, plus the variance of the mean.
+                let deviation = (variance * (1 + 1 / Double(offsets.count))).squareRoot()
+                return (
+                    device,
+                    RadioMap.Receiver(
+                        offset: min(max(means[device] ?? 0, -50), 50),
+                        deviation: min(max(deviation, Self.leastDeviation), 50))
+                )
+            })
+    }
+}

@@ -98,7 +98,9 @@ struct ShadowingRegression {
         let plain = result(groups, effects(equations, 0))
         guard offsetCount > 0 else { return plain }
         let withOffsets = result(groups, effects(equations, offsetCount))
-        guard let with = withOffsets.spread, let without = plain.spread, with < Self.worthwhile * without else { return plain }
+        guard let with = withOffsets.spread, let without = plain.spread, with < Self.worthwhile * without else {
+            return plain
+        }
         return withOffsets
     }
 
@@ -218,5 +220,160 @@ struct ShadowingRegression {
         let expected = residuals.map(\.variance).reduce(0, +) / Double(residuals.count)
         let excess = (stretch * stretch - 1) * expected
         return max(0, model.surveyNoise * model.surveyNoise + excess).squareRoot()
+    }
+}
+
+/// The normal equations of generalized least squares, accumulated group by group.
+struct NormalEquations {
+    private let count: Int
+    private var matrix: [Double]
+    private var right: [Double]
+
+    /// Creates the equations for `count` unknown effects.
+    init(count: Int) {
+        self.count = count
+        matrix = Array(repeating: 0, count: count * count)
+        right = Array(repeating: 0, count: count)
+    }
+
+    /// Adds a group of readings y with covariance K.
+    ///
+    /// - Parameters:
+    ///   - effects: the indexes of the effects on these readings.
+    ///   - columns: for each effect, the column h of its coefficients in the readings.
+    ///   - solvedColumns: K⁻¹·h of each column.
+    ///   - solvedReadings: K⁻¹·y.
+    mutating func add(
+        _ effects: [Int], _ columns: [[Double]], _ solvedColumns: [[Double]], _ solvedReadings: [Double]
+    ) {
+        for (row, column) in columns.enumerated() {
+            // Skip zeros: the columns are sparse.
+            let touched = column.indices.filter { column[$0] != 0 }
+            for (other, solved) in solvedColumns.enumerated() {
+                matrix[effects[row] * count + effects[other]] += touched.reduce(0) { $0 + column[$1] * solved[$1] }
+            }
+            right[effects[row]] += zip(column, solvedReadings).reduce(0) { $0 + $1.0 * $1.1 }
+        }
+    }
+
+    /// Returns the most probable effects and their variances; nil if the equations are singular.
+    ///
+    /// - Parameter priors: mean and standard deviation of each effect before any reading. With fewer priors than
+    ///   effects, the remaining effects are fixed at 0.
+    func solve(_ priors: [(mean: Double, deviation: Double)]) -> (values: [Double], variances: [Double])? {
+        let used = priors.count
+        var matrix = (0..<used).flatMap { self.matrix[($0 * count)..<($0 * count + used)] }
+        var right = Array(self.right[..<used])
+        for (index, prior) in priors.enumerated() {
+            let precision = 1 / max(prior.deviation * prior.deviation, 1e-6)
+            matrix[index * used + index] += precision
+            right[index] += prior.mean * precision
+        }
+        guard let factor = Cholesky(matrix, order: used) else { return nil }
+        return (factor.solve(right), factor.inverseDiagonal())
+    }
+}
+
+extension SignalModel {
+    /// Returns the factored covariance in dB² of a beacon's readings about path loss: shadowing, a constant and noise.
+    ///
+    /// - Parameters:
+    ///   - readings: the position of each reading, its uncertainty, and the number of sightings in the mean.
+    ///   - constant: variance in dB² of the offset that all readings share.
+    func covariance(of readings: [(point: MapPoint, deviation: Double, count: Int)], constant: Double) -> Cholesky? {
+        let count = readings.count
+        var kernel = [Double](repeating: 0, count: count * count)
+        let amplitude = shadowing * shadowing
+        for row in 0..<count {
+            for column in 0...row {
+                let distance = readings[row].point.distance(to: readings[column].point)
+                kernel[row * count + column] = constant + amplitude * shadowingCorrelation(distance: distance)
+            }
+            kernel[row * count + row] += surveyVariance(
+                count: readings[row].count, deviation: readings[row].deviation)
+        }
+        return Cholesky(kernel, order: count)
+    }
+}
+
+/// An estimate of the body shadowing in a survey.
+///
+/// A body attenuates all beacons on its side equally. At each surveyed place, the residuals of the readings are modeled
+/// as a common offset, a vector whose component along the direction to a beacon adds to its reading, and noise. The
+/// variances of vector and noise are fitted to the products of the residuals by least squares.
+struct BodyShadowing {
+    /// A beacon as received at a place.
+    private struct Accumulator {
+        /// Direction of the beacon as a unit vector.
+        var x: Double
+        var y: Double
+        /// Residual of the reading in dB.
+        var residual: Double
+    }
+
+    /// Variance in dB² of the body-shadowing vector along each axis, at least 0.
+    let body: Double
+    /// Variance of the noise in dB².
+    let noise: Double
+
+    /// Minimum number of beacons at a place.
+    static let fewest = 4
+    /// Maximum number of places used.
+    private static let placeLimit = 1000
+    /// Minimum number of readings for an estimate, not counting three at each place.
+    private static let smallest = 50
+
+    /// Creates the estimate from the residuals of each place; nil if there are too few.
+    init?(
+        _ residuals: [ShadowingRegression.Residual], beacons: [RadioMap.Beacon], places: SurveyedPlaces
+    ) {
+        let byPlace = Dictionary(grouping: residuals, by: \.place).sorted { $0.key < $1.key }.prefix(Self.placeLimit)
+        let heard = byPlace.map { index, residuals in
+            let place = places.fingerprints[index]
+            return residuals.filter { beacons[$0.beacon].mapID == place.mapID }.map { residual in
+                Self.accumulator(residual, beacons[residual.beacon], at: place.point)
+            }
+        }.filter { $0.count >= Self.fewest }
+        guard heard.reduce(0, { $0 + $1.count - 3 }) >= Self.smallest,
+            let (body, noise) = Self.variances(heard)
+        else { return nil }
+        self.body = max(0, body)
+        self.noise = max(noise, 1)
+    }
+
+    private static func accumulator(
+        _ residual: ShadowingRegression.Residual, _ beacon: RadioMap.Beacon, at point: MapPoint
+    ) -> Accumulator {
+        let (dx, dy) = (beacon.point.x - point.x, beacon.point.y - point.y)
+        let planar = (dx * dx + dy * dy).squareRoot()
+        return Accumulator(
+            x: planar > 0 ? dx / planar : 0, y: planar > 0 ? dy / planar : 0, residual: residual.value)
+    }
+
+    /// Fits the two variances to the products of each place's residuals, minus their mean, by least squares.
+    private static func variances(_ places: [[Accumulator]]) -> (body: Double, noise: Double)? {
+        var (bb, bn, nn, by, ny) = (0.0, 0.0, 0.0, 0.0, 0.0)
+        for accumulators in places {
+            let count = Double(accumulators.count)
+            let mean = accumulators.reduce(0) { $0 + $1.residual } / count
+            let (meanX, meanY) = (
+                accumulators.reduce(0) { $0 + $1.x } / count, accumulators.reduce(0) { $0 + $1.y } / count
+            )
+            for (row, first) in accumulators.enumerated() {
+                for (column, other) in accumulators.enumerated() {
+                    let product = (first.residual - mean) * (other.residual - mean)
+                    let alignment = (first.x - meanX) * (other.x - meanX) + (first.y - meanY) * (other.y - meanY)
+                    let own = (row == column ? 1 : 0) - 1 / count
+                    bb += alignment * alignment
+                    bn += alignment * own
+                    nn += own * own
+                    by += alignment * product
+                    ny += own * product
+                }
+            }
+        }
+        let determinant = bb * nn - bn * bn
+        guard determinant > 1e-9 * bb * nn else { return nil }
+        return ((by * nn - ny * bn) / determinant, (ny * bb - by * bn) / determinant)
     }
 }

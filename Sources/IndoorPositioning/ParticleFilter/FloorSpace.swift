@@ -1,3 +1,4 @@
+import CMath
 import IndoorVocabulary
 import VenueModel
 
@@ -50,5 +51,96 @@ struct FloorSpace: Sendable {
         guard sheet.map.distanceOff(to: point) == 0 else { return false }
         guard !sheet.isOpen.isEmpty else { return true }
         return grid.cell(at: point).map { sheet.isOpen[$0] } ?? false
+    }
+}
+
+/// Transforms between floor-plan coordinate systems.
+///
+/// Each plan can have its own coordinate system. If both plans are georeferenced, the transform uses geographic
+/// coordinates. Otherwise it aligns the plans at a stair or an elevator of the path graph. Without such a link it
+/// assumes that the coordinates are the same.
+package struct FloorLinks: Sendable {
+    /// A stair, an escalator or an elevator in one direction.
+    package struct Link: Hashable, Sendable {
+        /// Indexes of the maps.
+        var from: Int
+        var to: Int
+        /// Its ends on both plans.
+        var start: MapPoint
+        var end: MapPoint
+    }
+
+    /// All links, in both directions.
+    package let links: [Link]
+    private let transforms: [GeoTransform?]
+
+    /// Creates the links of a venue; maps are identified by their index in the venue.
+    package init(venue: Venue) {
+        transforms = venue.maps.map { try? $0.geoTransform() }
+        var indexes: [MapID: Int] = [:]
+        for (mapIndex, map) in venue.maps.enumerated() where indexes[map.id] == nil { indexes[map.id] = mapIndex }
+        var nodes: [Int: PathGraph.Node] = [:]
+        for node in venue.paths?.nodes ?? [] { nodes[node.id] = node }
+        var links: [Link] = []
+        for edge in venue.paths?.edges ?? [] {
+            guard let from = nodes[edge.from], let to = nodes[edge.to], from.mapID != to.mapID,
+                let low = indexes[from.mapID], let high = indexes[to.mapID]
+            else { continue }
+            links.append(Link(from: low, to: high, start: from.point, end: to.point))
+            links.append(Link(from: high, to: low, start: to.point, end: from.point))
+        }
+        self.links = links
+    }
+
+    /// Returns the links from one map to another.
+    func links(from: Int, to: Int) -> [Link] { links.filter { $0.from == from && $0.to == to } }
+
+    /// Returns the point on a map that lies above or below a point of another map.
+    package func place(of point: MapPoint, from: Int, to: Int) -> MapPoint {
+        if let there = transforms[from], let here = transforms[to] {
+            return here.point(at: there.coordinate(at: point))
+        }
+        let nearest = links(from: from, to: to).min { $0.start.distance(to: point) < $1.start.distance(to: point) }
+        return nearest.map { point + ($0.end - $0.start) } ?? point
+    }
+}
+
+/// The distinct grid cells of one map that contain particles.
+///
+/// A converged filter has many particles in few cells, so that values that depend only on the cell are computed once.
+struct OccupiedCells: Sendable {
+    /// Cell indexes in the grid, in the order of the first particle in each; -1 stands for the area outside the grid.
+    private(set) var cells: [Int32] = []
+    /// The index in `cells` of each particle's cell, in the particles' order.
+    private(set) var slots: [Int32] = []
+
+    /// Finds the cells of the particles in a range.
+    ///
+    /// - Parameters:
+    ///   - lookup: scratch memory for the search, all -1 before and after.
+    ///   - all: receives the cell of each particle, numbered from 1; 0 is outside the grid.
+    mutating func find(
+        _ particles: ParticleFilter.Particles, _ range: Range<Int>, grid: MapGrid, lookup: inout [Int32],
+        all: inout [Int32]
+    ) {
+        if lookup.count < grid.count + 1 { lookup = Array(repeating: -1, count: grid.count + 1) }
+        slots.resize(to: range.count, with: 0)
+        var place = grid.cells
+        cmath_cells(&place, range.lowerBound, range.count, particles.x, particles.y, &slots)
+        all.resize(to: range.count, with: 0)
+        for index in 0..<range.count { all[index] = slots[index] }
+        // The loop writes one element past the last cell.
+        cells.resize(to: min(range.count, grid.count + 1) + 1, with: 0)
+        let count = cmath_find_slots(range.count, &slots, &lookup, &cells)
+        cells.resize(to: count, with: 0)
+    }
+}
+
+extension MapGrid {
+    /// The position and size of the grid, for a C loop.
+    var cells: cmath_grid {
+        cmath_grid(
+            left: Float(origin.x), top: Float(origin.y), scale: 1 / Float(cellSize), columns: Int32(columns),
+            rows: Int32(rows))
     }
 }

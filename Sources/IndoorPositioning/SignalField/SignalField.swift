@@ -1,3 +1,4 @@
+import CMath
 import IndoorVocabulary
 import VenueModel
 
@@ -171,5 +172,246 @@ extension SignalField {
             return (Double(Self.inaudible), model.shadowing * model.shadowing)
         }
         return (Double(table.mean[entry]), Double(table.variance[entry]))
+    }
+}
+
+/// The tables of all beacons on one map, by beacon index in the field.
+///
+/// The standard model builds a beacon's table when the beacon is first detected. The tables of other models are built
+/// together with the field.
+package struct SignalTables: RandomAccessCollection, Sendable {
+    private enum Source: Sendable {
+        case made([SignalField.Table?])
+        /// The index of each beacon in the model; nil if the indexes are the same.
+        case pathLoss(PathLossTables, sheet: Int, indexes: [Int?]?)
+    }
+
+    private let source: Source
+    private var hasRates = true
+    package let endIndex: Int
+    package var startIndex: Int { 0 }
+
+    /// Creates a collection of tables that are already built.
+    init(_ tables: [SignalField.Table?]) {
+        source = .made(tables)
+        endIndex = tables.count
+    }
+
+    /// Creates a collection of the standard model's tables on one of its sheets.
+    ///
+    /// - Parameter indexes: the index of each beacon in the model; nil for a beacon that the model doesn't contain.
+    init(_ tables: PathLossTables, sheet: Int, indexes: [Int?]) {
+        let isSame = indexes.count == tables.transmitters.count && indexes.indices.allSatisfy { indexes[$0] == $0 }
+        source = .pathLoss(tables, sheet: sheet, indexes: isSame ? nil : indexes)
+        endIndex = indexes.count
+    }
+
+    /// The table of a beacon; nil if the beacon cannot be detected anywhere on the map.
+    package subscript(beacon: Int) -> SignalField.Table? {
+        var table = table(beacon)
+        if !hasRates { table?.logRate = [] }
+        return table
+    }
+
+    private func table(_ beacon: Int) -> SignalField.Table? {
+        switch source {
+        case .made(let tables): return tables[beacon]
+        case .pathLoss(let tables, let sheet, let indexes):
+            let index = indexes == nil ? beacon : indexes?[beacon]
+            return index.flatMap { tables.table($0, sheet: sheet) }
+        }
+    }
+
+    /// Whether any beacon has a table.
+    var hasTables: Bool {
+        switch source {
+        case .made(let tables): tables.contains { $0 != nil }
+        case .pathLoss(let tables, let sheet, let indexes):
+            indices.contains { beacon in
+                let index = indexes == nil ? beacon : indexes?[beacon]
+                return index.map { tables.isHeard($0, sheet: sheet) } ?? false
+            }
+        }
+    }
+
+    /// Whether every table contains detection rates.
+    var tellRates: Bool {
+        switch source {
+        case .made(let tables): tables.allSatisfy { !($0?.logRate.isEmpty ?? false) }
+        case .pathLoss(let tables, _, _): tables.tellRates
+        }
+    }
+
+    /// The same tables without detection rates.
+    var withoutRates: SignalTables {
+        var tables = self
+        tables.hasRates = false
+        return tables
+    }
+
+    /// Returns the detections per second of all beacons together, cell by cell.
+    ///
+    /// - Parameters:
+    ///   - none: the total rate where no beacon has a table.
+    ///   - unheard: the rate of one beacon outside its table.
+    func totalRate(_ grid: MapGrid, none: Float, unheard: Float) -> [Float] {
+        var total = [Float](repeating: none, count: grid.count)
+        switch source {
+        case .made(let tables):
+            for table in tables { table?.addRates(to: &total, grid, unheard: unheard) }
+        case .pathLoss(let tables, let sheet, let indexes):
+            for beacon in indices {
+                guard let index = indexes == nil ? beacon : indexes?[beacon] else { continue }
+                tables.addRates(of: index, sheet: sheet, to: &total, unheard: unheard)
+            }
+        }
+        return total.map { Swift.max($0, 1e-6) }
+    }
+}
+
+extension SignalField.Table {
+    /// Adds the detections per second to the sums over the map's grid.
+    func addRates(to total: inout [Float], _ grid: MapGrid, unheard: Float) {
+        guard !columns.isEmpty, !rows.isEmpty else { return }
+        var rectangle = grid.rectangle(columns, rows, from: grid.origin, stride: grid.columns)
+        cmath_add_exponentials(
+            &rectangle, logRate, unheard, rows.lowerBound * grid.columns + columns.lowerBound, &total)
+    }
+}
+
+extension MapGrid {
+    /// Returns a rectangle of cells relative to a point, for a C loop.
+    ///
+    /// - Parameter stride: the number of columns in the array that holds the cells' values.
+    func rectangle(
+        _ columns: Range<Int>, _ rows: Range<Int>, from point: MapPoint, stride: Int
+    ) -> cmath_rectangle {
+        let first = center(of: rows.lowerBound * self.columns + columns.lowerBound)
+        return cmath_rectangle(
+            x: Float(first.x - point.x), y: Float(first.y - point.y), size: Float(cellSize),
+            columns: Int32(columns.count), rows: Int32(rows.count), stride: Int32(stride))
+    }
+}
+
+/// A builder that makes the tables of a `SignalField` from the positioning parts.
+struct SignalFieldBuilder {
+    let venue: Venue
+    let model: SignalModel
+    /// The beacons in the form that the parts receive.
+    let beacons: [VenueBeacon]
+    let measurement: any MeasurementModel
+    let prior: any MapPrior
+    /// The factor on the edge of the cells.
+    let cellScale: Double
+    /// Whether the program supplies its own prior.
+    let isOwnPrior: Bool
+
+    /// - Parameter model: the configured model, without the survey's values: each part applies these itself, exactly
+    ///   once.
+    init(
+        venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts, cellScale: Double = 1
+    ) {
+        self.venue = venue
+        self.cellScale = cellScale
+        self.model = model.fitted(to: venue.radioMap)
+        beacons = transmitters.venueBeacons
+        measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model, cellScale: cellScale)
+        isOwnPrior = parts.prior != nil
+        prior = parts.prior ?? Self.standardPrior(of: venue, model: model)
+    }
+
+    private static func standardPrior(of venue: Venue, model: SignalModel) -> any MapPrior {
+        let survey = SurveyPrior(venue: venue, model: model)
+        guard let paths = venue.paths, model.pathShare > 0 else { return survey }
+        return survey.multiplied(
+            by: PathPrior(paths: paths, width: model.pathWidth, offPathShare: 1 - model.pathShare))
+    }
+
+    /// Returns the tables of the maps in the venue's order, and whether detection rates are known.
+    func maps() -> (maps: [SignalField.MapField], areRatesKnown: Bool) {
+        let grids = venue.maps.map { MapGrid(of: $0, in: venue, cellScale: cellScale) }
+        var tables = zip(venue.maps, grids).map { map, grid in
+            measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
+        }
+        let areRatesKnown = tables.allSatisfy(\.tellRates) && tables.contains(where: \.hasTables)
+        if !areRatesKnown { tables = tables.map(\.withoutRates) }
+        let none = Float(model.unheardRate)
+        let unheard = Float(model.unheardRate(of: beacons.count))
+        let maps = venue.maps.indices.map { index in
+            let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
+            let priors = Once { prior.makeWeights(on: map, grid: grid) }
+            let rates = Once {
+                areRatesKnown ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
+            }
+            // Evaluate the program's prior now, so that it uses no time while the engine runs.
+            if isOwnPrior { _ = priors.value }
+            return SignalField.MapField(
+                mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,
+                outsideRate: cmath_logf(none))
+        }
+        return (maps, areRatesKnown)
+    }
+}
+
+/// The beacons of a venue with their path-loss parameters.
+struct TransmitterList: Sendable {
+    /// The surveyed beacons in the radio map's order, then the beacons that the survey did not detect.
+    let beacons: [RadioMap.Beacon]
+    /// The path-loss exponent of each beacon.
+    let exponents: [Double]
+    /// Whether the venue has a survey.
+    let isSurveyed: Bool
+
+    init(venue: Venue, model: SignalModel) {
+        let surveyed = venue.radioMap?.beacons ?? []
+        let heard = Set(surveyed.map(\.identity))
+        var seen = heard
+        let silent = venue.beacons.filter { seen.insert($0.identity).inserted }
+        let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        // The mean error of the configured powers, estimated from the surveyed beacons.
+        let shift =
+            surveyed.isEmpty
+            ? 0
+            : surveyed.reduce(0) { $0 + $1.power - (known[$1.identity]?.measuredPower ?? model.defaultPower) }
+                / Double(surveyed.count)
+        beacons =
+            surveyed
+            + silent.map {
+                RadioMap.Beacon(
+                    identity: $0.identity, mapID: $0.mapID, point: $0.point, z: $0.z,
+                    power: ($0.measuredPower ?? model.defaultPower) + shift)
+            }
+        let common = model.usualExponent(with: venue.radioMap)
+        exponents = beacons.map { beacon in
+            heard.contains(beacon.identity) ? common : known[beacon.identity]?.pathLossExponent ?? common
+        }
+        isSurveyed = !surveyed.isEmpty
+    }
+
+    /// The same beacons in the form that measurement models receive.
+    var venueBeacons: [VenueBeacon] {
+        zip(beacons, exponents).map { beacon, exponent in
+            VenueBeacon(
+                identity: beacon.identity, mapID: beacon.mapID, point: beacon.point, z: beacon.z,
+                measuredPower: beacon.power, pathLossExponent: exponent)
+        }
+    }
+}
+
+/// The number of floors between the maps of a venue.
+struct FloorDistance: Sendable {
+    private let levels: [MapID: Int]
+
+    init(_ maps: [VenueMap]) {
+        levels = Dictionary(maps.map { ($0.id, $0.level) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the number of floors that a signal from one map to another passes: 0 within a map, and at least 1 to any
+    /// other map, such as one with the same level in another building.
+    func floors(from home: MapID, to map: MapID) -> Int {
+        guard home != map else { return 0 }
+        guard let from = levels[home], let to = levels[map] else { return 1 }
+        let (difference, isTooLarge) = from.subtractingReportingOverflow(to)
+        return isTooLarge ? .max : max(1, Int(clamping: difference.magnitude))
     }
 }

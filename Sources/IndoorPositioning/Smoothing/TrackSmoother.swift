@@ -1,3 +1,4 @@
+import CMath
 import IndoorVocabulary
 import VenueModel
 
@@ -121,5 +122,285 @@ public struct TrackSmoother: Sendable {
         return SmoothedTrack.Look(
             instant: instant, mapID: field.maps[best.index].mapID, probability: best.probability / sum,
             estimate: PositioningEngine.Estimate(at: best.point, radius: forward.radius(variance: best.variance)))
+    }
+}
+
+/// The track of a device during a recording, estimated from all of the recording's readings.
+public struct SmoothedTrack: Sendable {
+    /// The estimated position at one instant.
+    public struct Look: Hashable, Sendable {
+        /// The instant of the estimate.
+        public var instant: Instant
+        /// The most probable map.
+        public var mapID: MapID
+        /// The probability of the map, in [0, 1].
+        public var probability: Double
+        /// The position on the map, with its 68 % radius.
+        public var estimate: PositioningEngine.Estimate
+    }
+
+    /// The estimates, ordered by instant and half a second apart while there are readings.
+    public let looks: [Look]
+
+    /// Maximum gap in seconds between readings in which the track is interpolated.
+    static let longestGap = 600.0
+
+    /// Returns the position at an instant, interpolated between two estimates on one map. Between estimates on two
+    /// maps, it returns the nearer estimate in time.
+    ///
+    /// The result is nil before the first estimate, after the last one, and in a gap of more than ten minutes.
+    public func look(at instant: Instant) -> Look? {
+        guard let first = looks.first, let last = looks.last, instant >= first.instant, instant <= last.instant else {
+            return nil
+        }
+        let high = looks.count > 1 ? (1..<(looks.count - 1)).bisection { looks[$0].instant > instant } : 0
+        let (before, after) = (looks[max(high - 1, 0)], looks[high])
+        let span = before.instant.duration(to: after.instant).seconds
+        if instant == before.instant { return before }
+        if instant == after.instant { return after }
+        guard span <= Self.longestGap else { return nil }
+        let share = span > 0 ? before.instant.duration(to: instant).seconds / span : 0
+        var look = share < 0.5 ? before : after
+        look.instant = instant
+        guard before.mapID == after.mapID else { return look }
+        let (from, to) = (before.estimate, after.estimate)
+        look.probability = before.probability + (after.probability - before.probability) * share
+        look.estimate.point = from.point + (to.point - from.point) * share
+        look.estimate.radius = from.radius + (to.radius - from.radius) * share
+        return look
+    }
+}
+
+/// The readings of a recording in a form that can be processed in reverse: steps in place of accelerations.
+///
+/// In reverse, a walk leads from its end to its start, so the heading of each step is turned by 180°. All other
+/// readings stay the same.
+struct ReversedReadings: Sendable {
+    /// The readings for the engine, ordered by instant.
+    private var readings: [SensorReading] = []
+    private var pedometer = Pedometer()
+    private var lastMark: Instant?
+
+    /// Time in seconds between two readings that show the engine an active accelerometer; shorter than the engine's
+    /// motion timeout.
+    private static let markInterval = 0.4
+    /// The reading of a resting accelerometer.
+    private static let rest = Vector3(x: 0, y: 0, z: 9.80665)
+
+    /// Adds the recording's next reading.
+    mutating func append(_ reading: SensorReading) {
+        switch reading {
+        case .sighting, .pressure, .fix, .range:
+            readings.append(reading)
+        case .step(let step):
+            let length = pedometer.report(step)
+            append(Step(instant: step.instant, length: length, heading: step.heading ?? pedometer.degrees))
+        case .motion(let sample):
+            if let length = pedometer.detect(sample) {
+                append(Step(instant: sample.instant, length: length, heading: pedometer.degrees))
+            }
+            guard pedometer.lastReading == sample.instant else { return }
+            if let lastMark, lastMark.duration(to: sample.instant).seconds < Self.markInterval { return }
+            lastMark = sample.instant
+            readings.append(.motion(MotionSample(instant: sample.instant, acceleration: Self.rest)))
+        case .advertisement, .gnss, .radio:
+            break
+        }
+    }
+
+    private mutating func append(_ step: Step) {
+        var turned = step
+        turned.heading = step.heading.map { $0 + 180 }
+        readings.append(.step(turned))
+    }
+
+    /// Removes and returns the last reading if it is later than `instant`.
+    mutating func removeLast(after instant: Instant) -> SensorReading? {
+        guard let last = readings.last, last.instant > instant else { return nil }
+        return readings.removeLast()
+    }
+}
+
+extension Pedometer {
+    /// Heading of the device in degrees clockwise from the plan's top; nil if unknown.
+    fileprivate var degrees: Double? { heading.map { $0 * 180 / .pi } }
+}
+
+/// An engine's belief at one instant, thinned to a few equally weighted particles on each map.
+struct BeliefSample: Sendable {
+    /// A particle's position.
+    struct Guess: Hashable, Sendable {
+        /// Metres from the plan's left edge.
+        var x: Float
+        /// Metres from the plan's top edge.
+        var y: Float
+    }
+
+    /// The belief about one map.
+    struct MapBelief: Sendable {
+        /// Index in the field.
+        var index: Int
+        /// The probability of the map.
+        var probability: Double
+        /// Particles, given that the device is on the map.
+        var guesses: [Guess]
+        /// Mean of the belief.
+        var mean: MapPoint
+        /// Sum of the belief's variances along both axes in m².
+        var variance: Double
+    }
+
+    /// The maps above the minimum probability; empty before any evidence.
+    var maps: [MapBelief]
+
+    /// Minimum probability of a map; less probable maps are omitted.
+    private static let leastProbability = 1e-4
+    /// Minimum number of particles on a map that isn't omitted.
+    private static let fewest = 24
+
+}
+
+extension BeliefSample {
+    /// Creates a sample of about `count` particles of an engine, drawn by systematic sampling.
+    init(of engine: PositioningEngine, count: Int) {
+        let particles = engine.filter.particles
+        let probabilities = engine.floorFilter.probabilities
+        maps = []
+        for (index, members) in particles.members(mapCount: probabilities.count).enumerated() {
+            let probability = probabilities[index]
+            guard probability >= Self.leastProbability, let first = members.first,
+                let moments = engine.filter.moments(mapIndex: index)
+            else { continue }
+            let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
+            let step = members.reduce(0) { $0 + Double(particles.weight[$1]) } / Double(wanted)
+            guard step > 0 else { continue }
+            var guesses: [Guess] = []
+            var position = 0
+            var sum = Double(particles.weight[first])
+            for draw in 0..<wanted {
+                let next = (Double(draw) + 0.5) * step
+                while sum < next, position + 1 < members.count {
+                    position += 1
+                    sum += Double(particles.weight[members[position]])
+                }
+                guesses.append(Guess(x: particles.x[members[position]], y: particles.y[members[position]]))
+            }
+            maps.append(
+                MapBelief(
+                    index: index, probability: probability, guesses: guesses, mean: moments.mean,
+                    variance: moments.variance))
+        }
+    }
+}
+
+/// A function that combines the belief from the past readings with the belief from the future readings.
+///
+/// Both beliefs contain a prior that is uniform over the map, so their product need not be divided by the prior. Each
+/// belief is a set of particles, which represents a sum of normal distributions around them. The product is also such a
+/// sum, with a term for each pair. Source: E. B. Sudderth, A. T. Ihler, W. T. Freeman, A. S. Willsky, *Nonparametric
+/// Belief Propagation*, CVPR 2003; the bandwidth: B. W. Silverman, *Density Estimation for Statistics and Data
+/// Analysis*, 1986, section 4.3.
+struct BeliefFusion {
+    /// The fused belief about one map.
+    struct MapBelief: Sendable {
+        /// Index in the field.
+        var index: Int
+        /// The probability of the map, up to a common factor.
+        var probability: Double
+        /// Mean position, given that the device is on the map.
+        var point: MapPoint
+        /// Sum of the variances along both axes in m².
+        var variance: Double
+    }
+
+    /// The walls of each map in the field's order.
+    let walls: [WallIndex]
+
+    /// Distance between two particles, in bandwidths, above which the pair is ignored.
+    private static let reach = 3.5
+    /// Bounds of the bandwidth in metres: a particle represents an area, but separate modes must not merge.
+    private static let narrowest = 0.25
+    private static let widest = 1.2
+    /// Share of the variance reduction that is discarded: the same walls distort the readings before and after the
+    /// instant.
+    private static let shared = 0.25
+    /// Density in 1/m² of a uniform distribution over the map, for a belief that has lost the device.
+    private static let anywhere = 1e-5
+
+    /// Returns the fused beliefs of the maps that both samples contain; if one sample is empty, the beliefs of the
+    /// other.
+    func callAsFunction(_ past: BeliefSample, _ future: BeliefSample) -> [MapBelief] {
+        if past.maps.isEmpty { return future.maps.map(Self.alone) }
+        if future.maps.isEmpty { return past.maps.map(Self.alone) }
+        var maps: [MapBelief] = []
+        for before in past.maps {
+            guard let after = future.maps.first(where: { $0.index == before.index }) else { continue }
+            maps.append(product(before, after))
+        }
+        return maps.isEmpty ? past.maps.map(Self.alone) : maps
+    }
+
+    private static func alone(_ map: BeliefSample.MapBelief) -> MapBelief {
+        MapBelief(index: map.index, probability: map.probability, point: map.mean, variance: map.variance)
+    }
+
+    /// Weighted sums of positions.
+    private struct Sums {
+        var weight = 0.0
+        var x = 0.0
+        var y = 0.0
+        var square = 0.0
+
+        mutating func add(_ px: Float, _ py: Float, _ part: Double) {
+            let (px, py) = (Double(px), Double(py))
+            weight += part
+            x += part * px
+            y += part * py
+            square += part * (px * px + py * py)
+        }
+    }
+
+    private func product(_ before: BeliefSample.MapBelief, _ after: BeliefSample.MapBelief) -> MapBelief {
+        let (first, second) = (Self.width(before), Self.width(after))
+        // The variance of the distance between two particles of the same position.
+        let total = first * first + second * second
+        var sums = meetings(before, after, first: first, second: second)
+        let pairs = Double(before.guesses.count * after.guesses.count)
+        let density = sums.weight / pairs / (2 * .pi * total)
+        let lost = Self.anywhere * 2 * .pi * total * pairs
+        for a in before.guesses { sums.add(a.x, a.y, lost / 2 / Double(before.guesses.count)) }
+        for b in after.guesses { sums.add(b.x, b.y, lost / 2 / Double(after.guesses.count)) }
+        let mean = MapPoint(x: sums.x / sums.weight, y: sums.y / sums.weight)
+        let spread = max(0, sums.square / sums.weight - mean.x * mean.x - mean.y * mean.y)
+        return MapBelief(
+            index: before.index, probability: before.probability * after.probability * (density + Self.anywhere),
+            point: mean, variance: spread + Self.shared * max(0, min(before.variance, after.variance) - spread))
+    }
+
+    /// Sums the pairs of particles that can represent the same position; each pair is placed at the mean of the product
+    /// of its two normal distributions.
+    private func meetings(
+        _ before: BeliefSample.MapBelief, _ after: BeliefSample.MapBelief, first: Double, second: Double
+    ) -> Sums {
+        let total = first * first + second * second
+        let share = Float(first * first / total)
+        let limit = Float(Self.reach * Self.reach * total)
+        let scale = Float(-0.5 / total)
+        let walls = walls[before.index]
+        var sums = Sums()
+        for a in before.guesses {
+            for b in after.guesses {
+                let (dx, dy) = (b.x - a.x, b.y - a.y)
+                let distance = dx * dx + dy * dy
+                guard distance < limit, !walls.blocks(fromX: a.x, y: a.y, toX: b.x, y: b.y) else { continue }
+                sums.add(a.x + share * dx, a.y + share * dy, Double(cmath_expf(distance * scale)))
+            }
+        }
+        return sums
+    }
+
+    private static func width(_ map: BeliefSample.MapBelief) -> Double {
+        let wide = (map.variance / 2).squareRoot() * cmath_pow(Double(map.guesses.count), -1.0 / 6)
+        return min(max(wide, narrowest), widest)
     }
 }

@@ -1,3 +1,4 @@
+import IndoorVocabulary
 import VenueModel
 
 /// The search algorithm. Both algorithms find a route of the same cost.
@@ -92,4 +93,88 @@ struct WayKinds: OptionSet, Hashable, Sendable {
     }
 
     static let all = WayKinds(PathGraph.Edge.Kind.allCases)
+}
+
+/// A rule that selects the paths a route may use by their tags in the venue packet.
+///
+///     var options = RouteOptions()
+///     options.tags = .excludeInaccessible
+public struct RouteTags: Hashable, Sendable {
+    /// The comparison of a path's tags with a set.
+    public enum Mode: String, Hashable, Sendable, CaseIterable {
+        /// The path has at least one of the tags.
+        case any
+        /// The path has all of the tags.
+        case all
+    }
+
+    /// The tags that a path needs; empty to permit paths with any tags.
+    package var included: Set<String>
+    /// Whether a path needs any or all of the tags in `included`.
+    package var inclusion: Mode
+    /// The tags that exclude a path; empty to exclude none.
+    package var excluded: Set<String>
+    /// Whether any or all of the tags in `excluded` exclude a path.
+    package var exclusion: Mode
+
+    /// Creates a rule. Without arguments, it permits all paths.
+    public init(
+        including included: Set<String> = [], _ inclusion: Mode = .any, excluding excluded: Set<String> = [],
+        _ exclusion: Mode = .any
+    ) {
+        self.included = included
+        self.inclusion = inclusion
+        self.excluded = excluded
+        self.exclusion = exclusion
+    }
+
+    /// A rule that permits all paths.
+    public static let none = RouteTags()
+    /// A rule that excludes paths with the tag "inaccessible", which not all users can use.
+    public static let excludeInaccessible = RouteTags(excluding: ["inaccessible"])
+    /// A rule that excludes paths with the tag "accessibleOnly", which are reserved for users with reduced mobility.
+    public static let excludeAccessibleOnly = RouteTags(excluding: ["accessibleOnly"])
+
+    /// Returns whether a route may use a path with these tags. Exclusion overrides inclusion.
+    package func permits(_ tags: Set<String>) -> Bool {
+        if !excluded.isEmpty, Self.matches(tags, excluded, exclusion) { return false }
+        return included.isEmpty || Self.matches(tags, included, inclusion)
+    }
+
+    private static func matches(_ tags: Set<String>, _ wanted: Set<String>, _ mode: Mode) -> Bool {
+        switch mode {
+        case .any: !tags.isDisjoint(with: wanted)
+        case .all: tags.isSuperset(of: wanted)
+        }
+    }
+}
+
+/// A place on a map at which a route begins, turns or ends.
+public struct RoutePoint: Hashable, Sendable, CustomStringConvertible {
+    /// The map of the place.
+    public var mapID: MapID
+    /// The point on the map, in metres.
+    public var point: MapPoint
+
+    /// Metres to the right of the plan's left edge.
+    public var x: Double { point.x }
+    /// Metres below the plan's top edge.
+    public var y: Double { point.y }
+
+    /// Creates a place on a map.
+    public init(mapID: MapID, point: MapPoint) {
+        self.mapID = mapID
+        self.point = point
+    }
+
+    /// Creates a place at the position of the device.
+    public init(_ position: Position) { self.init(mapID: position.mapID, point: position.point) }
+
+    /// Creates a place at a point of interest.
+    public init(_ place: PointOfInterest) { self.init(mapID: place.mapID, point: place.point) }
+
+    public var description: String { "(\(point.x), \(point.y)) on map \(mapID)" }
+
+    /// Whether the coordinates are finite and below one million kilometres.
+    var isPlace: Bool { abs(point.x) < 1e9 && abs(point.y) < 1e9 }
 }

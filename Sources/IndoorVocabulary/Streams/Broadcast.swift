@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A broadcaster that delivers each element to every subscriber, each through a separate stream.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct State: Sendable {
@@ -105,5 +107,70 @@ package final class Broadcast<Element: Sendable>: Sendable {
             defer { keys = [] }
             return keys
         }
+    }
+}
+
+/// A subscription from `watch`. It ends when you call `close()` or when the last reference to it is released.
+public final class Subscription: Sendable {
+    /// The state shared by the subscription and its task.
+    private final class Gate: Sendable {
+        let isOpen = Atomic(true)
+        /// A lock that is held during each call, so that `close()` can wait for the end of the call.
+        let call = Guarded(true)
+
+        /// The gate of the current task's subscription. A call to `close()` from within its own callback must not wait.
+        @TaskLocal static var served: ObjectIdentifier?
+    }
+
+    private let task: Task<Void, Never>
+    private let gate: Gate
+
+    /// Creates a subscription that calls `body` with each element.
+    package init<Element: Sendable>(_ stream: AsyncStream<Element>, _ body: @escaping @Sendable (Element) -> Void) {
+        let gate = Gate()
+        self.gate = gate
+        task = Task {
+            await Gate.$served.withValue(ObjectIdentifier(gate)) {
+                for await element in stream {
+                    let isOpen = gate.call.withLock { _ in
+                        guard gate.isOpen.load(ordering: .acquiring) else { return false }
+                        body(element)
+                        return true
+                    }
+                    guard isOpen else { return }
+                }
+            }
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends the subscription. After this method returns, no call begins or continues.
+    ///
+    /// The method waits for a call that is running on another thread, so that call must not wait for the closing
+    /// thread. From within a call, the method returns immediately, and that call is the last one.
+    public func close() {
+        gate.isOpen.store(false, ordering: .releasing)
+        task.cancel()
+        if Gate.served != ObjectIdentifier(gate) { gate.call.withLock { _ in } }
+    }
+}
+
+/// An object that emits streams; each access to a stream property creates a separate stream.
+public protocol StreamSource: AnyObject, Sendable {}
+
+extension StreamSource {
+    /// Calls `body` with each element of a stream, for callers without a task.
+    ///
+    ///     let subscription = localizer.watch(\.positions) { print($0) }
+    ///     …
+    ///     subscription.close()
+    ///
+    /// A task of the subscription makes the calls, in the order of the stream.
+    /// - Returns: the subscription. The calls end when you call `close()`, or when the last reference to it is released.
+    public nonisolated func watch<Element: Sendable>(
+        _ stream: KeyPath<Self, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
+    ) -> Subscription {
+        Subscription(self[keyPath: stream], body)
     }
 }

@@ -1,3 +1,6 @@
+import IndoorVocabulary
+import VenueModel
+
 /// The venues of a live map and the kind of its session. The property names are the names in JSON.
 package struct LiveMapOverview: Codable, Hashable, Sendable {
     /// The kinds of sessions.
@@ -217,5 +220,133 @@ public struct LiveMapVenue: Codable, Hashable, Sendable {
         self.fences = fences
         self.pointsOfInterest = pointsOfInterest
         self.beacons = beacons
+    }
+}
+
+extension LiveMapVenue {
+    /// Creates the description of a venue. Rooms without a shape are left out, because a map can't show them.
+    ///
+    /// - Parameter tiles: the Deep Zoom images of maps.
+    package init(_ venue: Venue, tiles: [MapID: Tiles] = [:]) {
+        self.init(
+            id: venue.id.rawValue, name: venue.name, version: venue.version,
+            maps: venue.maps.map { Map($0, tiles: tiles[$0.id]) },
+            rooms: venue.rooms.compactMap { room in
+                room.area.map { Area(id: room.id, name: room.name, mapID: room.mapID, area: $0) }
+            },
+            fences: venue.fences.map { Area(id: $0.id, name: $0.name, mapID: $0.mapID, area: $0.area) },
+            pointsOfInterest: venue.pointsOfInterest.map {
+                Point(
+                    id: $0.id, name: $0.name, mapId: $0.mapID.rawValue, x: $0.point.x.rounded(decimals: 3),
+                    y: $0.point.y.rounded(decimals: 3))
+            },
+            beacons: Self.beacons(of: venue))
+    }
+
+    /// Returns the beacons of a venue, then those whose place only the survey determined.
+    private static func beacons(of venue: Venue) -> [Beacon] {
+        let placed = venue.beacons.map { Beacon($0.identity, on: $0.mapID, at: $0.point) }
+        let known = Set(venue.beacons.map(\.identity))
+        let surveyed = venue.radioMap?.beacons.filter { !known.contains($0.identity) } ?? []
+        return placed + surveyed.map { Beacon($0.identity, on: $0.mapID, at: $0.point) }
+    }
+}
+
+extension LiveMapVenue.Map {
+    fileprivate init(_ map: VenueMap, tiles: LiveMapVenue.Tiles?) {
+        func lines(_ lines: [[MapPoint]]) -> [[Double]] { lines.map(LiveMapVenue.numbers) }
+        self.init(
+            id: map.id.rawValue, name: map.name, level: map.level, width: map.width, height: map.height,
+            hasImage: map.imagePath != nil, tiles: tiles, walls: lines(map.walls), walkable: lines(map.walkable))
+    }
+}
+
+extension LiveMapVenue.Area {
+    fileprivate init(id: Int, name: String, mapID: MapID, area: Area) {
+        self.init(id: id, name: name, mapId: mapID.rawValue)
+        switch area {
+        case .polygon(let corners): polygon = LiveMapVenue.numbers(corners)
+        case .circle(let center, let radius):
+            circle = LiveMapVenue.Circle(
+                x: center.x.rounded(decimals: 3), y: center.y.rounded(decimals: 3), radius: radius.rounded(decimals: 3))
+        }
+    }
+}
+
+extension LiveMapVenue.Beacon {
+    fileprivate init(_ identity: BeaconIdentity, on map: MapID, at point: MapPoint) {
+        self.init(
+            id: identity.description, mapId: map.rawValue, x: point.x.rounded(decimals: 3),
+            y: point.y.rounded(decimals: 3))
+    }
+}
+
+extension LiveMapVenue {
+    /// Returns x, y, x, y, … of points, in millimetre steps.
+    fileprivate static func numbers(_ points: [MapPoint]) -> [Double] {
+        points.flatMap { [$0.x.rounded(decimals: 3), $0.y.rounded(decimals: 3)] }
+    }
+}
+
+/// A source of the plan images of venues, for a live map.
+public protocol LiveMapPlans: Sendable {
+    /// Returns the image of a map's plan; nil without one.
+    func image(of map: VenueMap, in venue: Venue) async -> LiveMapImage?
+    /// Returns the geometry of a map's Deep Zoom image; nil without one.
+    func tiles(of map: VenueMap, in venue: Venue) async -> LiveMapVenue.Tiles?
+    /// Returns a tile of a map's Deep Zoom image; nil without one.
+    ///
+    /// - Parameters:
+    ///   - level: the level of the image pyramid: 0 is a single pixel, and each level doubles width and height.
+    ///   - column: the column of the tile, from 0.
+    ///   - row: the row of the tile, from 0.
+    func tile(of map: VenueMap, in venue: Venue, level: Int, column: Int, row: Int) async -> LiveMapImage?
+}
+
+/// The venues of a live map with their plans.
+package struct LiveMapVenues: Sendable {
+    package private(set) var list: [Venue]
+    let plans: (any LiveMapPlans)?
+
+    /// Creates the venues.
+    package init(list: [Venue], plans: (any LiveMapPlans)?) { (self.list, self.plans) = (list, plans) }
+
+    /// Adds a venue, or replaces one with the same ID. Returns whether this changes the list.
+    mutating func add(_ venue: Venue) -> Bool {
+        guard let index = list.firstIndex(where: { $0.id == venue.id }) else {
+            list.append(venue)
+            return true
+        }
+        guard list[index] != venue else { return false }
+        list[index] = venue
+        return true
+    }
+
+    /// Returns the descriptions of the venues.
+    package func descriptions() async -> [LiveMapVenue] {
+        var descriptions: [LiveMapVenue] = []
+        for venue in list {
+            var tiles: [MapID: LiveMapVenue.Tiles] = [:]
+            for map in venue.maps { tiles[map.id] = await plans?.tiles(of: map, in: venue) }
+            descriptions.append(LiveMapVenue(venue, tiles: tiles))
+        }
+        return descriptions
+    }
+
+    package func plan(venue: Int, map: Int) async -> LiveMapImage? {
+        guard let (venue, map) = find(venue, map) else { return nil }
+        return await plans?.image(of: map, in: venue)
+    }
+
+    package func tile(venue: Int, map: Int, level: Int, column: Int, row: Int) async -> LiveMapImage? {
+        guard let (venue, map) = find(venue, map) else { return nil }
+        return await plans?.tile(of: map, in: venue, level: level, column: column, row: row)
+    }
+
+    private func find(_ venue: Int, _ map: Int) -> (Venue, VenueMap)? {
+        guard let venue = list.first(where: { $0.id.rawValue == venue }),
+            let map = venue.map(MapID(rawValue: map))
+        else { return nil }
+        return (venue, map)
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import IndoorVocabulary
 
 /// The paths of a live map's server.
 package struct LiveMapRoutes: HTTPRoutes {
@@ -161,4 +162,147 @@ struct HealthAnswer: Encodable {
     let mode: LiveMapOverview.Mode
     /// Seconds since the start of the server.
     let uptime: Double
+}
+
+extension HTTPResponse {
+    /// Returns the image of a plan or of one of its tiles, which the parameters of the request select.
+    ///
+    /// - Parameters:
+    ///   - isTile: whether the request selects a tile, by level, column and row.
+    ///   - plan: returns the image of a plan, by the numbers of the venue and of the map.
+    ///   - tile: returns a tile, by the numbers of the venue and of the map, level, column and row.
+    /// - Throws: `HTTPProblem` with status 400 if a parameter is missing or invalid, and with 404 without such an
+    ///   image.
+    package static func planImage(
+        _ request: HTTPRequest, isTile: Bool, plan: @Sendable (Int, Int) async -> LiveMapImage?,
+        tile: @Sendable (Int, Int, Int, Int, Int) async -> LiveMapImage?
+    ) async throws(HTTPProblem) -> HTTPResponse {
+        let venue = try request.requiredInteger("venue", in: .min ... .max)
+        let map = try request.requiredInteger("map", in: .min ... .max)
+        let image: LiveMapImage?
+        if isTile {
+            let level = try request.requiredInteger("level", in: 0...31)
+            let column = try request.requiredInteger("column", in: 0...1_000_000)
+            let row = try request.requiredInteger("row", in: 0...1_000_000)
+            image = await tile(venue, map, level, column, row)
+        } else {
+            image = await plan(venue, map)
+        }
+        guard let image else { throw HTTPProblem(404, "Map \(map) of venue \(venue) has no such image.") }
+        return .file(image.bytes, image.mediaType, tag: HTTPResponse.tag(of: image.bytes), for: request)
+    }
+}
+
+/// Encodes updates as server-sent events (WHATWG HTML, section 9.2), each once for all readers.
+final class UpdateEncoding: Sendable {
+    /// The delay in milliseconds after which a browser connects again.
+    static let start = Array("retry: 2000\n\n".utf8)
+    static let keepAlive = Array(":\n\n".utf8)
+    /// The number of updates that are kept for other readers.
+    private static let kept = 64
+
+    private struct Encoded {
+        let update: LiveMapUpdate
+        let bytes: [UInt8]?
+    }
+
+    private let recent = Guarded<[Int: Encoded]>([:])
+
+    /// Returns the text of an update; nil if it has a number that JSON can't represent.
+    func bytes(of update: LiveMapUpdate) -> [UInt8]? {
+        recent.withLock { recent in
+            if let known = recent[update.id], known.update == update { return known.bytes }
+            let bytes = Self.encoded(update)
+            recent[update.id] = Encoded(update: update, bytes: bytes)
+            if recent.count > Self.kept, let oldest = recent.keys.min() { recent[oldest] = nil }
+            return bytes
+        }
+    }
+
+    private static func encoded(_ update: LiveMapUpdate) -> [UInt8]? {
+        let data: Data?
+        switch update {
+        case .frame(let frame): data = try? HTTPResponse.encoder.encode(frame)
+        case .event(let event): data = try? HTTPResponse.encoder.encode(event)
+        case .overview: data = Data("{}".utf8)
+        }
+        // The JSON has no line break, so one line of data is enough.
+        return data.map { Array("id: \(update.id)\nevent: \(update.name)\ndata: ".utf8) + $0 + Array("\n\n".utf8) }
+    }
+}
+
+extension LiveMapUpdate {
+    /// The number in the sequence of frames and events.
+    var id: Int {
+        switch self {
+        case .frame(let frame): frame.id
+        case .event(let event): event.id
+        case .overview(let id): id
+        }
+    }
+
+    /// The name of the server-sent event.
+    var name: String {
+        switch self {
+        case .frame: "frame"
+        case .event: "event"
+        case .overview: "overview"
+        }
+    }
+
+    var isFrame: Bool { if case .frame = self { true } else { false } }
+}
+
+/// The updates that a reader has not received yet.
+///
+/// If a reader is slower than the session, the buffer discards the oldest frames, and discards events only if no frame
+/// is left.
+package struct UpdateBuffer: Sendable {
+    private struct Item {
+        let bytes: [UInt8]
+        let isFrame: Bool
+    }
+
+    /// The maximum number of waiting bytes; the newest update is kept even if it is larger.
+    package let limit: Int
+    private var items: [Item] = []
+    /// The update that is being sent, and the number of its bytes that were sent.
+    private var current: [UInt8] = []
+    private var sent = 0
+    private var waiting = 0
+    /// The number of frames and events that were discarded.
+    package private(set) var lostFrames = 0
+    package private(set) var lostEvents = 0
+
+    package init(limit: Int) { self.limit = limit }
+
+    package var isEmpty: Bool { items.isEmpty && sent == current.count }
+
+    /// Adds an update, and discards older ones beyond the limit.
+    package mutating func append(_ bytes: [UInt8], isFrame: Bool) {
+        items.append(Item(bytes: bytes, isFrame: isFrame))
+        waiting += bytes.count
+        while waiting > limit, items.count > 1 {
+            let frame = items.dropLast().firstIndex { $0.isFrame }
+            if frame == nil { lostEvents += 1 } else { lostFrames += 1 }
+            waiting -= items.remove(at: frame ?? 0).bytes.count
+        }
+    }
+
+    /// Moves the next bytes into `target`, and returns their number; 0 if none wait.
+    package mutating func take(into target: UnsafeMutableRawBufferPointer) -> Int {
+        var count = 0
+        while count < target.count, !isEmpty {
+            if sent == current.count {
+                (current, sent) = (items.removeFirst().bytes, 0)
+                waiting -= current.count
+            }
+            let piece = current[sent..<min(current.count, sent + target.count - count)]
+            UnsafeMutableRawBufferPointer(rebasing: target[count...]).copyBytes(from: piece)
+            sent += piece.count
+            count += piece.count
+        }
+        if isEmpty { (current, sent) = ([], 0) }
+        return count
+    }
 }

@@ -1,3 +1,6 @@
+import IndoorVocabulary
+import TextFormats
+
 /// The value of an attribute.
 struct SVGValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
     let text: String
@@ -82,4 +85,132 @@ struct SVGPath {
     }
 
     static func pair(_ x: Double, _ y: Double) -> String { "\(SVGText.number(x)) \(SVGText.number(y))" }
+}
+
+/// Numbers and text as SVG contains them, with the same characters on every machine.
+package enum SVGText {
+    /// The largest magnitude that is written digit by digit; a larger one is clamped, because no drawing is that large.
+    private static let largest = 1e12
+
+    /// Returns the number with at most `decimals` decimals, without trailing zeros; "0" if it is not finite.
+    static func number(_ value: Double, decimals: Int = 1) -> String {
+        var text = fixed(value, decimals: decimals)
+        guard text.contains(".") else { return text }
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text
+    }
+
+    /// Returns the number with exactly `decimals` decimals, rounded half away from zero; "0" if it is not finite.
+    package static func fixed(_ value: Double, decimals: Int) -> String {
+        guard value.isFinite else { return "0" }
+        return FixedDecimals.text(min(max(value, -largest), largest), decimals) ?? "0"
+    }
+
+    /// Returns the number as a reader sees it, with a minus sign instead of a hyphen.
+    static func label(_ value: Double, decimals: Int) -> String {
+        let text = fixed(value, decimals: decimals)
+        return text.hasPrefix("-") ? "\u{2212}" + text.dropFirst() : text
+    }
+
+    /// Returns the text with the characters escaped that XML doesn't allow in content or attributes.
+    ///
+    /// Control characters and noncharacters, which XML 1.0 forbids even when escaped, become U+FFFD. Line breaks become
+    /// spaces, as SVG text has one line.
+    package static func escaped(_ text: String) -> String { XMLText.escaped(text) }
+
+    /// Returns the approximate width of a text in pixels, on the wide side of common sans-serif fonts.
+    static func width(_ text: String, size: Double) -> Double {
+        var width = 0.0
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "i", "l", "j", "I", ".", ",", ":", ";", "'", "|", "!", " ", "(", ")", "f", "t", "r": width += 0.38
+            case "m", "w", "M", "W", "%", "@": width += 0.95
+            case "A"..."Z": width += 0.7
+            case _ where scalar.value >= 0x1100: width += 1
+            default: width += 0.62
+            }
+        }
+        return width * size
+    }
+
+    /// Returns the lines of a text that is broken at spaces to fit a width in pixels.
+    static func lines(_ text: String, width limit: Double, size: Double) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            let longer = line.isEmpty ? String(word) : line + " " + word
+            if !line.isEmpty, width(longer, size: size) > limit {
+                lines.append(line)
+                line = String(word)
+            } else {
+                line = longer
+            }
+        }
+        return line.isEmpty ? lines : lines + [line]
+    }
+
+    /// Returns the text, shortened with an ellipsis to fit a width in pixels.
+    static func shortened(_ text: String, width limit: Double, size: Double) -> String {
+        guard width(text, size: size) > limit else { return text }
+        var short = text
+        while !short.isEmpty, width(short + "…", size: size) > limit { short.removeLast() }
+        return short + "…"
+    }
+}
+
+/// The colour of a series or of a layer of a plan.
+///
+/// The colours can be distinguished with any kind of colour vision, on white and on black. Source: M. Okabe and K. Ito,
+/// *Color Universal Design*, 2008. On a dark background, each colour has a lighter shade.
+public enum FigureColor: String, CaseIterable, Sendable {
+    /// A colour of the palette.
+    case blue, vermilion, green, purple, orange, sky, gray
+
+    /// The colour on a light background, as hexadecimal digits of red, green and blue.
+    package var lightHex: String { shades.light }
+
+    /// The light and the dark shade.
+    var shades: (light: String, dark: String) {
+        switch self {
+        case .blue: ("0072b2", "4aa8e0")
+        case .vermilion: ("d55e00", "ff8b3d")
+        case .green: ("009e73", "2bc79a")
+        case .purple: ("b0529a", "e39cc6")
+        case .orange: ("c98a00", "f2b632")
+        case .sky: ("3aa0d8", "9bd3f5")
+        case .gray: ("6e7781", "9da7b1")
+        }
+    }
+
+    /// The colour for the series with a number from 0; numbers beyond the palette start again.
+    package static func series(_ number: Int) -> FigureColor { allCases[number % allCases.count] }
+
+    var style: String { "f-" + rawValue }
+}
+
+/// The style sheet of figures: readable on white and, where the reader's system asks for it, on a dark background.
+enum FigureStyle {
+    /// The style sheet. A renderer without media queries uses the light colours.
+    static let sheet: String = {
+        let light = rules(
+            background: "ffffff", text: "1f2328", soft: "57606a", grid: "e1e5ea", room: "f4f2ec", wall: "4a4640"
+        )
+        let dark = rules(
+            background: "0d1117", text: "e6edf3", soft: "9da7b1", grid: "2a313a", room: "1b2129", wall: "b8b2a7")
+        let colors = FigureColor.allCases
+        let lightColors = colors.map { ".\($0.style){color:#\($0.shades.light)}" }.joined()
+        let darkColors = colors.map { ".\($0.style){color:#\($0.shades.dark)}" }.joined()
+        return light + lightColors + "@media (prefers-color-scheme:dark){" + dark + darkColors + "}"
+    }()
+
+    private static func rules(
+        background: String, text: String, soft: String, grid: String, room: String, wall: String
+    ) -> String {
+        ".f-page{fill:#\(background)}.f-text{fill:#\(text)}.f-soft{fill:#\(soft)}.f-grid{stroke:#\(grid)}"
+            + ".f-axis{stroke:#\(soft)}.f-room{fill:#\(room);stroke:#\(grid)}.f-wall{stroke:#\(wall)}"
+            + ".f-name{fill:#\(soft);stroke:#\(background);stroke-width:3px;paint-order:stroke;stroke-linejoin:round}"
+            + ".f-halo{stroke:#\(background)}.f-tag{stroke-width:3px;paint-order:stroke;stroke-linejoin:round}"
+            + ".f-title{font-weight:600}"
+    }
 }

@@ -1,3 +1,4 @@
+import IndoorPositioning
 import IndoorVocabulary
 import LocalizationSession
 
@@ -388,6 +389,117 @@ extension LocalizationPlugin {
         case .networkData(let event): try await receive(networkData: event)
         case .pluginData(let data): try await receive(pluginData: data)
         case .error(let error): try await receive(error: error)
+        }
+    }
+}
+
+// Methods for plugins and their host.
+extension Localizer {
+    /// Submits the place of a placement as `submit(_:)` does, and sets its heading as `setHeading(_:)` does.
+    ///
+    /// - Returns: the session's response; nil if the placement has no place.
+    /// - Throws: `PluginPlacementError` if the place has no position on a map.
+    @discardableResult public func place(at placement: PluginPlacement) async throws(PluginPlacementError)
+        -> FixOutcome?
+    {
+        let fix = try placement.fix(in: state)
+        if let heading = placement.heading { await setHeading(heading) }
+        guard let fix else { return nil }
+        return await submit(fix)
+    }
+
+    /// Does the same as `place(at:)`, once the session has handled the readings up to an instant of its source.
+    ///
+    /// - Returns: the session's response; nil if the placement has no place, or if the task was cancelled.
+    func place(
+        at placement: PluginPlacement, after instant: Instant
+    ) async throws(PluginPlacementError) -> FixOutcome? {
+        await waitForReadings(upTo: instant)
+        return Task.isCancelled ? nil : try await place(at: placement)
+    }
+
+    /// Applies changes on top of the current settings.
+    func apply(_ changes: SettingsChanges) async {
+        var settings = settings
+        changes.make(in: &settings)
+        await setSettings(settings)
+    }
+}
+
+/// A time limit for operations that may never end.
+package struct TimeLimit: Sendable {
+    /// The error of an operation that exceeds the limit.
+    package struct Exceeded: Error, Hashable, CustomStringConvertible {
+        /// The limit.
+        package let limit: Duration
+
+        package var description: String { "it took longer than \(limit)" }
+    }
+
+    /// The limit; nil for none.
+    package let limit: Duration?
+    private let clock: SessionClock
+
+    /// Creates a limit that a clock measures.
+    package init(_ limit: Duration?, clock: some Clock<Duration>) {
+        self.limit = limit
+        self.clock = SessionClock(clock)
+    }
+
+    /// Runs `body`, and returns at its end or at the limit; in the latter case, cancels `body` and ignores its result.
+    ///
+    /// - Throws: `Exceeded`, or the error of `body`.
+    package func run<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let race = Race<Value>()
+        // Not a task group: that would wait for all tasks, and a task that hangs doesn't end when it is cancelled.
+        let work = Task {
+            do { race.end(.success(try await body())) } catch { race.end(.failure(error)) }
+        }
+        let alarm = limit.map { limit in
+            let deadline = clock.elapsed() + limit
+            return Task { [clock] in
+                guard (try? await clock.sleep(until: deadline)) != nil else { return }
+                if race.end(.failure(Exceeded(limit: limit))) { work.cancel() }
+            }
+        }
+        defer { alarm?.cancel() }
+        return try await withTaskCancellationHandler {
+            try await race.outcome()
+        } onCancel: {
+            work.cancel()
+        }
+    }
+}
+
+/// A race that returns the first of several results to one waiter.
+private final class Race<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var outcome: Result<Value, any Error>?
+        var waiter: CheckedContinuation<Value, any Error>?
+    }
+
+    private let state = Guarded(State())
+
+    /// Ends the race with a result; returns whether it is the first one.
+    @discardableResult func end(_ outcome: Result<Value, any Error>) -> Bool {
+        let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
+            guard state.outcome == nil else { return (false, nil) }
+            state.outcome = outcome
+            return (true, state.waiter)
+        }
+        waiter?.resume(with: outcome)
+        return isFirst
+    }
+
+    func outcome() async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let outcome = state.withLock { state in
+                if state.outcome == nil { state.waiter = continuation }
+                return state.outcome
+            }
+            if let outcome { continuation.resume(with: outcome) }
         }
     }
 }

@@ -236,3 +236,307 @@ extension FloorPlanLocalizerMachine: SessionMachine {
         }
     }
 }
+
+// The states up to ready: connecting, preparing, and their failures.
+extension FloorPlanLocalizerMachine {
+    /// Proceeds towards the caller's goal, unless it is reached or in progress.
+    mutating func pursue(_ wanted: Goal, with given: FloorPlanLocalizerParameters? = nil, at now: Instant) -> Transition
+    {
+        parameters = parameters ?? given
+        goal = max(goal ?? wanted, wanted)
+        switch state {
+        case .stopped:
+            return Transition(state: .connecting, directives: [.publish(.connecting), .fetchCatalogue])
+        case .connected:
+            return load(at: now)
+        case .ready:
+            return begin(at: now)
+        case .connecting, .reconnecting, .loading, .waitingForFix, .positioning, .buffering, .heavyBuffering:
+            return Transition(state: state)  // in progress, or past the goal
+        }
+    }
+
+    /// Handles the catalogue of venues; continues if the goal isn't reached.
+    mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
+        guard summary == nil else { return Transition(state: state) }  // a duplicate answer
+        guard let known = venues.first(where: { $0.id == plan.venueID }) else {
+            let message = "venue \(plan.venueID) of the floor plan is not among the source's venues; add its packet"
+            return end(LocalizationError(code: .critical, message: message, kind: .contentUnavailable), at: now)
+        }
+        summary = known
+        backoff.reset()
+        retryAt = nil
+        let next = load(at: now)
+        return Transition(state: next.state, directives: [.publish(.connected)] + next.directives)
+    }
+
+    /// Handles an update that the venue source sent without a request. A newer packet takes effect with the next
+    /// preparation.
+    mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
+        switch update {
+        case .catalogue, .packet: return Transition(state: state)
+        case .failure(let error) where error.endsSession: return end(error, at: now)
+        case .failure(let error): return Transition(state: state, directives: [.report(error)])
+        }
+    }
+
+    /// Fetches the packet if the goal requires it; otherwise, the state becomes `connected`.
+    private mutating func load(at now: Instant) -> Transition {
+        guard let goal, goal >= .ready else { return Transition(state: .connected) }
+        let stack = (parameters ?? FloorPlanLocalizerParameters()).settings(settings, venue: plan.venueID)
+        let problems = stack.resolved.localization.problems + (parameters?.problems ?? [])
+        if let error = LocalizationError(settingsProblems: problems) { return end(error, at: now) }
+        return Transition(state: .loading, directives: [.publish(.loading), .fetchPacket(plan.venueID)])
+    }
+
+    /// Handles the packet: prepares the belief.
+    mutating func prepare(_ venue: Venue, at now: Instant) -> Transition {
+        guard summary != nil, preparation == nil else { return Transition(state: state) }  // a duplicate answer
+        guard venue.id == plan.venueID, venue.map(plan.mapID) != nil else {
+            let message =
+                "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan again"
+            return end(LocalizationError(code: .critical, message: message, kind: .mapNotFound), at: now)
+        }
+        backoff.reset()
+        retryAt = nil
+        let stack = (parameters ?? FloorPlanLocalizerParameters()).settings(settings, venue: venue.id)
+        let work = BeliefPreparation(
+            venue: venue, settings: stack.resolved(in: venue).localization.positioning,
+            mapID: plan.mapID)
+        guard preparesApart else { return finish(work, work.run(makeBelief, makesTables: false), at: now) }
+        return Transition(state: state, directives: [.prepareBelief(work)])
+    }
+
+    /// Handles the prepared belief; continues if the goal isn't reached.
+    mutating func finish(
+        _ work: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
+    ) -> Transition {
+        guard summary != nil, preparation == nil else { return Transition(state: state) }  // a duplicate result
+        var belief: Belief
+        switch result {
+        case .success(let made): belief = made
+        case .failure(let error): return end(error, at: now)
+        }
+        let (venue, parameters) = (work.venue, parameters ?? FloorPlanLocalizerParameters())
+        belief.lock(to: plan.mapID)
+        preparation = Preparation(
+            venue: venue, settings: parameters.settings(settings, venue: venue.id), belief: belief,
+            addresses: KnownAddresses(of: venue))
+        let next = begin(at: now)
+        return Transition(state: next.state, directives: [.publish(.ready)] + next.directives)
+    }
+
+    /// Begins the session if positioning is the goal; otherwise, the state becomes `ready`.
+    private mutating func begin(at now: Instant) -> Transition {
+        guard goal == .positioning, let preparation else { return Transition(state: .ready) }
+        var session = Session(settings: preparation.settings, seed: seed, pace: pace) { _, _ in preparation.belief }
+        _ = session.handle(.lockFloor(plan.mapID), at: now)
+        if let earlierCalibration { _ = session.handle(.calibration(earlierCalibration), at: now) }
+        if let place { _ = session.handle(.fix(place), at: now) }
+        _ = session.handle(.monitor(.start(geofences.list)), at: now)
+        place = nil
+        self.session = session
+        (trouble, latestAge, hasPosition) = (nil, nil, false)
+        let next = work(.start, at: now)
+        // Published after the scan starts, so that a caller that waits for this state misses no later reading.
+        let waiting = [Directive.publish(.waitingForFix)]
+        let directives = next.state == .waitingForFix ? next.directives + waiting : waiting + next.directives
+        return Transition(state: next.state, directives: directives)
+    }
+
+    /// Handles a failed request: schedules a retry, unless the error ends the session.
+    mutating func fail(_ error: LocalizationError, at now: Instant) -> Transition {
+        guard !error.endsSession else { return end(error, at: now) }
+        retryAt = now.advanced(by: backoff.next())
+        return Transition(
+            state: .reconnecting(error), directives: [.publish(.reconnecting(error)), .report(error)])
+    }
+
+    /// Repeats the failed request when it is due.
+    mutating func retry(at now: Instant) -> Transition {
+        guard let due = retryAt, due <= now else { return Transition(state: state) }
+        retryAt = nil
+        guard summary != nil else { return Transition(state: state, directives: [.fetchCatalogue]) }
+        return load(at: now)
+    }
+
+    /// Ends the session from any state.
+    mutating func end(_ error: LocalizationError?, at now: Instant) -> Transition {
+        var directives: [Directive] = [.cancelFetch]
+        if session?.isOver == false {
+            for directive in session?.handle(.stop, at: now) ?? [] {
+                switch directive {
+                case .stopScanning: directives.append(.stopScanning)
+                case .emitEvent(let event): directives.append(.emitEvent(event))
+                default: break
+                }
+            }
+        }
+        earlierCalibration = calibration
+        let final = FloorPlanLocalizerState.stopped(error)
+        directives.append(.publish(final))
+        if let error { directives.append(.report(error)) }
+        (goal, parameters, summary, preparation, session, place) = (nil, nil, nil, nil, nil, nil)
+        (retryAt, staleAt, trouble, latestAge) = (nil, nil, nil, nil)
+        hasPosition = false
+        latency = .zero
+        backoff.reset()
+        return Transition(state: final, directives: directives)
+    }
+}
+
+// The states from waitingForFix on: the session on the floor plan, and the age of its readings.
+extension FloorPlanLocalizerMachine {
+    /// Handles a submitted position. Before the session, it is the starting point.
+    mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
+        guard session != nil else {
+            place = fix
+            fixOutcome = .kept
+            return Transition(state: state)
+        }
+        return work(.fix(fix), at: now)
+    }
+
+    /// Handles a reading.
+    mutating func observe(_ decoded: DecodedReading, _ delay: Duration, at now: Instant) -> Transition {
+        let reading = decoded.reading
+        guard session != nil else { return Transition(state: state) }  // of an earlier session
+        // A fix that was submitted to all sessions of a radio may be on another floor plan.
+        if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
+        switch reading {
+        case .radio(let event):
+            trouble = event.status.isFailure ? LocalizationError(event) : nil
+        case .sighting, .advertisement: trouble = nil
+        case .motion, .step, .pressure, .gnss, .fix, .range: break  // of other senders: no information about the radio
+        }
+        // The session may not have advanced to the reading's arrival yet.
+        let arrival = max(now, reading.instant.advanced(by: max(delay, .zero)))
+        if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: arrival), delay: delay) }
+        return work(.reading(decoded), at: now)
+    }
+
+    /// Returns whether the reading comes from a beacon of the venue.
+    private func isOfVenue(_ reading: DecodedReading) -> Bool {
+        let sighting: Sighting
+        switch reading.content {
+        case .sighting(let heard): sighting = heard
+        case .advertisement(let advertisement):
+            return preparation?.addresses.knows(advertisement.address) == true
+        case .rejected, .other: return false
+        }
+        guard let summary else { return false }
+        if preparation?.addresses.knows(sighting.address) == true { return true }
+        let (uuid, major) = (sighting.beacon.uuid, sighting.beacon.major)
+        return summary.regions.contains(BeaconRegion(sighting.beacon))
+            || summary.regions.contains(BeaconRegion(uuid: uuid, major: major))
+            || summary.regions.contains(BeaconRegion(uuid: uuid))
+    }
+
+    /// Does the work that is due.
+    mutating func tick(at now: Instant) -> Transition {
+        session == nil ? retry(at: now) : work(.tick, at: now)
+    }
+
+    /// Passes an event to the session, answers the session's requests, and determines the new state.
+    mutating func work(_ event: Session.Event, at now: Instant) -> Transition {
+        guard var session = session.take(), let preparation, let summary else { return Transition(state: state) }
+        var directives: [Directive] = []
+        var positions: [Position] = []
+        var failure: LocalizationError?
+        var events = [event]
+        while !events.isEmpty {
+            for directive in session.handle(events.removeFirst(), at: now) {
+                switch directive {
+                case .startScanning: directives.append(.startScanning)
+                case .stopScanning: directives.append(.stopScanning)
+                case .schedule(let schedule): directives.append(.schedule(schedule))
+                case .emitEvent(let event): directives.append(.emitEvent(event))
+                case .emit(let position): positions.append(position)
+                case .fetchCatalogue: events.append(.catalogue([summary]))
+                case .fetchPacket(let id): events.append(.packet(id, preparation.venue))
+                case .publish(.error(let error)): failure = error
+                case .report(let error): directives.append(.report(error))
+                case .publish, .cancelFetch, .prepareBelief, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
+                    .emitInteraction, .diagnose:
+                    break  // covered by this machine's own states, already available, or unused
+                }
+            }
+        }
+        if case .fix = event { fixOutcome = session.fixOutcome }
+        self.session = session
+        return settle(directives, positions, failure, at: now)
+    }
+
+    /// Returns the state after the session's work, followed by the positions and the other directives.
+    private mutating func settle(
+        _ others: [Directive], _ positions: [Position], _ failure: LocalizationError?, at now: Instant
+    ) -> Transition {
+        let isStale = latestAge.map { $0.silence(at: heardTime(at: now)) >= heavy } ?? false
+        let emitted = isStale ? [] : positions
+        hasPosition = hasPosition || !emitted.isEmpty
+        if !emitted.isEmpty { latency = latestAge?.age(at: heardTime(at: now)) ?? .zero }
+        let isOver = session?.isOver ?? true
+        let next = isOver && !hasPosition ? state : workState(at: now)
+        if next != .positioning, next != .buffering { latency = .zero }
+        var directives: [Directive] = next == state ? [] : [.publish(next)]
+        // `waitingForFix` was published when the session began.
+        if next == .waitingForFix, !isTrouble(state) { directives = [] }
+        directives += emitted.map(Directive.emit) + others
+        staleAt = staleAt(in: next, at: now)
+        guard isOver else { return Transition(state: next, directives: directives) }
+        // The session has reported the error already.
+        let last = end(failure, at: now)
+        return Transition(
+            state: last.state, directives: directives + last.directives.filter { failure.map(Directive.report) != $0 })
+    }
+
+    private func isTrouble(_ state: FloorPlanLocalizerState) -> Bool {
+        if case .reconnecting = state { true } else { false }
+    }
+
+    /// Returns the current listening time, which measures silence.
+    private func heardTime(at now: Instant) -> Instant { session?.listened.instant(at: now) ?? now }
+
+    private var heavy: Duration { parameters?.heavyBufferingAfter ?? .zero }
+    private var light: Duration { parameters?.bufferingAfter ?? .zero }
+
+    private func workState(at now: Instant) -> FloorPlanLocalizerState {
+        if let trouble { return .reconnecting(trouble) }
+        guard hasPosition else { return .waitingForFix }
+        // A session that began with a fix may emit positions before it receives a reading.
+        guard let latestAge else { return .positioning }
+        let present = heardTime(at: now)
+        if latestAge.silence(at: present) >= heavy { return .heavyBuffering }
+        // After this silence, only one reading has arrived; the next update shows whether more follow.
+        if state == .heavyBuffering || latestAge.age(at: present) >= light { return .buffering }
+        guard case .localizationRunning? = session?.state else { return .buffering }
+        return .positioning
+    }
+
+    /// Returns the instant at which the state changes if no further reading arrives.
+    private func staleAt(in state: FloorPlanLocalizerState, at now: Instant) -> Instant? {
+        guard let latestAge, hasPosition else { return nil }
+        let due = [light, heavy].compactMap { session?.listened.wake(at: latestAge.arrival.advanced(by: $0)) }
+        return state == .heavyBuffering || isTrouble(state) ? nil : due.first { $0 > now }
+    }
+}
+
+/// The age of the latest radio reading: its arrival and its delivery delay.
+struct ReadingAge: Hashable, Sendable {
+    /// The instant at which the reading arrived.
+    private(set) var arrival: Instant
+    /// The time between reception and arrival.
+    private(set) var delay: Duration
+
+    /// Creates the age of a reading.
+    init(arrival: Instant, delay: Duration) {
+        self.arrival = arrival
+        self.delay = max(delay, .zero)
+    }
+
+    /// Returns the time since the arrival.
+    func silence(at now: Instant) -> Duration { max(arrival.duration(to: now), .zero) }
+
+    /// Returns the time since the reception.
+    func age(at now: Instant) -> Duration { silence(at: now) + delay }
+}

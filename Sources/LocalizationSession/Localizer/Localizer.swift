@@ -1,5 +1,6 @@
 import BeaconScanning
 import IndoorPositioning
+import IndoorRouting
 import IndoorVocabulary
 import VenueModel
 
@@ -390,4 +391,243 @@ extension Localizer {
 
     /// Stops monitoring all geofences, without exit events. The fences of venues stay monitored.
     package func stopMonitoringGeofences() async { _ = await guide(.monitor(.stopAll)) }
+}
+
+extension Localizer {
+    private enum Answer: Sendable {
+        case place(LocatedPlace)
+        case over(LocalizationError?)
+        case late
+    }
+
+    /// Returns a single location of the device: the latest one if it is recent enough, otherwise the next one.
+    ///
+    /// If no session is running, this method starts one, or resumes a paused one. That session ends, or pauses again,
+    /// with the last pending request, unless you call `start()` meanwhile.
+    /// - Parameters:
+    ///   - timeout: the longest time to wait for a location, on the clock of a live source. On a recording, the method
+    ///     waits until the recording ends.
+    ///   - maximumAge: the greatest age of a location that is returned at once; zero always waits for the next one.
+    /// - Throws: `LocalizationError` of kind `positionUnavailable` if there is no location before the timeout or before
+    ///   the source ends, of kind `cancelled` if the task is cancelled, or the error that ended the session.
+    public func requestLocation(
+        timeout: Duration = .seconds(10), maximumAge: Duration = .seconds(30)
+    ) async throws(LocalizationError) -> LocatedPlace {
+        let earlier = located?.place
+        if let located, age(of: located) >= .zero, age(of: located) < maximumAge { return located.place }
+        let (positions, outdoors, states) = (self.positions, outdoorPositions, self.states)
+        let isOwn = state.isOver
+        if isOwn { await beginForRequest() }
+        requests += 1
+        let alarm = alarm(after: timeout)
+        let answer = await withTaskGroup(of: Answer?.self, returning: Answer?.self) { group in
+            group.addTask { await positions.first { _ in true }.map { .place(.indoors($0)) } }
+            group.addTask { await outdoors.first { _ in true }.map { .place(.outdoors($0)) } }
+            group.addTask { await Self.end(of: states, afterStart: isOwn) }
+            if let alarm { group.addTask { (try? await alarm()).map { .late } } }
+            defer { group.cancelAll() }
+            for await answer in group { if let answer { return answer } }
+            return nil
+        }
+        let diagnosis = diagnosis
+        requests -= 1
+        if requests == 0 { await endForRequest() }
+        switch answer {
+        case .place(let place): return place
+        case .over(let error?): throw error
+        case .over(nil):
+            // A recorded session ends right after its last position.
+            if let place = located?.place, place != earlier { return place }
+            throw Self.noLocation("the session ended before there was a position")
+        case .late:
+            throw Self.noLocation(
+                "no position came within \(timeout.seconds) s, as \(diagnosis.clauseWithHelp)")
+        case nil:
+            throw LocalizationError(
+                code: .generic, message: "the request for a position was cancelled", kind: .cancelled)
+        }
+    }
+
+    /// Starts or resumes a session that ends with the last pending request.
+    private func beginForRequest() async {
+        let wasPaused = isPaused
+        if wasPaused { await resume() } else { await start() }
+        sessionOfRequests = wasPaused ? .resumed : .begun
+    }
+
+    /// Ends or pauses the session of the requests, unless the caller has started one meanwhile.
+    private func endForRequest() async {
+        switch sessionOfRequests.take() {
+        case .begun: await stop()
+        case .resumed: await pause()
+        case nil: break
+        }
+    }
+
+    private static func noLocation(_ message: String) -> LocalizationError {
+        LocalizationError(code: .generic, message: message, kind: .positionUnavailable)
+    }
+
+    /// Waits for the end of a session; returns nil if the task is cancelled first.
+    ///
+    /// - Parameter afterStart: whether the first state is the one from before the session.
+    private static func end(
+        of states: AsyncStream<LocalizationState>, afterStart: Bool
+    ) async -> Answer? {
+        var isFirst = afterStart
+        for await state in states {
+            if case .error(let error) = state, !isFirst { return .over(error) }
+            if state == .idle, !isFirst { return .over(nil) }
+            isFirst = false
+        }
+        return nil
+    }
+}
+
+extension Localizer {
+    /// Submits a known position of the device.
+    ///
+    /// Before the first position, the estimation starts at the fix. Later, the positions converge to it. A hard fix
+    /// replaces the estimate within its radius, and later readings may contradict it. A soft fix is combined with the
+    /// other evidence, like a radio reading. Before a venue is known, the session keeps the fix for a venue that has
+    /// its map. With a forced venue, the session assumes at once that the device is in that venue. The session replaces
+    /// the fix's instant with its own current instant.
+    /// - Parameter fix: the position, which `VenueMap.fix(at:radius:)` creates from metres, pixels or a coordinate.
+    /// - Returns: the outcome of the fix. The session ignores a fix if its radius isn't above 0, its position isn't
+    ///   finite, the venue has no such map, or the position is off the plan by more than 50 m plus the radius. The
+    ///   outcome then contains the reason.
+    @discardableResult public func submit(_ fix: Fix) async -> FixOutcome {
+        await guide(.fix(fix)) ?? .ignored(.methodWithoutMemory)
+    }
+
+    /// Sets the heading of the device for this session, in degrees clockwise from the top of the plan.
+    ///
+    /// Later headings continue from this one. The heading has no effect until a motion sensor reports the orientation
+    /// of the device.
+    public func setHeading(_ course: Double) async { _ = await guide(.heading(course)) }
+
+    /// Locks the floor to a map, regardless of the readings.
+    ///
+    /// The lock applies in every venue that has a map with this number, and in later sessions. A second call changes
+    /// the map. ``unlockFloor()`` removes the lock.
+    public func lockFloor(_ map: MapID) async { _ = await guide(.lockFloor(map)) }
+
+    /// Removes the floor lock, so that readings decide the floor again. Does nothing without a lock.
+    public func unlockFloor() async { _ = await guide(.lockFloor(nil)) }
+
+    /// Locks the device indoors, or removes that lock, also for later sessions.
+    ///
+    /// While the device is locked indoors, satellite positions decide neither that it is outdoors nor which venue it is
+    /// in. Until the first call, the setting `venueSearch.isLockedIndoors` applies. `lockIndoors(false)` removes the
+    /// lock.
+    public func lockIndoors(_ isLocked: Bool) async { _ = await guide(.lockIndoors(isLocked)) }
+
+    /// Sets the calibration of the device, from an earlier session. It takes effect with the next venue.
+    public func setCalibration(_ calibration: Calibration) async { _ = await guide(.calibration(calibration)) }
+}
+
+// The order of readings and other information.
+extension Localizer {
+    /// Waits until the session has handled the readings of its source up to an instant.
+    ///
+    /// Another reader of a shared source may be ahead of the session. What it infers from a reading must reach the
+    /// session after the earlier readings.
+    ///
+    /// The method returns at once if no session is running, if the session has no reading yet, or if the instant is
+    /// more than 5 s after its latest reading. In the last case, the instant is from another timeline, or the readings
+    /// are late. The wait ends early when the session ends, when the task is cancelled, and after 5 s on the clock of a
+    /// live source.
+    /// - Parameter instant: an instant of the source's time.
+    package func waitForReadings(upTo instant: Instant) async {
+        let instant = runtime.timeline.ofSession(instant)
+        guard !state.isOver, let latest = runtime.waits.latest, latest < instant,
+            latest.duration(to: instant) <= SessionTimeline.longestDelay
+        else { return }
+        let (stream, end) = runtime.waits.begin(until: instant)
+        let limit = alarm(after: SessionTimeline.longestDelay).map { alarm in
+            Task {
+                try? await alarm()
+                end.finish()
+            }
+        }
+        defer { limit?.cancel() }
+        for await _ in stream {}
+    }
+}
+
+extension Localizer {
+    /// Returns a stream with the route to a goal and the progress of the device along it.
+    ///
+    /// The route is recalculated whenever the device leaves it.
+    ///
+    ///     for await update in try localizer.routes(to: RoutePoint(cafe), with: RoutePlanner(venue: venue)) {
+    ///         switch update {
+    ///         case .planned(let route), .renewed(let route): show(route)
+    ///         case .progressed(let progress): show(progress)
+    ///         case .arrived: break
+    ///         case .lost(let error): show("\(error)")
+    ///         }
+    ///     }
+    ///
+    /// The stream ends when the device reaches the goal or the localizer is deallocated. Guidance stops when the task
+    /// that reads the stream ends. The stream buffers the newest 1024 updates.
+    ///
+    /// - Throws: `RouteError` if the goal can't be reached from anywhere, or if an option is out of its range.
+    public nonisolated func routes(
+        to goal: RoutePoint, with planner: RoutePlanner, options: RouteOptions = RouteOptions(),
+        settings: RouteMonitorSettings = RouteMonitorSettings()
+    ) throws(RouteError) -> AsyncStream<RouteUpdate> {
+        let monitor = try RouteMonitor(planner: planner, goal: goal, options: options, settings: settings)
+        let (positions, elements) = (positions, derivedElements)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: RouteUpdate.self, bufferingPolicy: .bufferingNewest(1024))
+        let watch = Task {
+            var monitor = monitor
+            for await position in positions {
+                for update in monitor.handle(position) { elements.send(update, to: continuation) }
+                if monitor.isOver { break }
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in watch.cancel() }
+        return stream
+    }
+}
+
+extension Localizer {
+    /// Returns a snapshot of the session at the current instant: state, position, particles and received beacons.
+    ///
+    /// The session does no work for snapshots until you call this method. The time is linear in the number of
+    /// particles of the session and in the number of received beacons.
+    /// - Parameter particles: the greatest number of particles in the snapshot.
+    public func snapshot(particles: Int = 1000) -> SessionSnapshot {
+        runtime.driver.machine.snapshot(at: runtime.timeline.now, particles: particles)
+    }
+}
+
+// Values for the monitoring of a session, in addition to `activityCounts` and `state`.
+extension Localizer {
+    /// The latest place of this or an earlier session, indoors or outdoors; nil before the first one.
+    public var latestPlace: LocatedPlace? { located?.place }
+
+    /// The time since ``latestPlace`` was emitted, on the clock of a live source or in a recording's instants; nil
+    /// before the first place.
+    package var timeSinceLatestPlace: Duration? { located.map { max(.zero, age(of: $0)) } }
+
+    /// The consistency of the estimated position with the evidence of the last seconds; nil without a venue.
+    ///
+    /// See `PositioningEngine.consistencyRatio`.
+    package var consistencyRatio: Double? { runtime.driver.machine.visit?.belief.consistencyRatio }
+
+    /// The durations of the session's work; nil unless ``measureCycles(by:)`` was called.
+    package var cycleTimes: CycleTimes? { runtime.meter?.times }
+
+    /// Begins to measure the durations of the session's work. An earlier measurement is discarded.
+    ///
+    /// The measurement reads the clock up to four times for each reading. By default, a session measures nothing.
+    /// - Parameter clock: returns the time of a clock that increases steadily, such as `ContinuousClock`; nil ends the
+    ///   measurement.
+    public func measureCycles(by clock: (@Sendable () -> Duration)?) {
+        runtime.meter = clock.map { CycleMeter(clock: $0) }
+    }
 }

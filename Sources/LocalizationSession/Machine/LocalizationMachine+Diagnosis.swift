@@ -226,3 +226,70 @@ extension VenueVisit {
         }.sorted { ($0.probability, $1.mapID.rawValue) > ($1.probability, $0.mapID.rawValue) }
     }
 }
+
+/// The selection of the beacon faults that a session reports.
+///
+/// A fault is reported when it appears, and again if its kind changes. If the beacon then has no fault for `memory`,
+/// its next fault is reported again.
+struct FaultWatch: Hashable, Sendable {
+    /// The time without a fault after which the next fault is reported again.
+    static let memory = Duration.seconds(60)
+
+    private struct Report: Hashable {
+        var kind: String
+        /// The latest instant at which the beacon had a fault.
+        var latest: Instant
+    }
+
+    private var reports: [BeaconIdentity: Report] = [:]
+
+    /// Creates a watch without reports.
+    init() {}
+
+    /// Stores the current faults; returns those to report, in the same order.
+    mutating func follow(_ faults: [BeaconFault], at now: Instant) -> [BeaconFault] {
+        if faults.isEmpty, reports.isEmpty { return [] }
+        var due: [BeaconFault] = []
+        for fault in faults {
+            let kind = fault.kind.name
+            if reports[fault.beacon]?.kind != kind { due.append(fault) }
+            reports[fault.beacon] = Report(kind: kind, latest: now)
+        }
+        reports = reports.filter { $0.value.latest.duration(to: now) < Self.memory }
+        return due
+    }
+
+    /// Moves the instants to a timeline with another origin.
+    mutating func shift(by duration: Duration) {
+        reports = reports.mapValues { Report(kind: $0.kind, latest: $0.latest.advanced(by: duration)) }
+    }
+}
+
+/// The detection of beacons of a known venue that send no valid measured power.
+///
+/// Each beacon is reported once. Several beacons of a venue usually have this problem together, so that all beacons
+/// after the first are collected for a few seconds.
+struct UncalibratedBeaconWatch: Hashable, Sendable {
+    /// The minimum time between two reports.
+    static let pause = Duration.seconds(5)
+
+    private var known: Set<BeaconIdentity> = []
+    private var waiting: [BeaconIdentity] = []
+    private var latest: Instant?
+
+    /// Creates a watch without beacons.
+    init() {}
+
+    /// Notes an advertisement of a beacon without a valid measured power. Returns the beacons to report, in the order of
+    /// reception.
+    mutating func hear(_ beacon: BeaconIdentity, at now: Instant) -> [BeaconIdentity] {
+        if known.insert(beacon).inserted { waiting.append(beacon) }
+        guard !waiting.isEmpty, latest.map({ $0.duration(to: now) >= Self.pause }) ?? true else { return [] }
+        latest = now
+        defer { waiting = [] }
+        return waiting
+    }
+
+    /// Moves the instants to a timeline with another origin.
+    mutating func shift(by duration: Duration) { latest = latest?.advanced(by: duration) }
+}

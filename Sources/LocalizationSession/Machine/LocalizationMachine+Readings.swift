@@ -212,3 +212,108 @@ extension LocalizationMachine {
             speed: fix.speed, course: fix.course)
     }
 }
+
+// A venue that satellites identified before the device has entered it. The session fetches the venue's packet and
+// announces its data, but considers the device outdoors until a beacon or a position shows that it is inside.
+extension LocalizationMachine {
+    /// Replaces the states in directives by those that the session shows.
+    ///
+    /// - Parameter wasInFront: whether the device may have been in front of the venue before the event.
+    mutating func show(_ directives: inout [Directive], wasInFront: Bool, at now: Instant) {
+        if isInFront, hasEntered(at: now) { isInFront = false }
+        if isInFront || wasInFront && state == .searchVenue {
+            // The emitted state was `searchVenue` before the event, and still is.
+            directives.removeAll { directive in
+                if case .publish(let state) = directive { !state.isOver } else { false }
+            }
+        } else if let id = state.venueID, wasInFront {
+            directives.insert(contentsOf: entrance(id, before: directives).map(Directive.publish), at: 0)
+        }
+    }
+
+    /// Returns whether there is evidence that the device is in the venue: a position on its map, or one of its beacons
+    /// or anchors, which recent satellite positions don't contradict.
+    private func hasEntered(at now: Instant) -> Bool {
+        if case .localizationRunning = state { return true }
+        guard let id = state.venueID, detectedBy == .beacons else { return false }
+        return !search.isContradicted(id, at: listened.instant(at: now))
+    }
+
+    /// Returns the states that the session has passed while the device was in front of the venue, up to the current
+    /// one.
+    private func entrance(_ id: VenueID, before directives: [Directive]) -> [LocalizationState] {
+        let published = directives.compactMap { if case .publish(let state) = $0 { state } else { nil } }
+        var states: [LocalizationState] = []
+        switch state {
+        case .getPacket(_, let progress): states = [.getPacket(venueID: id, progress: progress)]
+        case .findFloor, .localizationRunning:
+            states = [.getPacket(venueID: id, progress: 1)]
+            if let venue = visit?.venue { states.append(.findFloor(venue)) }
+        case .idle, .started, .searchVenue, .error: break
+        }
+        return states.filter { !published.contains($0) }
+    }
+}
+
+/// The latest reading of each recently received beacon, whether or not the beacon belongs to a known venue.
+///
+/// The table holds at most `limit` beacons, and reuses the memory of the oldest one for a new one. A reading of a
+/// beacon that is in the table allocates no memory.
+struct RecentBeacons: Sendable {
+    /// The latest reading of a beacon.
+    struct Entry: Hashable, Sendable {
+        var beacon: BeaconIdentity
+        /// The RSSI in dBm.
+        var rssi: Double
+        var instant: Instant
+    }
+
+    /// The greatest number of beacons.
+    static let limit = 256
+    /// The time after which a beacon without a reading is no longer recent.
+    static let lifetime = Duration.seconds(30)
+
+    private var entries: [Entry] = []
+    /// The index of each beacon in `entries`.
+    private var places: [BeaconIdentity: Int] = [:]
+
+    /// Creates an empty table.
+    init() {}
+
+    /// Stores a reading, unless a later one of the same beacon is stored or the RSSI isn't a measurement.
+    mutating func note(_ sighting: Sighting) {
+        guard sighting.hasMeasurement else { return }
+        if let place = places[sighting.beacon] {
+            guard sighting.instant >= entries[place].instant else { return }
+            entries[place].rssi = sighting.rssi
+            entries[place].instant = sighting.instant
+            return
+        }
+        let entry = Entry(beacon: sighting.beacon, rssi: sighting.rssi, instant: sighting.instant)
+        guard entries.count == Self.limit else {
+            places[entry.beacon] = entries.count
+            return entries.append(entry)
+        }
+        var oldest = 0
+        for index in 1..<entries.count where entries[index].instant < entries[oldest].instant { oldest = index }
+        places[entries[oldest].beacon] = nil
+        places[entry.beacon] = oldest
+        entries[oldest] = entry
+    }
+
+    /// Returns the entries that aren't older than ``lifetime``, by beacon.
+    func recent(at now: Instant) -> [Entry] {
+        entries.filter { $0.instant.duration(to: now) <= Self.lifetime }.sorted { $0.beacon < $1.beacon }
+    }
+
+    /// Removes all beacons; keeps the memory.
+    mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+    }
+
+    /// Moves all instants to a timeline with another origin.
+    mutating func shift(by duration: Duration) {
+        for index in entries.indices { entries[index].instant = entries[index].instant.advanced(by: duration) }
+    }
+}

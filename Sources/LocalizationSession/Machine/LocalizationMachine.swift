@@ -401,3 +401,208 @@ extension ActivityCounts {
         }
     }
 }
+
+/// The evidence that identified the venue.
+public enum VenueDetection: String, Hashable, Sendable, CaseIterable {
+    /// The source received beacons of the venue.
+    case beacons
+    /// Satellite positions lie in or near the venue, and the source hasn't received any of its beacons yet. The device
+    /// may be in front of the building, so the session stays in `searchVenue`.
+    case satellites
+}
+
+/// The state of a session, and the evidence that identified the venue.
+///
+/// In the state `searchVenue`, the evidence `.satellites` means that satellites have identified a venue.
+/// ``Localizer/downloadedVenues`` emits its data, and the device may be in front of the building. In the states with a
+/// venue, the device is inside.
+public struct VenueEvaluation: Hashable, Sendable {
+    /// The state of the session.
+    public var state: LocalizationState
+    /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
+    public var detection: VenueDetection?
+
+    /// Creates an evaluation.
+    package init(state: LocalizationState, detection: VenueDetection? = nil) {
+        self.state = state
+        self.detection = detection
+    }
+}
+
+extension LocalizationMachine {
+    /// Applies a venue's settings; nil removes them. Reports invalid settings and applies the others.
+    mutating func useSettings(of venue: Venue?) -> [Directive] {
+        let problems = stack.enter(venue?.settings)
+        settings = stack.resolved.localization
+        motion.use(settings.motion)
+        guard let venue, !problems.isEmpty else { return [] }
+        let message =
+            "settings of venue \(venue.id) are ignored: \(problems.map(\.description).joined(separator: "; "))"
+        return [.report(LocalizationError(code: .generic, message: message, kind: .settings))]
+    }
+
+    /// Sends the radio its duty cycle if it has changed.
+    mutating func reschedule() -> [Directive] {
+        let wanted = ScanSchedule(stack)
+        guard wanted != schedule else { return [] }
+        schedule = wanted
+        return [.schedule(wanted)]
+    }
+
+    /// Replaces the settings. Those that define the current visit, such as its method, take effect with the next one.
+    mutating func change(to other: SettingsStack) -> Transition {
+        let moved = other.inVenue(of: stack)
+        let problems = moved.resolved.localization.problems
+        guard problems.isEmpty else {
+            let message =
+                "settings out of range: \(problems.joined(separator: "; ")); the previous settings stay in effect"
+            return Transition(
+                state: state,
+                directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
+        }
+        stack = moved
+        settings = moved.resolved.localization
+        motion.use(settings.motion)
+        return Transition(state: state, directives: reschedule())
+    }
+}
+
+extension LocalizationMachine {
+    /// Creates an idle machine whose belief needs no settings.
+    package init(
+        settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false, reportsMotion: Bool = false,
+        reportsDiagnosis: Bool = false, preparesApart: Bool = false, makeBelief: @escaping @Sendable (Venue) -> Belief
+    ) {
+        self.init(
+            settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver,
+            reportsMotion: reportsMotion, reportsDiagnosis: reportsDiagnosis, preparesApart: preparesApart
+        ) { venue, _ in makeBelief(venue) }
+    }
+}
+
+// Information from the caller: a position, the floor, an indoor lock.
+extension LocalizationMachine {
+    /// Whether satellite positions decide neither that the device is outdoors nor which venue it is in.
+    var isLockedIndoors: Bool { lockedIndoors ?? settings.venueSearch.isLockedIndoors }
+
+    /// The forced venue if the caller has submitted a position in it; the session then needs no beacon to enter it.
+    var placedVenue: VenueID? {
+        guard initialFix != nil, let forced = settings.forcedVenue, search.knows(forced) else { return nil }
+        return forced
+    }
+
+    /// Keeps a fix as the starting point of the estimation, which hasn't begun yet.
+    mutating func keep(_ fix: Fix) -> Transition {
+        if let problem = fix.problem { return ignore(problem) }
+        initialFix = fix
+        fixOutcome = .kept
+        return Transition(state: state)
+    }
+
+    private mutating func ignore(_ problem: FixError) -> Transition {
+        fixOutcome = .ignored(problem)
+        return Transition(state: state)
+    }
+
+    /// Handles a fix with the uncertainty of its radius, and keeps the outcome.
+    mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
+        guard let venue = visit?.venue else {
+            // A fix during the preparation keeps its place among the readings that the belief receives afterwards.
+            if isPreparing, case .getPacket = state, fix.problem == nil {
+                var fix = fix
+                fix.instant = now
+                recent.add(.fix(fix))
+                fixOutcome = .kept
+                return Transition(state: state)
+            }
+            let waiting = keep(fix)
+            guard initialFix == fix, case .searchVenue = state, let forced = placedVenue else { return waiting }
+            return fetch(forced, at: now)
+        }
+        if let problem = fix.problem(in: venue) { return ignore(problem) }
+        let transition = observe(DecodedReading(fix), at: now)
+        fixOutcome = visit?.belief.fixReception.map(FixOutcome.taken) ?? .ignored(.methodWithoutMemory)
+        return transition
+    }
+
+    /// Locks the floor to a map, in this venue and in every other with a map of this number.
+    mutating func lock(to map: MapID?) -> Transition {
+        lockedMap = map
+        visit?.lock(to: map)
+        return Transition(state: state)
+    }
+
+    /// The current calibration of the device; nil without one.
+    package var calibration: Calibration? { visit?.belief.calibration ?? earlierCalibration }
+}
+
+// The geofences of the application.
+extension LocalizationMachine {
+    /// The monitored geofences, in the order in which monitoring started.
+    package var monitoredGeofences: [Geofence] { geofences.list }
+
+    /// Changes the monitored geofences, with effect from the next position on, with or without a session.
+    mutating func monitor(_ change: GeofenceChange) -> Transition {
+        geofences.apply(change)
+        return Transition(state: state)
+    }
+}
+
+/// A change of the monitored geofences.
+package enum GeofenceChange: Sendable {
+    /// Start monitoring these geofences; each replaces one with the same identifier.
+    case start([Geofence])
+    /// Stop monitoring the geofences with these identifiers.
+    case stop([String])
+    /// Stop monitoring all geofences.
+    case stopAll
+}
+
+extension MonitoredGeofences {
+    mutating func apply(_ change: GeofenceChange) {
+        switch change {
+        case .start(let fences): start(fences)
+        case .stop(let ids): stop(ids)
+        case .stopAll: stopAll()
+        }
+    }
+}
+
+// The motion of the device, estimated without beacons.
+extension LocalizationMachine {
+    /// Handles a reading of a motion sensor and returns the motion updates.
+    mutating func follow(_ reading: SensorReading) -> [Directive] {
+        switch reading {
+        case .motion(let sample):
+            // If the sample contains the attitude, the session itself needs no attitude filter.
+            guard reportsMotion || sample.attitude == nil else { return [] }
+        case .step, .pressure, .gnss:
+            guard reportsMotion else { return [] }
+        case .sighting, .advertisement, .fix, .range, .radio:
+            return []
+        }
+        motion.observe(reading)
+        guard reportsMotion else { return [] }
+        return motion.updates(at: reading.instant).map(Directive.emitMotion)
+    }
+
+    /// Returns the reading with an estimated attitude if the device supplies none.
+    func oriented(_ reading: SensorReading) -> SensorReading {
+        guard case .motion(var sample) = reading, sample.attitude == nil,
+            let attitude = motion.reckoner.compass.alignedRotation
+        else { return reading }
+        sample.attitude = attitude
+        return .motion(sample)
+    }
+
+    /// Returns the instant until which motion alone keeps the session in the forced venue after a fix, in listening
+    /// time; nil without such a fix or without motion.
+    ///
+    /// - Parameter heard: the instant of the latest sighting of a beacon of the venue.
+    func carried(in venue: VenueID, heard: Instant?) -> Instant? {
+        guard settings.forcedVenue == venue, let placed = visit?.placedAt, let moved = visit?.lastMotion else {
+            return nil
+        }
+        return min(moved, max(placed, heard ?? placed).advanced(by: settings.motion.reckoningLimit))
+    }
+}

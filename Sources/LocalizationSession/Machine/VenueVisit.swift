@@ -196,3 +196,133 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         return kinds.map { LocalizationEvent(instant: now, venueID: venue.id, kind: $0) }
     }
 }
+
+extension VenueVisit {
+    /// Returns the visit for the session memory.
+    func memory(at now: Instant) -> SessionMemory.Stay {
+        var stay = SessionMemory.Stay(venueID: venue.id, venueVersion: venue.version, places: belief.places)
+        stay.rooms = rooms.memory(at: now).inside.map { .init(id: venue.rooms[$0.id].id, isTold: $0.isAnnounced) }
+        let memory = fences.memory(at: now)
+        // The application's geofences follow the venue's fences.
+        let first = venue.fences.count
+        for area in memory.inside {
+            if area.id < first {
+                stay.fences.append(.init(id: venue.fences[area.id].id, isTold: area.isAnnounced))
+            } else {
+                stay.geofences.append(.init(id: geofences[area.id - first].id, isTold: area.isAnnounced))
+            }
+        }
+        for (place, instant) in memory.exits.sorted(by: { $0.key < $1.key }) {
+            let ago = max(.zero, instant.duration(to: now))
+            if place < first {
+                stay.departures.append(.init(id: venue.fences[place].id, ago: ago))
+            } else {
+                stay.geofenceDepartures.append(.init(id: geofences[place - first].id, ago: ago))
+            }
+        }
+        return stay
+    }
+
+    /// Restores the visit of an earlier session, if it had this version of the venue.
+    ///
+    /// The older the restored position is, the less certain it is. The visit starts in the restored rooms and fences,
+    /// for which the earlier session has emitted events, whatever their age.
+    mutating func begin(
+        with stay: SessionMemory.Stay, of instant: Instant, timeout: Duration, watching monitored: MonitoredGeofences
+    ) {
+        guard stay.venueID == venue.id, stay.venueVersion == venue.version else { return }
+        if !stay.places.isEmpty {
+            belief.begin(with: RestoredPlace(places: stay.places, instant: instant, timeout: timeout))
+        }
+        watch(monitored)
+        var memory = RestoredAreas(venue.rooms.map(\.id))
+        memory.restore(stay.rooms)
+        rooms.begin(with: memory.areas)
+        var fenceMemory = RestoredAreas(venue.fences.map(\.id))
+        fenceMemory.restore(stay.fences)
+        fenceMemory.restore(stay.departures, of: instant)
+        var geofenceMemory = RestoredAreas(geofences.map(\.id), from: venue.fences.count)
+        geofenceMemory.restore(stay.geofences)
+        geofenceMemory.restore(stay.geofenceDepartures, of: instant)
+        fences.begin(with: fenceMemory.areas.merging(geofenceMemory.areas))
+    }
+}
+
+/// The indices of remembered areas in the lists of a visit; areas that no longer exist are skipped.
+private struct RestoredAreas<ID: Hashable & Sendable> {
+    private(set) var areas = AreaMemory()
+    private let places: [ID: Int]
+
+    init(_ ids: [ID], from first: Int = 0) {
+        places = Dictionary(ids.enumerated().map { ($1, first + $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func restore(_ presences: [SessionMemory.Presence<ID>]) {
+        for presence in presences {
+            guard let place = places[presence.id] else { continue }
+            areas.inside.append(AreaMemory.Inside(id: place, isAnnounced: presence.isTold))
+        }
+    }
+
+    mutating func restore(_ departures: [SessionMemory.Departure<ID>], of instant: Instant) {
+        for departure in departures {
+            if let place = places[departure.id] { areas.exits[place] = instant.advanced(by: .zero - departure.ago) }
+        }
+    }
+}
+
+/// The conversion of a belief's estimate to a position, with the details that the venue determines.
+///
+/// The builder caches the rooms of the cells of a grid. Beliefs on the same signal field can share one builder.
+package struct PositionBuilder: Sendable {
+    private let venue: Venue
+    private var roomCells: RoomCells
+    private let transforms: [MapID: GeoTransform]
+
+    /// The probability below which a position doesn't list a room.
+    private static let leastProbability = 0.01
+
+    /// Creates a builder for a venue.
+    package init(venue: Venue) {
+        self.venue = venue
+        roomCells = RoomCells(RoomIndex(rooms: venue.rooms))
+        var transforms: [MapID: GeoTransform] = [:]
+        for map in venue.maps { transforms[map.id] = try? map.geoTransform() }
+        self.transforms = transforms
+    }
+
+    /// Returns the transform from a map's coordinates to geographic ones; nil without a georeference.
+    func transform(of map: MapID) -> GeoTransform? { transforms[map] }
+
+    /// Returns a belief's position on a map; nil without evidence for that map.
+    ///
+    /// - Parameters:
+    ///   - certainty: the probability of the map, in [0, 1].
+    ///   - speedometer: the speedometer of the device.
+    package mutating func position(
+        of belief: some PositioningBelief, on map: MapID, at now: Instant, certainty: Double,
+        speedometer: inout Speedometer
+    ) -> Position? {
+        guard let estimate = belief.estimate(on: map) else { return nil }
+        return Position(
+            instant: now, venueID: venue.id, mapID: map, point: estimate.point, radius: estimate.radius,
+            covariance: estimate.covariance, label: roomCells.index.room(at: estimate.point, on: map)?.name,
+            rooms: probableRooms(of: belief, on: map, certainty: certainty),
+            pixel: venue.map(map)?.pixel(at: estimate.point),
+            coordinate: transforms[map]?.coordinate(at: estimate.point),
+            course: estimate.course, speed: speedometer.observe(estimate.point, on: map, at: now),
+            floorCertainty: certainty)
+    }
+
+    /// Returns the rooms with a probability of at least 1 %, the most probable first.
+    private mutating func probableRooms(
+        of belief: some PositioningBelief, on map: MapID, certainty: Double
+    ) -> [RoomProbability] {
+        let shares = belief.roomShares(on: map, in: &roomCells)
+        let rooms = roomCells.index.rooms
+        return shares.compactMap { place, share in
+            guard share * certainty >= Self.leastProbability else { return nil }
+            return RoomProbability(id: rooms[place].id, name: rooms[place].name, probability: share * certainty)
+        }.sorted { ($0.probability, $1.id) > ($1.probability, $0.id) }
+    }
+}

@@ -1,4 +1,5 @@
 import BeaconScanning
+import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
@@ -322,5 +323,185 @@ extension SettingsStack {
             next.scanner.timing = .half
         }
         resolved = next
+    }
+}
+
+/// The source of a setting's value. If several sources set a value, the later one in this list takes precedence.
+public enum SettingsSource: String, Hashable, Sendable, CaseIterable, Comparable {
+    /// The default value.
+    case `default`
+    /// The packet of the venue that the device is in.
+    case venue
+    /// A settings server, for all its devices.
+    case remote
+    /// A file on the device.
+    case file
+    /// A request from the program, which a better value also satisfies.
+    case request
+    /// An override from the program.
+    case override
+
+    /// Whether the source is on the device: its program or a file, not a server or a venue.
+    var isOfDevice: Bool { self >= .file }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    public static func < (left: SettingsSource, right: SettingsSource) -> Bool { left.rank < right.rank }
+}
+
+/// A setting's value from one source.
+public struct SettingsEntry: Hashable, Sendable {
+    /// The dotted key.
+    public var key: String
+    /// The value; durations in seconds.
+    public var value: JSONValue
+    /// The location in the source: the file and line, or the path within a JSON document; nil if unknown.
+    public var place: String?
+
+    /// Creates an entry.
+    package init(key: String, value: JSONValue, place: String? = nil) {
+        self.key = key
+        self.value = value
+        self.place = place
+    }
+
+    /// Returns the entries of a JSON object with dotted, nested or mixed keys, ordered by key.
+    ///
+    /// - Parameters:
+    ///   - object: The object in a document.
+    ///   - root: The path of the object, which is the prefix of all locations.
+    package static func entries(of object: [String: JSONValue], root: String = "$") -> [SettingsEntry] {
+        object.sorted { $0.key < $1.key }.flatMap { key, value -> [SettingsEntry] in
+            let place = root + pathComponent(key)
+            guard case .object(let inner) = value else { return [SettingsEntry(key: key, value: value, place: place)] }
+            return entries(of: inner, root: place).map { entry in
+                SettingsEntry(key: "\(key).\(entry.key)", value: entry.value, place: entry.place)
+            }
+        }
+    }
+
+    /// Returns a key as a component of a JSON path, quoted if it isn't a plain word.
+    private static func pathComponent(_ key: String) -> String {
+        let isWord = !key.isEmpty && key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return isWord ? ".\(key)" : "[\"\(key)\"]"
+    }
+}
+
+/// The effective value of a setting, with its source.
+public struct EffectiveSetting: Hashable, Sendable {
+    /// The dotted key.
+    public var key: String
+    /// The value, with durations in seconds; `null` for an optional setting that isn't set.
+    public var value: JSONValue
+    /// The unit of a number; empty if there is none.
+    public var unit: String
+    /// The source of the value.
+    public var source: SettingsSource
+    /// The location in the source: the file and line, or the path within a JSON document; nil if unknown.
+    public var place: String?
+    /// The reason that the setting has no effect; nil if it has an effect.
+    public var reasonOfNoEffect: String?
+    /// Whether the setting is an expert setting: a value of a model that was chosen by measurement. Its key, range and
+    /// default may change or go in any release.
+    public var isExpert = false
+
+    /// Creates an effective setting.
+    package init(key: String, value: JSONValue, unit: String = "", source: SettingsSource, place: String? = nil) {
+        self.key = key
+        self.value = value
+        self.unit = unit
+        self.source = source
+        self.place = place
+    }
+}
+
+/// A rejected setting, with its source, location and valid values.
+public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The reason for rejecting the setting.
+    public enum Reason: Hashable, Sendable {
+        /// There is no setting with this key; `nearest` is the most similar key, if there is one.
+        case unknownKey(nearest: String?)
+        /// The value has the wrong type.
+        case wrongType(wanted: String, found: String)
+        /// The value is out of range.
+        case outOfRange(allowed: String, found: String)
+        /// The source isn't allowed to set this setting.
+        case notAllowed
+        /// The source sets the setting twice, for example as a dotted and a nested key, or through an alias.
+        case givenTwice
+    }
+
+    /// The key as written in the source.
+    public var key: String
+    /// The reason for rejecting the setting.
+    public var reason: Reason
+    /// The source of the setting.
+    public var source: SettingsSource
+    /// The location in the source: the file and line, or the path within a JSON document; nil if unknown.
+    public var place: String?
+
+    /// Creates a problem.
+    package init(key: String, reason: Reason, source: SettingsSource, place: String? = nil) {
+        self.key = key
+        self.reason = reason
+        self.source = source
+        self.place = place
+    }
+
+    /// A description of the problem and the valid values, without the location.
+    public var message: String {
+        switch reason {
+        case .unknownKey(let nearest?): "there is no setting \(key); did you mean \(nearest)?"
+        case .unknownKey(nil): "there is no setting \(key); 'indoorloc config keys' lists them all"
+        case .wrongType(let wanted, let found): "\(key) must be \(wanted), not \(found)"
+        case .outOfRange(let allowed, let found): "\(key) must be \(allowed), not \(found)"
+        case .notAllowed:
+            source == .venue
+                ? "\(key) cannot be set by a venue, as it applies before a venue is known; set it in another source"
+                : "\(key) cannot be set as \(source.rawValue); set it in a file, by request or by override"
+        case .givenTwice: "\(key) is set twice, for example dotted and nested, or by an alias; set it once"
+        }
+    }
+
+    public var description: String { (place ?? source.rawValue) + ": " + message }
+}
+
+/// A setting that was given on the device but has no effect in a venue.
+package struct UselessSetting: Hashable, Sendable {
+    /// The key.
+    package var key: String
+    /// Where it was given, such as `--set`; nil if unknown.
+    package var place: String?
+    /// The reason in words, to follow "has no effect".
+    package var reason: String
+}
+
+extension SettingsStack {
+    /// Returns the settings of the measurement model that were given on the device but don't change the positions in a
+    /// venue.
+    package func useless(in venue: Venue) -> [UselessSetting] {
+        var there = self
+        _ = there.enter(venue.settings)
+        let standard = ResolvedSettings()
+        let given = there.effective.reduce(into: [String: EffectiveSetting]()) { $0[$1.key] = $1 }
+        let model = there.resolved.localization.positioning.signal.inEffect(in: venue)
+        return ResolvedSettings.list.compactMap { setting in
+            guard setting.key.hasPrefix("positioning.signal."), let effective = given[setting.key],
+                effective.source.isOfDevice, setting.read(there.resolved) != setting.read(standard)
+            else { return nil }
+            var without = there.resolved
+            setting.write(&without, setting.read(standard))
+            guard without.localization.positioning.signal.inEffect(in: venue) == model else { return nil }
+            var used = there.resolved
+            used.localization.positioning.signal = model
+            let isReplaced = setting.read(used) != setting.read(there.resolved) && venue.radioMap != nil
+            let value = isReplaced ? "the radio map gives \(setting.read(used).found)" : Self.unused(in: venue)
+            return UselessSetting(
+                key: setting.key, place: effective.place, reason: "has no effect in '\(venue.name)': \(value)")
+        }
+    }
+
+    private static func unused(in venue: Venue) -> String {
+        venue.radioMap == nil ? "it has no radio map" : "positions there don't depend on it"
     }
 }

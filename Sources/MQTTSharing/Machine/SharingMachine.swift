@@ -248,3 +248,295 @@ package struct SharingMachine: Sendable {
         directives.append(.answer(reply, error))
     }
 }
+
+/// Connecting to the server, staying connected, and leaving.
+extension SharingMachine {
+    mutating func connect(_ reply: Reply, _ now: Moment) {
+        if phase == .up { return answer(reply) }
+        connecting.append(reply)
+        // Otherwise an attempt is pending or scheduled.
+        if phase == .idle { open(now) }
+    }
+
+    private mutating func open(_ now: Moment) {
+        phase = .opening(since: now.instant)
+        session = String(generator.next(), radix: 16)
+        presences = PresenceTracker()
+        limits = SharingPayload.Limits()
+        refusals = ReportedRefusals()
+        checkedRooms = [:]
+        directives.append(.open(session: session))
+    }
+
+    mutating func disconnect() {
+        guard phase != .idle else { return }
+        leaveServer(reason: "left on request", failing: .notConnected)
+    }
+
+    /// Leaves the server permanently, with a regular disconnect.
+    private mutating func leaveServer(reason: String, failing error: MQTTSharingError) {
+        switch phase {
+        case .up, .entering:
+            directives += [.publish(will), .close]
+        case .opening, .subscribing: directives.append(.abandon)
+        case .idle, .pausing: break
+        }
+        let wasConnected = hasBeenUp
+        for room in memberships.keys.sorted() where memberships[room] == .joined { emit(.left(room: room)) }
+        becomeIdle(failing: error)
+        if wasConnected { emit(.disconnected(reason: reason)) }
+    }
+
+    private mutating func becomeIdle(failing error: MQTTSharingError) {
+        phase = .idle
+        hasBeenUp = false
+        lastFailure = nil
+        reportedRefusals = []
+        forgetOwnPresence()
+        for reply in connecting { answer(reply, error) }
+        connecting = []
+        for reply in memberships.values.flatMap(\.replies).sorted() { answer(reply, error) }
+        memberships = [:]
+        forgetOccupancy()
+        reportedOccupancy = [:]
+    }
+
+    private mutating func forgetOwnPresence() {
+        (presenceDue, refreshDue, echoDue) = (nil, nil, nil)
+        publishedRooms = []
+        echoRequests = 0
+    }
+
+    mutating func handleLink(_ event: MQTTLinkEvent, _ now: Moment) {
+        switch (event, phase) {
+        case (.accepted, .opening(let since)):
+            var filters: Set<String> = [topics.presenceFilter, topics.name(.presence(device)), topics.name(.limits)]
+            if let homeAssistant { filters.insert(homeAssistant.birthTopic) }
+            // Subscribe again to the rooms of an earlier connection.
+            filters.formUnion(memberships.keys.map(topics.filter(ofRoom:)))
+            phase = .subscribing(since: since, filters)
+            for filter in filters.sorted() { directives.append(.subscribe(filter, .atLeastOnce)) }
+        case (.subscribed(let filter, let isGranted), .subscribing(let since, var filters)):
+            if !isGranted {
+                let room = memberships.keys.first { topics.filter(ofRoom: $0) == filter }
+                guard let room else { return fail(.forbidden(topic: filter), now) }
+                drop(room, .forbidden(topic: filter), now)
+            }
+            filters.remove(filter)
+            phase = filters.isEmpty ? .entering(since: since) : .subscribing(since: since, filters)
+            if filters.isEmpty {
+                for (room, membership) in memberships {
+                    if case .asked = membership { memberships[room] = .granted(since: now.instant, []) }
+                }
+                publishPresence(now)
+            }
+        case (.subscribed(let filter, let isGranted), .up): handleSubscription(filter, isGranted, now)
+        case (.received(let message), .subscribing), (.received(let message), .entering), (.received(let message), .up):
+            receive(message, now)
+        case (.refused(let topic, let reason, _), .subscribing), (.refused(let topic, let reason, _), .entering),
+            (.refused(let topic, let reason, _), .up):
+            refusedCount += 1
+            // If the broker refuses the presence while the device enters, the failed entry reports the error.
+            guard topic != topics.name(.presence(device)) || phase == .up, refusals.isNew(topic, reason) else { return }
+            emit(.failed(LocalizationError(MQTTSharingError.refusedMessage(topic: topic, reason: reason))))
+        case (.ended(let error), .opening), (.ended(let error), .subscribing), (.ended(let error), .entering),
+            (.ended(let error), .up):
+            fail(error, now, isLinkThere: false)
+        case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening), (.refused, .opening),
+            (.confirmed, _):
+            // These events belong to an earlier link or are out of order. Sharing requests no confirmations.
+            break
+        }
+    }
+
+    /// Handles a failed or lost connection. Reconnects if the device was connected before.
+    mutating func fail(_ error: MQTTSharingError, _ now: Moment, isLinkThere: Bool = true) {
+        if isLinkThere { directives.append(.abandon) }
+        guard hasBeenUp else { return becomeIdle(failing: error) }
+        if phase == .up {
+            emit(.disconnected(reason: error.description))
+        } else if error != lastFailure {
+            emit(.failed(LocalizationError(error)))
+        }
+        lastFailure = error
+        forgetOwnPresence()
+        for reply in connecting { answer(reply, error) }
+        connecting = []
+        phase = .pausing(until: now.instant.advanced(by: backoff.next()))
+        for (room, membership) in memberships {
+            for reply in membership.replies { answer(reply, error) }
+            // Rejoin the rooms that this device was in; the requests for other rooms have failed.
+            memberships[room] = membership.replies.isEmpty ? .asked(since: now.instant, []) : nil
+        }
+        forgetOccupancy()
+    }
+
+    mutating func tick(_ now: Moment) {
+        switch phase {
+        case .opening(let since) where isOver(since, now): fail(noAnswer("to the connection request"), now)
+        case .subscribing(let since, _) where isOver(since, now): fail(noAnswer("to the subscription"), now)
+        case .entering(let since) where isOver(since, now):
+            // A broker that denies publishing doesn't answer.
+            fail(.forbidden(topic: topics.name(.presence(device))), now)
+        case .entering: restateIfDue(now)
+        case .pausing(let until) where now.instant >= until: open(now)
+        case .up:
+            giveUpRooms(now)
+            restateIfDue(now)
+        case .idle, .opening, .subscribing, .pausing: break
+        }
+    }
+
+    func isOver(_ since: Instant, _ now: Moment) -> Bool { now.instant >= since.advanced(by: settings.patience) }
+
+    func noAnswer(_ request: String) -> MQTTSharingError {
+        .noAnswer(host: broker.host, port: broker.port, to: request)
+    }
+
+    mutating func enter(_ rooms: [String], _ now: Moment) {
+        if let capacity = serverCapacity, presences.deviceCount >= capacity { return refuseServer(capacity, now) }
+        phase = .up
+        hasBeenUp = true
+        lastFailure = nil
+        backoff.reset()
+        emit(.connected)
+        for reply in connecting { answer(reply) }
+        connecting = []
+        configureHomeAssistant()
+        if latest != nil { hasUnsharedPosition = true }
+        markDirty(trackedRooms)
+        admit(rooms, now)
+    }
+
+    /// Refuses to enter a server that is full. After an earlier connection, the device tries again.
+    private mutating func refuseServer(_ capacity: Int, _ now: Moment) {
+        let error = MQTTSharingError.serverFull(capacity: capacity)
+        if error != lastFailure { emit(.serverFull) }
+        guard hasBeenUp else { return leaveServer(reason: error.description, failing: error) }
+        directives += [.publish(will), .close]
+        fail(error, now, isLinkThere: false)
+    }
+
+    private var serverCapacity: Int? { [settings.serverCapacity, limits.serverCapacity].compactMap(\.self).min() }
+}
+
+/// Outgoing and incoming messages.
+extension SharingMachine {
+    /// Whether a position would have a recipient.
+    var canShare: Bool { phase == .up && (homeAssistant != nil || memberships.values.contains(.joined)) }
+
+    /// Publishes the newest position, unless the interval since the last one isn't over.
+    mutating func shareIfDue(_ now: Moment) {
+        guard hasUnsharedPosition, canShare, now.instant >= nextShare, let latest else { return }
+        hasUnsharedPosition = false
+        nextShare = now.instant.advanced(by: settings.interval)
+        for room in memberships.keys.sorted() where memberships[room] == .joined {
+            let position = shared(latest, in: room)
+            let isChecked = checkedRooms[room].map { $0.duration(to: now.instant) < Self.checkInterval } ?? false
+            if !isChecked { checkedRooms[room] = now.instant }
+            publish(
+                .position(room: room, device), SharingPayload.bytes(position, sequence: nextSequence(now)),
+                quality: isChecked ? .atMostOnce : .atLeastOnce)
+        }
+        if homeAssistant != nil {
+            let bytes = SharingPayload.locationBytes(shared(latest, in: ""))
+            let topic = topics.name(.location(device))
+            directives.append(.publish(MQTTMessage(topic: topic, payload: bytes, isRetained: true)))
+        }
+    }
+
+    private func shared(_ latest: (position: Position, level: Int?, date: Double), in room: String) -> SharedPosition {
+        SharedPosition(latest.position, of: device, name: name, in: room, level: latest.level, sentAt: latest.date)
+    }
+
+    mutating func send(_ text: String, _ tag: String, _ room: String, _ now: Moment) {
+        let message = SharedMessage(device: device, room: room, tag: tag, text: text, sentAt: now.date)
+        publish(.message(room: room, device), SharingPayload.bytes(message, sequence: nextSequence(now)))
+    }
+
+    mutating func receive(_ message: MQTTMessage, _ now: Moment) {
+        if let homeAssistant, message.topic == homeAssistant.birthTopic {
+            // Home Assistant has started, and has received only retained messages.
+            if message.payload.elementsEqual("online".utf8), !message.isRetained, phase == .up {
+                configureHomeAssistant()
+                if latest != nil { hasUnsharedPosition = true }
+            }
+            return
+        }
+        guard let topic = topics.topic(message.topic) else { return reject(message, "the topic is unknown", now) }
+        do throws(SharingPayload.Defect) {
+            switch topic {
+            case .limits:
+                guard settings.obeysBrokerLimits, settings.trust?.policy != .require else { return }
+                // An invalid message leaves the limits as they were.
+                limits = message.payload.isEmpty ? SharingPayload.Limits() : try SharingPayload.limits(message.payload)
+            case .presence(device):
+                receiveOwnPresence(ownPresence(message), isRetained: message.isRetained, now)
+            case .presence(let other):
+                guard let isVerified = accept(message, of: other, isPresence: true, now) else { return }
+                let presence = message.payload.isEmpty ? nil : try SharingPayload.presence(message.payload, of: other)
+                updatePresence(other, presence, isVerified)
+            case .position(let room, let other) where other != device && memberships[room] == .joined:
+                guard accept(message, of: other, now) != nil else { return }
+                let position = try SharingPayload.position(message.payload, of: other, in: room)
+                presences.touch(other)
+                emit(.position(position))
+            case .message(let room, let other) where other != device && memberships[room] == .joined:
+                guard accept(message, of: other, now) != nil else { return }
+                let text = try SharingPayload.message(message.payload, of: other, in: room)
+                presences.touch(other)
+                emit(.message(text))
+            case .position, .message, .location: break
+            }
+        } catch { reject(message, error.description, now) }
+    }
+
+    /// Checks the signature of a message, if there is a list of trusted devices.
+    ///
+    /// - Returns: Whether the message has a verified signature; nil if it must be ignored.
+    private mutating func accept(
+        _ message: MQTTMessage, of other: DeviceID, isPresence: Bool = false, _ now: Moment
+    ) -> Bool? {
+        switch check?.check(message, of: other, isPresence: isPresence, at: now.date) {
+        case nil: return false
+        case .accepted(let isVerified): return isVerified
+        case .rejected(let reason, let isFirst):
+            if isFirst {
+                emit(.failed(LocalizationError(MQTTSharingError.untrusted(other, reason: reason))))
+            }
+            return nil
+        }
+    }
+
+    private mutating func updatePresence(
+        _ other: DeviceID, _ presence: SharingPayload.Presence?, _ isVerified: Bool
+    ) {
+        let near = Set(memberships.filter { $0.value == .joined }.keys)
+        let change = presences.update(
+            other, in: presence.map { Set($0.rooms) }, isVerified: isVerified, near: near)
+        markDirty(change.entered.union(change.left))
+        // Send the position to a device that enters.
+        if latest != nil, change.entered.contains(where: { memberships[$0] == .joined }) { hasUnsharedPosition = true }
+    }
+
+    private mutating func reject(_ message: MQTTMessage, _ reason: String, _ now: Moment) {
+        malformedCount += 1
+        // Report at most once a second, so that a flood of malformed messages doesn't displace other events.
+        if let last = malformedReportedAt, last.duration(to: now.instant) < .seconds(1) { return }
+        malformedReportedAt = now.instant
+        let error = MQTTSharingError.malformed(
+            topic: String(message.topic.prefix(256)), reason: reason, count: malformedCount)
+        emit(.failed(LocalizationError(error)))
+    }
+
+    mutating func configureHomeAssistant() {
+        guard let homeAssistant else { return }
+        directives += homeAssistant.configuration.map { .publish($0) }
+    }
+
+    mutating func withdrawFromHomeAssistant() {
+        guard phase == .up, let homeAssistant else { return }
+        directives += homeAssistant.removal.map { .publish($0) }
+        directives.append(.publish(MQTTMessage(topic: topics.name(.location(device)), payload: [], isRetained: true)))
+    }
+}

@@ -1,3 +1,4 @@
+import IndoorVocabulary
 import TextFormats
 
 /// Times in the format of ISO 8601.
@@ -67,5 +68,13 @@ package enum TimeText {
         let months = (month + 9) % 12
         // 153 days in five months from March; 719,468 days from 1 March of year 0 to 1 January 1970.
         return years * 365 + years / 4 - years / 100 + years / 400 + (months * 153 + 2) / 5 + day - 1 - 719_468
+    }
+}
+
+extension CivilTime {
+    /// Creates the time of an instant that is counted from the Unix epoch, rounded down to the millisecond.
+    package init(_ instant: Instant) {
+        let (quotient, remainder) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        self.init(UnixTime(milliseconds: remainder < 0 ? quotient - 1 : quotient))
     }
 }

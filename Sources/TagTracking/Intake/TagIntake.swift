@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import SessionMetrics
 
 /// A converter of gateways' messages into readings of tags, with one key for each tag and one timeline for all
 /// gateways.
@@ -278,5 +279,264 @@ public struct TagIntake: Sendable {
             case .recovered: (.healthy, "the clock runs regularly again; its times are used")
             }
         events.append(ReceiverEvent(receiver: receiver, instant: arrival, health: health, text: text))
+    }
+}
+
+/// A message of a gateway as it arrived.
+public struct GatewayMessage: Hashable, Sendable {
+    /// The topic, or the path of an HTTP request; empty if there is none.
+    public var topic: String
+    /// The content.
+    public var payload: [UInt8]
+    /// The time of arrival, counted from the Unix epoch, 1 January 1970, 0:00 UTC.
+    public var arrival: Instant
+    /// Whether a broker stored the message and sent it at the subscription. Such a message can have any age.
+    public var isRetained: Bool
+
+    /// Creates a message.
+    public init(topic: String, payload: [UInt8], arrival: Instant, isRetained: Bool = false) {
+        self.topic = topic
+        self.payload = payload
+        self.arrival = arrival
+        self.isRetained = isRetained
+    }
+}
+
+/// The format of the messages of some topics.
+public struct TopicFormat: Hashable, Sendable {
+    /// A filter of MQTT: `+` stands for one level, and `#` at the end for all following ones.
+    public var filter: String
+    /// The format.
+    public var format: GatewayFormat
+
+    /// Creates a rule.
+    public init(filter: String, format: GatewayFormat) {
+        self.filter = filter
+        self.format = format
+    }
+
+    /// Returns whether the filter matches a topic.
+    ///
+    /// Source: *MQTT Version 3.1.1*, OASIS 2014, 4.7.
+    package func matches(_ topic: String) -> Bool {
+        let slash = UInt8(ascii: "/")
+        var levels = topic.utf8.split(separator: slash, omittingEmptySubsequences: false)[...]
+        for wanted in filter.utf8.split(separator: slash, omittingEmptySubsequences: false) {
+            if wanted.elementsEqual("#".utf8) { return true }
+            guard let level = levels.popFirst(), wanted.elementsEqual("+".utf8) || wanted.elementsEqual(level) else {
+                return false
+            }
+        }
+        return levels.isEmpty
+    }
+}
+
+/// The latest invalid message of a topic.
+public struct IntakeProblem: Hashable, Sendable {
+    /// The topic, which usually contains the name of the receiver.
+    public var topic: String
+    /// The time of arrival.
+    public var arrival: Instant
+    /// The error.
+    public var error: GatewayError
+    /// The number of invalid messages of the topic.
+    public var count: Int
+
+    /// Creates a problem.
+    package init(topic: String, arrival: Instant, error: GatewayError, count: Int = 1) {
+        self.topic = topic
+        self.arrival = arrival
+        self.error = error
+        self.count = count
+    }
+}
+
+/// The numbers of messages and readings of an intake since its creation.
+package struct IntakeStatistics: Hashable, Sendable {
+    /// The reasons for which an intake drops a reading.
+    package enum Reason: String, Hashable, Sendable, CaseIterable {
+        /// The RSSI isn't a measurement, see ``Sighting/isMeasurement(rssi:)``.
+        case withoutMeasurement
+        /// The reading contains no usable name of the receiver or of the tag.
+        case unnamed
+        /// The tag isn't in the register, and the settings exclude it.
+        case unknownTag
+        /// The tag isn't in the register, and wasn't heard often enough yet, see `FleetSettings.unknownTagMoments`.
+        case stranger
+        /// The gateway reported the same advertisement before.
+        case duplicate
+        /// The reading is older than `GatewayClock.lateLimit`.
+        case late
+    }
+
+    /// The number of messages, including retained and invalid ones.
+    package var messages = 0
+    /// The number of readings that the intake returned.
+    package var readings = 0
+    /// The number of retained messages, which the intake drops.
+    package var retained = 0
+    /// The number of invalid messages by the name of the format; `unknown` if the decoder detected none.
+    package var invalid: [String: Int] = [:]
+    /// The number of dropped readings by reason.
+    package var dropped: [Reason: Int] = [:]
+    /// The number of readings whose time is that of their arrival although the gateway reported a time.
+    package var withoutClock = 0
+
+    /// Creates statistics without messages.
+    package init() {}
+
+    /// The metrics. The families are the same for all statistics.
+    package var families: [MetricFamily] {
+        func counter(_ name: String, _ help: String, _ samples: [MetricFamily.Sample]) -> MetricFamily {
+            MetricFamily("indoorloc_intake_" + name, .counter, help: help, samples: samples)
+        }
+        func number(_ count: Int, _ labels: MetricFamily.Label...) -> MetricFamily.Sample {
+            MetricFamily.Sample(.number(Double(count)), labels: labels)
+        }
+        return [
+            counter("messages", "Messages of gateways that arrived.", [number(messages)]),
+            counter("retained_messages", "Messages that a broker had stored, which are dropped.", [number(retained)]),
+            counter(
+                "invalid_messages", "Messages that can't be decoded, by format.",
+                invalid.sorted { $0.key < $1.key }.map { number($0.value, .init("format", $0.key)) }),
+            counter("readings", "Readings of tags that were passed on.", [number(readings)]),
+            counter(
+                "dropped_readings", "Readings that were dropped, by reason.",
+                Reason.allCases.map { number(dropped[$0] ?? 0, .init("reason", $0.rawValue)) }),
+            counter(
+                "arrival_times", "Readings with the time of their arrival, as the gateway's time is unusable.",
+                [number(withoutClock)]),
+        ]
+    }
+
+    mutating func drop(_ reason: Reason) { dropped[reason, default: 0] += 1 }
+}
+
+/// The rules that count each advertisement once.
+///
+/// Some gateways publish one advertisement several times, in a message for each of its parts. A reading is a
+/// duplicate if the reading before it of the same tag by the same receiver has the same RSSI, and
+/// - both have the same time by a clock with a resolution of at most 10 ms; or
+/// - they arrived in two messages within 50 ms, and at least one has no such time.
+///
+/// Readings in one message are different advertisements unless such a clock proves the opposite.
+///
+/// The filtered RSSIs of a gateway pass even if their windows overlap: the engine weights each by the part of its window
+/// that is new.
+///
+/// The filter stores the latest reading of each pair of tag and receiver, up to a limit.
+struct RepetitionFilter: Sendable {
+    private struct Pair: Hashable, Sendable {
+        var tag: TagKey
+        var receiver: UInt32
+    }
+
+    private struct Latest: Sendable {
+        var message: UInt64
+        var arrival: Instant
+        /// The time by a fine clock; nil without one.
+        var time: Int64?
+        var rssi: Double
+    }
+
+    /// The coarsest resolution of a clock at which equal times prove that two readings are the same.
+    static let fineResolution = Duration.milliseconds(10)
+    /// The time within which a gateway publishes the parts of one advertisement. Devices advertise less often.
+    static let duplicateTime = Duration.milliseconds(50)
+
+    private var latest: RecencyTable<Pair, Latest>
+
+    init(limit: Int) { latest = RecencyTable(limit: limit) }
+
+    /// The number of stored pairs.
+    var pairCount: Int { latest.count }
+
+    /// Returns whether a reading repeats the one before it.
+    ///
+    /// - Parameters:
+    ///   - receiver: the number of the receiver.
+    ///   - message: the number of the message.
+    mutating func isDuplicate(
+        _ reading: GatewayReading, of tag: TagKey, receiver: UInt32, arrival: Instant, message: UInt64
+    ) -> Bool {
+        let time = reading.time.flatMap { $0.resolution <= Self.fineResolution ? $0.nanoseconds : nil }
+        let fresh = Latest(message: message, arrival: arrival, time: time, rssi: reading.rssi)
+        var isFirst = false
+        func initial() -> Latest {
+            isFirst = true
+            return fresh
+        }
+        return latest.use(Pair(tag: tag, receiver: receiver), else: initial()) { last in
+            let isRepeated = !isFirst && Self.isDuplicate(fresh, of: last)
+            last = fresh
+            return isRepeated
+        }
+    }
+
+    private static func isDuplicate(_ reading: Latest, of last: Latest) -> Bool {
+        guard reading.rssi == last.rssi else { return false }
+        if let time = reading.time, let lastTime = last.time { return time == lastTime }
+        guard reading.message != last.message else { return false }
+        let pause = last.arrival.duration(to: reading.arrival)
+        return pause >= .zero && pause <= duplicateTime
+    }
+}
+
+/// The tags outside of the register that were heard, and whether each was heard often enough to be located.
+///
+/// A position takes more memory than the name of a tag, and any device can advertise invented names: a single radio can
+/// send some hundred random addresses a second. Phones also change theirs, about every 15 minutes (Bluetooth Core
+/// Specification 5.4, volume 3, part C, appendix A), but a phone that stays for a while sends several times a second
+/// until then, and gateways report it every few seconds. Therefore, a tag is located once it was heard in several
+/// *moments*: each is at least a second after the one before, and at most as long after it as a tag stays present
+/// without a reading. The readings of one advertisement by several gateways, or those of a burst of advertisements, are
+/// one moment.
+///
+/// The least recently heard tag is forgotten if there are too many.
+struct TagAcquaintance: Sendable {
+    private struct Encounter: Sendable {
+        var moments = 0
+        /// The time of the latest moment, and of the latest reading.
+        var moment = Instant.zero
+        var latest = Instant.zero
+    }
+
+    /// The shortest time between two moments.
+    static let pause = Duration.seconds(1)
+    /// The longest time between two moments, and the time after which a located tag is a stranger again.
+    static let (patience, memory) = (Duration.seconds(60), Duration.seconds(600))
+
+    /// The number of moments after which a tag is located.
+    let needed: Int
+    private var encounters: RecencyTable<TagKey, Encounter>
+
+    init(needed: Int, limit: Int) {
+        self.needed = needed
+        encounters = RecencyTable(limit: limit)
+    }
+
+    /// The number of tags, located or not.
+    var count: Int { encounters.count }
+
+    /// Adds a reading of a tag, and returns whether the tag is located.
+    mutating func isLocated(_ tag: TagKey, at now: Instant) -> Bool {
+        guard needed > 1 else { return true }
+        let needed = needed
+        return encounters.use(tag, else: Encounter()) { encounter in
+            defer { encounter.latest = max(encounter.latest, now) }
+            if encounter.moments >= needed, encounter.latest.duration(to: now) <= Self.memory { return true }
+            let pause = encounter.moment.duration(to: now)
+            if encounter.moments == 0 || encounter.moments >= needed || pause > Self.patience {
+                (encounter.moments, encounter.moment) = (1, now)
+            } else if pause >= Self.pause {
+                (encounter.moments, encounter.moment) = (encounter.moments + 1, now)
+            }
+            return encounter.moments >= needed
+        }
+    }
+
+    /// Counts tags as located without further readings, such as those of an earlier start.
+    mutating func locate(_ tags: some Sequence<TagKey>, at now: Instant) {
+        for tag in tags { encounters.set(Encounter(moments: needed, moment: now, latest: now), for: tag) }
     }
 }

@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import VenueModel
 
 /// The records of the tags of a machine, with a bound on their number.
 ///
@@ -101,5 +102,177 @@ struct TagTable: Sendable {
         else { return false }
         remove(departure.slot)
         return true
+    }
+}
+
+/// The state of one tag in a machine.
+struct TagRecord: Sendable {
+    /// A receiver that received the tag recently.
+    struct Heard: Sendable {
+        /// The index of the receiver.
+        var receiver: Int32
+        /// The number of readings since the latest position, and the sum of their RSSIs in dBm.
+        var count: Int32 = 0
+        var sum: Float = 0
+        /// The time of the latest reading in nanoseconds since 1970-01-01 UTC.
+        var latest: Int64
+    }
+
+    /// The place of the tag when the machine last compared its RSSIs with the expected ones.
+    struct Sample: Sendable {
+        var nanoseconds: Int64
+        var mapID: MapID
+        var point: MapPoint
+    }
+
+    let key: TagKey
+    /// ``TagKey/mixedHash`` of the key.
+    let hash: UInt64
+    /// Whether the register contains the tag.
+    let isRegistered: Bool
+    /// Nil while the tag is away.
+    var session: TagSession?
+    /// The index of the tag's class; the interval and the timeout of the class in nanoseconds.
+    var tagClass = 0
+    var interval: Int64 = 0
+    var timeout: Int64 = 0
+    /// The number of the latest output.
+    var sequence: UInt64
+    /// The number of readings that the tag's sessions used so far.
+    var readings: UInt64 = 0
+    /// The number of readings that wait for their turn.
+    var pending = 0
+    /// The time of the latest reading.
+    var latest: Int64 = .min
+    /// The time of the oldest reading since the latest position; nil without any.
+    var oldestNew: Int64?
+    /// The time of the next position.
+    var nextPosition: Int64 = .max
+    /// The time of the valid entry among the due tags; `.max` without one.
+    var scheduled: Int64 = .max
+    /// The time since which the tag is away; nil while it is present or was never received.
+    var awaySince: Int64?
+    /// The receivers of the last seconds, for the evidence about receivers.
+    var heard: [Heard] = []
+    var sample: Sample?
+
+    /// The time of the next position or of the tag's absence.
+    ///
+    /// - Parameter quiet: the time in nanoseconds after the latest reading during which the tag has positions.
+    func due(quiet: Int64) -> Int64 {
+        guard session != nil else { return .max }
+        let isMoving = oldestNew != nil || nextPosition <= latest.adding(quiet)
+        return min(isMoving ? nextPosition : .max, latest.adding(timeout))
+    }
+}
+
+extension Int64 {
+    /// Returns the sum, clamped to the bounds.
+    func adding(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// Returns the difference, clamped to the bounds.
+    func subtracting(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < 0 ? .min : .max) : difference
+    }
+
+    /// Returns the product with a positive number, clamped to the bounds.
+    func multiplied(by other: Int64) -> Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? (self < 0 ? .min : .max) : product
+    }
+}
+
+/// A reading that waits in the reorder window.
+///
+/// Readings are ordered by their instant. The order of readings with the same instant depends on their content alone,
+/// so that the order of arrival doesn't change the result.
+struct PendingReading: Comparable, Sendable {
+    /// Nanoseconds since 1970-01-01 UTC.
+    var nanoseconds: Int64
+    /// The hash of the tag's key.
+    var hash: UInt64
+    /// The index of the tag's record.
+    var slot: Int
+    /// The index of the receiver.
+    var receiver: Int
+    /// The RSSI in dBm.
+    var rssi: Double
+    /// The window of the gateway's filter in nanoseconds.
+    var window: Int64
+    /// The signal strength at 1 m that the tag advertises, in dBm; NaN if unknown.
+    var measuredPower: Double
+
+    static func < (left: PendingReading, right: PendingReading) -> Bool {
+        if left.nanoseconds != right.nanoseconds { return left.nanoseconds < right.nanoseconds }
+        if left.hash != right.hash { return left.hash < right.hash }
+        if left.receiver != right.receiver { return left.receiver < right.receiver }
+        return (left.rssi, left.window) < (right.rssi, right.window)
+    }
+}
+
+/// The time at which a tag has its next position or is away.
+///
+/// A tag that was rescheduled leaves its earlier entry in the queue; ``TagRecord/scheduled`` identifies the valid one.
+struct DueTag: Comparable, Sendable {
+    /// Nanoseconds since 1970-01-01 UTC.
+    var nanoseconds: Int64
+    /// The hash of the tag's key.
+    var hash: UInt64
+    /// The index of the tag's record.
+    var slot: Int
+
+    static func < (left: DueTag, right: DueTag) -> Bool {
+        (left.nanoseconds, left.hash, left.slot) < (right.nanoseconds, right.hash, right.slot)
+    }
+}
+
+/// A priority queue whose first element is the smallest one. Insertion and removal take logarithmic time.
+///
+/// Source: J. W. J. Williams, *Algorithm 232: Heapsort*, Communications of the ACM 7(6), 1964.
+struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
+    /// The elements, each at most as great as those at twice its index plus 1 and 2.
+    private(set) var elements: [Element] = []
+    /// The number of comparisons so far, from which tests derive the growth of the time.
+    private(set) var comparisons = 0
+
+    /// Creates an empty queue.
+    init() {}
+
+    var count: Int { elements.count }
+    var first: Element? { elements.first }
+
+    mutating func insert(_ element: Element) {
+        elements.append(element)
+        var child = elements.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            comparisons += 1
+            guard elements[child] < elements[parent] else { return }
+            elements.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Removes and returns the smallest element; nil if the queue is empty.
+    @discardableResult
+    mutating func removeFirst() -> Element? {
+        guard let last = elements.popLast() else { return nil }
+        guard let first = elements.first else { return last }
+        elements[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in 2 * parent + 1..<min(2 * parent + 3, max(elements.count, 2 * parent + 1)) {
+                comparisons += 1
+                if elements[child] < elements[least] { least = child }
+            }
+            guard least != parent else { return first }
+            elements.swapAt(parent, least)
+            parent = least
+        }
     }
 }

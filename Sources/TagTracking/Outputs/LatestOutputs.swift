@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import LocalizationSession
+import TextFormats
 import VenueModel
 
 /// The latest state of a tag according to the outputs of its fleet.
@@ -118,5 +119,125 @@ public struct LatestOutputs: Sendable {
         }.map(\.state)
         for state in sorted.prefix(capacity / 10) { tags[state.tag] = nil }
         discardedCount += capacity / 10
+    }
+}
+
+/// The rule by which a reader drops outputs of a fleet that are repeated or out of date.
+///
+///     var filter = OutputFilter()
+///     for output in outputs where filter.accepts(output) { store(output) }
+///
+/// A fleet emits each output at least once, even after a restart or when another process continues. The filter accepts
+/// an output if its epoch, and within the epoch its sequence, is greater than that of the last accepted output of the
+/// tag.
+public struct OutputFilter: Sendable {
+    private struct Mark: Comparable {
+        let epoch, sequence: UInt64
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.epoch, left.sequence) < (right.epoch, right.sequence)
+        }
+    }
+
+    /// The maximum number of tags whose last output the filter stores.
+    public let capacity: Int
+    /// The number of dropped outputs.
+    public private(set) var droppedCount = 0
+    /// Two generations: the older one is discarded when the newer one reaches half of the capacity.
+    private var newer: [TagKey: Mark] = [:]
+    private var older: [TagKey: Mark] = [:]
+
+    /// Creates a filter without outputs.
+    ///
+    /// - Parameter capacity: the maximum number of tags, at least 2. If there are more, the filter discards the tags
+    ///   without an output for the longest time, and would accept an old output of them.
+    public init(capacity: Int = 1_000_000) { self.capacity = max(2, capacity) }
+
+    /// The number of tags whose last output the filter stores.
+    package var tagCount: Int { newer.count + older.keys.count { newer[$0] == nil } }
+
+    /// Returns whether an output is greater than the last accepted one of its tag, and stores it if so.
+    public mutating func accepts(_ output: FleetOutput) -> Bool {
+        let mark = Mark(epoch: output.epoch, sequence: output.sequence)
+        if let last = newer[output.tag] ?? older[output.tag], mark <= last {
+            droppedCount += 1
+            return false
+        }
+        if newer.count >= capacity / 2, newer[output.tag] == nil {
+            older = newer
+            newer.removeAll(keepingCapacity: false)
+        }
+        newer[output.tag] = mark
+        return true
+    }
+}
+
+/// The tags of a fleet as GeoJSON (RFC 7946): one FeatureCollection with a Point for each tag.
+///
+/// GeoJSON can't represent a place without coordinates. Tags on maps that aren't georeferenced, and tags without a
+/// position, are therefore left out and counted in the member `omitted`.
+package struct TagCollection: Sendable {
+    /// The document in UTF-8.
+    package private(set) var bytes: [UInt8]
+    /// The number of features.
+    package private(set) var count = 0
+    /// The number of tags without coordinates.
+    package private(set) var omitted = 0
+
+    /// Creates a collection.
+    ///
+    /// - Parameter tags: the states of the tags; the features are in the same order.
+    package init(_ tags: some Sequence<LatestOutput>) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.add("type", "FeatureCollection")
+        json.name("features")
+        json.beginArray()
+        for tag in tags {
+            guard let position = tag.position, let coordinate = position.coordinate else {
+                omitted += 1
+                continue
+            }
+            count += 1
+            Self.write(tag, position, at: coordinate, to: &json)
+        }
+        json.endArray()
+        json.add("omitted", omitted)
+        json.endObject()
+        bytes = json.bytes
+    }
+
+    private static func write(
+        _ tag: LatestOutput, _ position: Position, at coordinate: Coordinate, to json: inout JSONWriter
+    ) {
+        json.beginObject()
+        json.add("type", "Feature")
+        json.add("id", tag.tag.description)
+        json.name("geometry")
+        json.beginObject()
+        json.add("type", "Point")
+        json.name("coordinates")
+        json.beginArray()
+        // Longitude first; seven decimals are a centimetre.
+        json.value(coordinate.longitude, decimals: 7)
+        json.value(coordinate.latitude, decimals: 7)
+        json.endArray()
+        json.endObject()
+        json.name("properties")
+        json.beginObject()
+        json.add("tag", tag.tag.description)
+        json.add("name", tag.name)
+        json.add("present", tag.isPresent)
+        json.add("time", time: position.instant)
+        json.add("venueId", position.venueID.rawValue)
+        json.add("mapId", position.mapID.rawValue)
+        json.add("x", position.x, decimals: 3)
+        json.add("y", position.y, decimals: 3)
+        json.add("radius", position.radius, decimals: 3)
+        json.add("label", position.label)
+        json.add("course", position.course, decimals: 1)
+        json.add("speed", position.speed, decimals: 2)
+        json.endObject()
+        json.endObject()
     }
 }

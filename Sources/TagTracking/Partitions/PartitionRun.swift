@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The state machine of one owner of a partition. The owner continues from the stored state, observes the log, and
 /// stores its own state by compare-and-set.
@@ -223,5 +224,132 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
         } else {
             phase = .fenced(by: state.epoch)
         }
+    }
+}
+
+/// A state machine that a partition's worker runs. It converts readings into outputs, and has a state from which
+/// another process can continue.
+package protocol PartitionMachine: Sendable {
+    /// The time at which ``advance(to:)`` has work; nil without any.
+    var wakeAt: Instant? { get }
+
+    /// Adds a reading.
+    mutating func observe(_ reading: TagReading)
+
+    /// Advances all tags to an instant, and returns the outputs in the order of their instants.
+    mutating func advance(to now: Instant) -> [FleetOutput]
+
+    /// Returns the state as bytes, from which another process creates a machine that continues.
+    func snapshot() -> [UInt8]
+}
+
+extension FleetMachine: PartitionMachine {}
+
+/// The stored state of a partition: the machine's snapshot together with the place in the log up to which it was made.
+///
+/// Both are one value, so that a store replaces both at once. A worker that continues from the state therefore observes
+/// each reading of the log exactly once.
+package struct PartitionState: Hashable, Sendable {
+    /// The number of the owner, which increases with each owner.
+    package var epoch: UInt64
+    /// The name of the owner.
+    package var owner: String
+    /// The last entry of the log in the snapshot; 0 for none.
+    package var sequence: UInt64
+    /// The number of readings in the snapshot since the first owner.
+    package var readings: UInt64
+    /// The time to which the machine has advanced, counted from the Unix epoch.
+    package var instant: Instant
+    /// The snapshot of the machine.
+    package var snapshot: [UInt8]
+
+    /// Creates a state.
+    package init(
+        epoch: UInt64, owner: String, sequence: UInt64, readings: UInt64, instant: Instant, snapshot: [UInt8]
+    ) {
+        self.epoch = epoch
+        self.owner = owner
+        self.sequence = sequence
+        self.readings = readings
+        self.instant = instant
+        self.snapshot = snapshot
+    }
+
+    /// "ILP" and the version of the bytes.
+    private static let mark: UInt32 = 0x0150_4C49
+
+    /// The state as bytes for a store.
+    package var bytes: [UInt8] {
+        var writer = BinaryWriter(reservingCapacity: snapshot.count + owner.utf8.count + 40)
+        writer.write(Self.mark)
+        writer.write(epoch)
+        writer.write(sequence)
+        writer.write(readings)
+        writer.write(instant.nanoseconds)
+        writer.write(owner)
+        writer.write(snapshot)
+        return writer.bytes
+    }
+
+    /// Reads the bytes of a store.
+    ///
+    /// - Parameter key: the name of the value in errors.
+    /// - Throws: `.damaged` if the bytes aren't those of a state.
+    package init(_ bytes: [UInt8], key: String) throws(FleetStoreError) {
+        var reader = BinaryReader(bytes)
+        do throws(BinaryReader.Failure) {
+            guard try reader.number(UInt32.self) == Self.mark else {
+                throw BinaryReader.Failure(offset: 0)
+            }
+            epoch = try reader.number()
+            sequence = try reader.number()
+            // The next epoch and the next sequence must fit in the type.
+            guard epoch < .max, sequence < .max else { throw BinaryReader.Failure(offset: reader.offset) }
+            readings = try reader.number()
+            instant = Instant(nanoseconds: try reader.number())
+            owner = try reader.text()
+            snapshot = Array(bytes[reader.offset...])
+        } catch {
+            throw .damaged(
+                key: key,
+                reason: "byte \(error.offset) is not that of a partition's state of this version; delete the value, "
+                    + "so that its tags begin anew")
+        }
+    }
+}
+
+/// The assignment of tags and gateways to parts of a fleet.
+///
+/// All processes of a fleet use the same numbers, because two processes with different numbers could both handle the
+/// same tag.
+package struct Partitioning: Hashable, Sendable {
+    /// The number of partitions of the tags, in 1...1024.
+    package var partitions: Int
+    /// The number of groups of gateways, in 1...256.
+    package var gatewayGroups: Int
+
+    /// The standard numbers: 64 partitions and 16 groups of gateways.
+    package init(partitions: Int = 64, gatewayGroups: Int = 16) {
+        self.partitions = partitions
+        self.gatewayGroups = gatewayGroups
+    }
+
+    /// Returns the partition of a tag, in 0..<`partitions`.
+    package func partition(of tag: TagKey) -> Int { Self.index(of: tag.description, among: partitions) }
+
+    /// Returns the group of a gateway by the name that it reports, in 0..<`gatewayGroups`.
+    package func group(ofGateway name: String) -> Int { Self.index(of: name, among: gatewayGroups) }
+
+    /// Returns the FNV-1a hash of the text modulo a count.
+    private static func index(of text: String, among count: Int) -> Int {
+        let hash = FNVHash.hash(of: text.utf8)
+        // The low bits of FNV-1a depend on few bits of the last bytes: fold the high half into them.
+        return Int((hash ^ (hash >> 32)) % UInt64(count))
+    }
+
+    /// Returns the text as one token of a subject: other characters than A-Z, a-z, 0-9, `_` and `-` are written as `=`
+    /// and two hexadecimal digits for each byte of UTF-8.
+    package static func token(_ text: String) -> String {
+        EscapedText.escaped(text, mark: UInt8(ascii: "="), plain: "_-")
     }
 }

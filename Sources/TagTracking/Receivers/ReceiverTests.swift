@@ -1,3 +1,4 @@
+import CMath
 import IndoorVocabulary
 import VenueModel
 
@@ -165,4 +166,342 @@ struct ReceiverTests: Sendable {
     private static func whole(_ value: Double) -> String { String(Int(min(max(value, 0), 1e15).rounded())) }
 
     private static func tenth(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+}
+
+/// A test of whether the RSSIs of a receiver contradict its place.
+///
+/// The RSSIs of tags at many points are compared with the signal field and with path loss from another place, each with
+/// a free offset. The ratio of the squared errors gives a likelihood ratio for normal errors of unknown variance; half
+/// of the readings count, because the readings of one tag are correlated. Large errors are limited, as in P. J. Huber,
+/// *Robust Estimation of a Location Parameter*, Annals of Mathematical Statistics 35(1), 1964.
+struct ReceiverPlacement: Hashable, Sendable {
+    /// The RSSI of a common tag at a point.
+    struct Sample: Hashable, Sendable {
+        var tag: UInt64
+        var instant: Instant
+        var mapID: MapID
+        var point: MapPoint
+        /// The RSSI in dBm, without the estimated power of the tag.
+        var rssi: Double
+        /// The RSSI in dBm that the signal field predicts.
+        var common: Double
+    }
+
+    /// A better place of a receiver.
+    struct Finding: Hashable, Sendable {
+        /// The most plausible point on the receiver's map.
+        var point: MapPoint
+        /// The distance in metres from the receiver's place.
+        var distance: Double
+        /// The logarithm of the likelihood ratio of both places.
+        var evidence: Double
+        /// The root of the mean squared error at the receiver's place and at the other one, in dB.
+        var deviation: Double
+        var otherDeviation: Double
+        /// The number of readings.
+        var count: Int
+    }
+
+    /// The number of readings and the age in seconds of the oldest one.
+    private static let sampleLimit = 160
+    private static let longestAge = 900.0
+    /// The numbers of readings and tags that the test needs.
+    private static let leastSamples = 60
+    private static let leastTags = 5
+    /// The limit in dB on an error; a larger error counts as this one.
+    private static let errorLimit = 15.0
+    /// The distance in metres between two points of the search at its end, and the number of points at its start.
+    private static let step = 2.0
+    private static let pointLimit = 2500.0
+    /// The path-loss exponent of a receiver without one.
+    private static let usualExponent = 2.4
+    /// The difference in height between tag and receiver in metres.
+    private static let height = 1.0
+
+    var samples: [Sample] = []
+
+    /// Adds a reading.
+    mutating func add(_ sample: Sample) {
+        if samples.count >= Self.sampleLimit { samples.removeFirst() }
+        samples.append(sample)
+    }
+
+    /// Discards old readings.
+    mutating func discard(at now: Instant) {
+        samples.removeAll { $0.instant.duration(to: now).seconds > Self.longestAge }
+    }
+
+    /// Returns the root of the mean squared error at the receiver's place in dB; nil with too few readings.
+    func deviation(for receiver: VenueReceiver) -> Double? {
+        let here = usable(for: receiver)
+        guard !here.isEmpty else { return nil }
+        return (error(at: receiver, here) / Double(here.count)).squareRoot()
+    }
+
+    /// Returns the best place on the receiver's map; nil with too few readings.
+    func finding(for receiver: VenueReceiver, on map: VenueMap) -> Finding? {
+        let here = usable(for: receiver)
+        guard !here.isEmpty, map.width > 0, map.height > 0 else { return nil }
+        let current = error(at: receiver, here)
+        var best = (point: receiver.point, error: current)
+        var step = max(Self.step, (map.width * map.height / Self.pointLimit).squareRoot())
+        for column in 0...Int(map.width / step) {
+            for row in 0...Int(map.height / step) {
+                let point = MapPoint(x: Double(column) * step, y: Double(row) * step)
+                let error = Self.pathLossError(here, from: point, receiver)
+                if error < best.error { best = (point, error) }
+            }
+        }
+        while step > Self.step / 2 {
+            step /= 2
+            let center = best.point
+            for (x, y) in [(-1.0, 0.0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)] {
+                let point = center + MapPoint(x: x, y: y) * step
+                let error = Self.pathLossError(here, from: point, receiver)
+                if error < best.error { best = (point, error) }
+            }
+        }
+        let count = Double(here.count)
+        return Finding(
+            point: best.point, distance: best.point.distance(to: receiver.point),
+            evidence: count / 4 * cmath_log(current / max(best.error, 1e-9)),
+            deviation: (current / count).squareRoot(), otherDeviation: (best.error / count).squareRoot(),
+            count: here.count)
+    }
+
+    /// Returns the readings on the receiver's map; empty if there are too few.
+    private func usable(for receiver: VenueReceiver) -> [Sample] {
+        let here = samples.filter { $0.mapID == receiver.mapID }
+        return here.count >= Self.leastSamples && Set(here.map(\.tag)).count >= Self.leastTags ? here : []
+    }
+
+    /// Returns the squared error of the better one of signal field and path loss.
+    private func error(at receiver: VenueReceiver, _ here: [Sample]) -> Double {
+        min(
+            Self.squaredError(here.map { $0.rssi - $0.common }),
+            Self.pathLossError(here, from: receiver.point, receiver))
+    }
+
+    private static func pathLossError(
+        _ samples: [Sample], from point: MapPoint, _ receiver: VenueReceiver
+    ) -> Double {
+        let slope = 5 * (receiver.pathLossExponent ?? usualExponent)
+        return squaredError(
+            samples.map { sample in
+                let planar = sample.point.distance(to: point)
+                return sample.rssi + slope * cmath_log10(planar * planar + height * height)
+            })
+    }
+
+    /// Returns the sum of the squared differences from their median, each limited.
+    private static func squaredError(_ values: [Double]) -> Double {
+        let median = values.sorted()[values.count / 2]
+        return values.reduce(0) { sum, value in
+            let error = min(abs(value - median), errorLimit)
+            return sum + error * error
+        }
+    }
+}
+
+extension ReceiverPlacement {
+    /// Adds the readings of another worker.
+    mutating func merge(_ other: ReceiverPlacement) {
+        samples = (samples + other.samples).sorted { ($0.instant, $0.tag) < ($1.instant, $1.tag) }
+        samples.removeFirst(max(0, samples.count - Self.sampleLimit))
+    }
+}
+
+/// The offset of one receiver from the differences between its RSSIs and the expected ones.
+///
+/// The differences of one tag share the error of the tag's place and antenna, so each tag counts as one measurement with
+/// at least the variance of that error, however often it was received. The same holds for each other receiver that
+/// transmits. A normal prior with mean 0 shrinks the result. Source: S. R. Searle, G. Casella, C. E. McCulloch,
+/// *Variance Components*, 1992, chapter 3 (the two-way model with random effects).
+struct ReceiverOffsetEstimate: Hashable, Sendable {
+    /// The differences of one tag, or of one receiver that transmits.
+    struct Source: Hashable, Sendable {
+        /// The hash of the tag's key, or that of the receiver's name.
+        var id: UInt64
+        /// The mean difference in dB. For a receiver, it includes the deviation of its power.
+        var mean: Double
+        /// The number of comparisons, at most ``countLimit``.
+        var count: Double
+        /// The number of readings in them.
+        var readings: Int
+        var latest: Instant
+        /// The mean and the number of the latest comparisons, at most ``recentLimit``.
+        var recent = 0.0
+        var recentCount = 0.0
+    }
+
+    /// The standard deviation of the prior, in dB.
+    static let prior = 4.0
+    /// The standard deviation of the error that the comparisons of one tag share, and of one comparison, in dB.
+    private static let tagDeviation = 4.0
+    private static let deviation = 6.0
+    /// These standard deviations for a receiver that transmits. The shadowing between two fixed places never changes.
+    private static let nodeDeviation = 5.0
+    /// The maximum number of comparisons that older ones count for: three minutes of a tag that is compared every 10 s.
+    /// A larger number would hardly reduce the variance, because the error that the comparisons of a tag share remains.
+    static let countLimit = 20.0
+    /// The number of comparisons that the mean of the latest ones contains, and the longest time between two of them.
+    static let recentLimit = 3.0
+    private static let recentGap = Duration.seconds(40)
+    /// The minimum number of the latest comparisons of a tag, and the numbers of comparisons and of tags together from
+    /// which a change is found.
+    private static let (leastRecent, leastComparisons, leastChanged) = (2.0, 12.0, 4)
+    /// The minimum median of the changes in dB, its minimum ratio to its standard deviation, and the share of the tags
+    /// with at least half of this change, at which the offset has changed.
+    private static let (leastChange, significance, changedShare) = (6.0, 4.5, 0.75)
+    /// The standard deviation in dB of the change of one tag's latest comparisons: its place differs too.
+    private static let changeDeviation = 6.5
+    /// The limit on the number of tags and of receivers; the one without readings for the longest time is replaced.
+    static let sourceLimit = 64
+    /// The time after which a tag without readings is discarded.
+    private static let lifetime = Duration.seconds(3600)
+    /// The numbers of tags and readings below which tags don't affect the offset.
+    private static let leastTags = 3
+    private static let leastReadings = 50
+    /// The number of other receivers below which receivers don't affect the offset.
+    private static let leastNodes = 2
+
+    var tags: [Source] = []
+    var nodes: [Source] = []
+
+    /// Adds the mean difference of some readings of a tag.
+    mutating func addTag(_ id: UInt64, difference: Double, readings: Int, at instant: Instant) {
+        Self.add(id, difference, readings, instant, to: &tags)
+    }
+
+    /// Adds the difference of a reading of another receiver.
+    mutating func addNode(_ id: UInt64, difference: Double, at instant: Instant) {
+        Self.add(id, difference, 1, instant, to: &nodes)
+    }
+
+    private static func add(
+        _ id: UInt64, _ difference: Double, _ readings: Int, _ instant: Instant, to sources: inout [Source]
+    ) {
+        let index: Int
+        if let known = sources.firstIndex(where: { $0.id == id }) {
+            index = known
+        } else {
+            if sources.count >= sourceLimit, let oldest = sources.indices.min(by: { sources[$0] < sources[$1] }) {
+                sources.remove(at: oldest)
+            }
+            sources.append(Source(id: id, mean: 0, count: 0, readings: 0, latest: instant))
+            index = sources.count - 1
+        }
+        sources[index].count = min(sources[index].count + 1, countLimit)
+        sources[index].mean += (difference - sources[index].mean) / sources[index].count
+        sources[index].readings += readings
+        if sources[index].latest.duration(to: instant) > recentGap { sources[index].recentCount = 0 }
+        sources[index].recentCount = min(sources[index].recentCount + 1, recentLimit)
+        sources[index].recent += (difference - sources[index].recent) / sources[index].recentCount
+        sources[index].latest = max(sources[index].latest, instant)
+    }
+
+    /// Discards sources without readings for an hour.
+    mutating func discard(at now: Instant) {
+        tags.removeAll { $0.latest.duration(to: now) > Self.lifetime }
+        nodes.removeAll { $0.latest.duration(to: now) > Self.lifetime }
+    }
+
+    /// Restarts from the latest comparisons if the offset has changed, for example because of another antenna. Long
+    /// means would need ten minutes to follow the change.
+    ///
+    /// A tag that moves, or whose place is wrong, changes its own differences, but not those of most of the other tags.
+    mutating func followChange(at now: Instant) {
+        let isRecent = { (source: Source) in Self.isRecent(source, at: now) }
+        let known = tags.filter { isRecent($0) && $0.count > Self.recentLimit }
+        guard known.count >= Self.leastChanged, known.reduce(0, { $0 + $1.recentCount }) >= Self.leastComparisons
+        else { return }
+        let changes = known.map { $0.recent - $0.mean }.sorted()
+        let median = changes[changes.count / 2]
+        let significant = Self.significance * Self.changeDeviation / Double(known.count).squareRoot()
+        guard abs(median) >= max(Self.leastChange, significant) else { return }
+        let agreeing = changes.count { $0 * median > 0 && abs($0) >= abs(median) / 2 }
+        guard Double(agreeing) >= Self.changedShare * Double(known.count) else { return }
+        // They count as one comparison, because some may be older than the change.
+        tags = tags.filter(isRecent).map { $0.latestAlone(count: 1) }
+        nodes = nodes.filter(isRecent).map { $0.latestAlone(count: 1) }
+    }
+
+    private static func isRecent(_ source: Source, at now: Instant) -> Bool {
+        source.recentCount >= leastRecent && source.latest.duration(to: now) <= recentGap
+    }
+
+    /// The number of tags that were compared several times.
+    var comparedTags: Int { tags.count { $0.readings >= Int(Self.recentLimit) } }
+
+    /// Returns the offset in dB and its precision in 1/dB², without the mean over receivers; nil without enough tags
+    /// and receivers.
+    ///
+    /// - Parameters:
+    ///   - powers: the deviation of the power of each receiver that transmits, in dB.
+    ///   - now: the time up to which only the latest comparisons of each tag are used; nil uses all comparisons.
+    func offset(powers: [UInt64: Double], latestUntil now: Instant? = nil) -> (value: Double, precision: Double)? {
+        if let now {
+            let latest = ReceiverOffsetEstimate(
+                tags: tags.filter { Self.isRecent($0, at: now) }.map { $0.latestAlone(count: $0.recentCount) },
+                nodes: nodes.filter { Self.isRecent($0, at: now) }.map { $0.latestAlone(count: $0.recentCount) })
+            return latest.offset(powers: powers)
+        }
+        let readings = tags.reduce(0) { $0 + $1.readings }
+        let usesTags = tags.count >= Self.leastTags && readings >= Self.leastReadings
+        let known = nodes.filter { powers[$0.id] != nil }
+        let usesNodes = known.count >= Self.leastNodes
+        guard usesTags || usesNodes else { return nil }
+        var (sum, precision) = (0.0, 1 / (Self.prior * Self.prior))
+        for tag in usesTags ? tags : [] {
+            let weight = Self.weight(of: tag, deviation: Self.tagDeviation)
+            sum += weight * tag.mean
+            precision += weight
+        }
+        for node in usesNodes ? known : [] {
+            let weight = Self.weight(of: node, deviation: Self.nodeDeviation)
+            sum += weight * (node.mean - (powers[node.id] ?? 0))
+            precision += weight
+        }
+        return (sum / precision, precision)
+    }
+
+    private static func weight(of source: Source, deviation shared: Double) -> Double {
+        1 / (shared * shared + deviation * deviation / max(source.count, 1))
+    }
+
+    /// Returns the estimate from the sources of both: those of one tag are combined in proportion to their numbers.
+    func merged(with other: ReceiverOffsetEstimate) -> ReceiverOffsetEstimate {
+        ReceiverOffsetEstimate(tags: Self.merge(tags, other.tags), nodes: Self.merge(nodes, other.nodes))
+    }
+
+    private static func merge(_ left: [Source], _ right: [Source]) -> [Source] {
+        var merged: [UInt64: Source] = [:]
+        for source in left + right {
+            guard var known = merged[source.id] else {
+                merged[source.id] = source
+                continue
+            }
+            let count = known.count + source.count
+            known.mean += (source.mean - known.mean) * source.count / max(count, 1)
+            known.count = min(count, countLimit)
+            known.readings += source.readings
+            known.latest = max(known.latest, source.latest)
+            merged[source.id] = known
+        }
+        return Array(merged.values.sorted(by: >).prefix(sourceLimit))
+    }
+}
+
+extension ReceiverOffsetEstimate.Source {
+    /// Returns the source with the mean of its latest comparisons alone.
+    fileprivate func latestAlone(count: Double) -> Self {
+        var source = self
+        (source.mean, source.count) = (recent, count)
+        return source
+    }
+}
+
+extension ReceiverOffsetEstimate.Source: Comparable {
+    /// Orders sources by the time of their latest reading.
+    static func < (left: Self, right: Self) -> Bool { (left.latest, left.id) < (right.latest, right.id) }
 }

@@ -1,6 +1,8 @@
 import IndoorVocabulary
 import MQTTSharing
+import SessionMetrics
 import TagTracking
+import TextFormats
 import VenueModel
 
 /// The state machine that converts outputs into messages. It determines the next message, and which messages are sent
@@ -297,4 +299,161 @@ package struct OutputPublisher: Sendable {
 extension OptionSet where RawValue == UInt8 {
     /// The element with the lowest bit; nil for the empty set.
     fileprivate var first: Self? { rawValue == 0 ? nil : Self(rawValue: rawValue & ~(rawValue &- 1)) }
+}
+
+extension OutputPublisher.Counters {
+    /// The metrics of the published messages.
+    package var families: [MetricFamily] {
+        func counter(_ name: String, _ count: Int, _ help: String) -> MetricFamily {
+            MetricFamily("indoorloc_output_" + name, .counter, help: help, samples: [.init(.number(Double(count)))])
+        }
+        return [
+            counter("confirmed_messages", confirmed, "Published messages that the broker confirmed."),
+            counter(
+                "refused_messages", refused, "Published messages that the broker refused; known only with MQTT 5."),
+            counter("lost_events", lostEvents, "Events that were discarded, as too many waited for the broker."),
+            counter(
+                "replaced_positions", replacedPositions,
+                "Positions that a newer one replaced before they were published."),
+        ]
+    }
+}
+
+/// The topics of a fleet's outputs under a prefix.
+package struct OutputTopics: Hashable, Sendable {
+    /// The prefix, without a slash at its end.
+    package let prefix: String
+    /// The name of the fleet or, with several processes, of this one.
+    package let instance: String
+
+    /// Creates the topics.
+    package init(prefix: String, instance: String) { (self.prefix, self.instance) = (prefix, instance) }
+
+    /// The last level of the topic of the status.
+    static let statusLevel = "status"
+
+    /// The first levels of the topics of this process.
+    package var process: String { "\(prefix)/fleets/\(instance)" }
+
+    /// Retained: `online` while the process is connected, then `offline`.
+    package var status: String { "\(process)/\(Self.statusLevel)" }
+
+    /// Retained: the last position of a tag, as ``FleetOutput/json``.
+    package func position(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/position" }
+
+    /// Retained: whether the tag is present or away, as ``FleetOutput/json``.
+    package func presence(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/presence" }
+
+    /// The entries and exits of a tag, as ``FleetOutput/json``.
+    package func events(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/events" }
+
+    /// Retained: the state of a tag for Home Assistant.
+    package func homeAssistant(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/homeassistant" }
+}
+
+/// The messages for Home Assistant's MQTT discovery of a tag: a device with a tracker and an area sensor.
+///
+/// Both entities read one topic, ``OutputTopics/homeAssistant(of:)``. Its members `x`, `y`, `latitude`, `longitude` and
+/// `last_seen` have the names and the meaning of those of ESPresense-companion, so that cards and automations for it
+/// work with a tag.
+/// Source: Home Assistant, *MQTT* (MQTT Discovery), *MQTT device tracker* and *MQTT Sensor*, home-assistant.io;
+/// ESPresense-companion, topic `espresense/companion/ID/attributes`.
+struct TagDiscovery: Sendable {
+    let prefix: String
+    let topics: OutputTopics
+
+    /// The topic under which Home Assistant publishes `online` after its start.
+    var birthTopic: String { "\(prefix)/status" }
+
+    private func objectID(_ tag: TagKey) -> String {
+        "indoorloc_tag_" + HomeAssistantDiscovery.escaped(tag.description)
+    }
+
+    func trackerTopic(of tag: TagKey) -> String { "\(prefix)/device_tracker/\(objectID(tag))_position/config" }
+    func areaTopic(of tag: TagKey) -> String { "\(prefix)/sensor/\(objectID(tag))_area/config" }
+
+    /// Returns the configuration of the tracker.
+    ///
+    /// - Parameter isGeoreferenced: whether the positions have coordinates. Home Assistant then derives the zone from
+    ///   them while the tag is present; otherwise the tracker only distinguishes home from away.
+    func tracker(of tag: TagKey, name: String?, isGeoreferenced: Bool) -> [UInt8] {
+        configuration(of: tag, name: name, entity: "Position", suffix: "_position") { json in
+            json.add("source_type", isGeoreferenced ? "gps" : "bluetooth_le")
+            json.add("payload_home", "home")
+            json.add("payload_not_home", "not_home")
+            json.add("payload_reset", "None")
+            json.add(
+                "value_template",
+                isGeoreferenced
+                    ? "{{ 'None' if value_json.presence == 'home' else 'not_home' }}" : "{{ value_json.presence }}")
+        }
+    }
+
+    /// Returns the configuration of the sensor whose state is the name of the room.
+    func area(of tag: TagKey, name: String?) -> [UInt8] {
+        configuration(of: tag, name: name, entity: "Area", suffix: "_area") { json in
+            json.add("icon", "mdi:map-marker")
+            json.add("value_template", "{{ value_json.room }}")
+        }
+    }
+
+    private func configuration(
+        of tag: TagKey, name: String?, entity: String, suffix: String, _ members: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        let id = objectID(tag)
+        var json = JSONWriter(reservingCapacity: 512)
+        json.beginObject()
+        json.add("name", entity)
+        json.add("unique_id", id + suffix)
+        json.name("device")
+        json.beginObject()
+        json.name("identifiers")
+        json.beginArray()
+        json.value(id)
+        json.endArray()
+        json.add("name", name ?? tag.description)
+        json.add("manufacturer", "IndoorLocalization")
+        json.add("model", "Tag")
+        json.endObject()
+        json.name("origin")
+        json.beginObject()
+        json.add("name", "IndoorLocalization")
+        json.endObject()
+        json.add("availability_topic", topics.status)
+        json.add("state_topic", topics.homeAssistant(of: tag))
+        json.add("json_attributes_topic", topics.homeAssistant(of: tag))
+        members(&json)
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Returns the state that both entities read.
+    static func state(presence: FleetOutput?, position: FleetOutput?) -> [UInt8] {
+        let isAway = presence?.content == .away
+        var json = JSONWriter(reservingCapacity: 384)
+        json.beginObject()
+        json.add("presence", isAway ? "not_home" : "home")
+        var place: Position?
+        if case .position(let position) = position?.content { place = position }
+        json.add("room", isAway ? "not_home" : place?.label ?? "unknown")
+        if let output = position ?? presence {
+            json.add("tag", output.tag.description)
+            json.add("last_seen", time: output.instant)
+        }
+        if let place {
+            json.add("venue_id", place.venueID.rawValue)
+            json.add("map_id", place.mapID.rawValue)
+            json.add("x", place.x, decimals: 3)
+            json.add("y", place.y, decimals: 3)
+            json.add("radius", place.radius, decimals: 3)
+            if let coordinate = place.coordinate {
+                json.add("latitude", coordinate.latitude, decimals: 8)
+                json.add("longitude", coordinate.longitude, decimals: 8)
+                json.add("gps_accuracy", place.radius, decimals: 3)
+            }
+            json.add("speed", place.speed, decimals: 2)
+        }
+        json.endObject()
+        return json.bytes
+    }
 }

@@ -1,5 +1,7 @@
 import IndoorVocabulary
+import SessionMetrics
 import TagTracking
+import VenueModel
 
 /// The worker of one partition at a time: it connects `PartitionRun` to a log, a store and a sink.
 package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
@@ -177,5 +179,173 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         guard case .fenced(let epoch) = run.phase else { return }
         counters.recordFence()
         report("partition \(run.partition): another worker owns it since epoch \(epoch); this one stops")
+    }
+}
+
+/// A confirmation that the destination of outputs has stored them.
+///
+/// A worker asks for it before it stores a state, because no later owner emits the outputs before that state again.
+package protocol OutputConfirmation: Sendable {
+    /// The number of failures so far in which outputs may have been lost, such as broken connections.
+    var losses: Int { get }
+
+    /// Waits until the destination has stored all outputs so far; returns whether it has.
+    func flush() async -> Bool
+}
+
+/// The counts of a process of workers, for its metrics.
+package final class WorkerCounters: Sendable {
+    private struct Counts: Sendable {
+        var readings = 0
+        var outputs = 0
+        var damaged = 0
+        var snapshots = 0
+        var failures = 0
+        var fences = 0
+        var largestSnapshot = 0
+        /// The lag of each owned partition in seconds.
+        var lags: [Int: Double] = [:]
+        var epochs: [Int: UInt64] = [:]
+    }
+
+    private let counts = Guarded(Counts())
+
+    package init() {}
+
+    /// The number of readings that the workers of this process have observed.
+    package var readings: Int { counts.withLock(\.readings) }
+
+    /// The partitions of this process with their epochs.
+    package var epochs: [Int: UInt64] { counts.withLock(\.epochs) }
+
+    /// The longest time from a reading to its worker, over the partitions of this process.
+    package var lag: Duration { .seconds(counts.withLock { $0.lags.values.max() } ?? 0) }
+
+    func begin(_ partition: Int) { counts.withLock { $0.lags[partition] = 0 } }
+
+    func end(_ partition: Int) {
+        counts.withLock { counts in
+            counts.lags[partition] = nil
+            counts.epochs[partition] = nil
+        }
+    }
+
+    func recordClaim(_ partition: Int, epoch: UInt64) { counts.withLock { $0.epochs[partition] = epoch } }
+
+    func record(_ partition: Int, _ batch: LogBatch, outputs: Int, lag: Duration) {
+        counts.withLock { counts in
+            counts.readings += batch.entries.count
+            counts.damaged += batch.damaged
+            counts.outputs += outputs
+            if !batch.entries.isEmpty { counts.lags[partition] = lag.seconds }
+        }
+    }
+
+    func recordSnapshot(bytes: Int) {
+        counts.withLock { counts in
+            counts.snapshots += 1
+            counts.largestSnapshot = max(counts.largestSnapshot, bytes)
+        }
+    }
+
+    func recordFailure() { counts.withLock { $0.failures += 1 } }
+
+    func recordFence() { counts.withLock { $0.fences += 1 } }
+
+    /// The metrics of the process.
+    package var families: [MetricFamily] {
+        let counts = counts.withLock(\.self)
+        func family(
+            _ name: String, _ kind: MetricFamily.Kind, unit: MetricFamily.Unit? = nil, _ value: Double?, _ help: String
+        ) -> MetricFamily {
+            MetricFamily(
+                "indoorloc_worker_" + name, kind, unit: unit, help: help,
+                samples: value.map { [.init(.number($0))] } ?? [])
+        }
+        return [
+            family("readings", .counter, Double(counts.readings), "Readings that the tags' sessions have observed."),
+            family("outputs", .counter, Double(counts.outputs), "Emitted outputs."),
+            family("damaged_entries", .counter, Double(counts.damaged), "Entries of the log that can't be read."),
+            family("snapshots", .counter, Double(counts.snapshots), "Stored states of partitions."),
+            family("failures", .counter, Double(counts.failures), "Failed requests to the log or its stores."),
+            family("fences", .counter, Double(counts.fences), "Ends of a partition's work by another owner."),
+            family("partitions", .gauge, Double(counts.lags.count), "Partitions that this process works on."),
+            family(
+                "snapshot_bytes", .gauge, unit: .bytes, Double(counts.largestSnapshot),
+                "Largest stored state of a partition."),
+            family(
+                "lag_seconds", .gauge, unit: .seconds, counts.lags.values.max(),
+                "Longest time from a reading to its worker, over the partitions."),
+        ]
+    }
+}
+
+/// The receivers of a fleet as one of several workers observes them.
+///
+/// The worker's own monitor has the evidence of the worker's partitions. Workers exchange the states of their monitors;
+/// each merges those of the others with its own, so that all have nearly the same offsets and health.
+package final class WorkerReceivers: Sendable {
+    private struct State: Sendable {
+        var own: ReceiverMonitor
+        var others: [ReceiverMonitor] = []
+        /// The worker's own monitor merged with those of the others. Its offsets and health are used.
+        var merged: ReceiverMonitor
+        var now = Instant(nanoseconds: .min)
+    }
+
+    private let venue: Venue
+    private let state: Guarded<State>
+
+    /// Creates the receivers of a venue, without evidence.
+    package init(venue: Venue) {
+        self.venue = venue
+        let monitor = ReceiverMonitor(venue: venue)
+        state = Guarded(State(own: monitor, merged: monitor))
+    }
+
+    /// The offset of each receiver in dB.
+    package var offsets: [Double] { state.withLock(\.merged.offsets) }
+
+    /// The health of a receiver; nil for a name that the venue doesn't have.
+    package func health(of receiver: String) -> ReceiverEvent.Health? {
+        state.withLock { $0.merged.health(of: receiver) }
+    }
+
+    /// The metrics of the receivers.
+    package var families: [MetricFamily] { state.withLock(\.merged.families) }
+
+    /// Takes the evidence of a partition's machine, and sets its offsets.
+    package func exchange(with machine: inout FleetMachine) {
+        observe(machine.takeReceiverEvidence())
+        let offsets = offsets
+        if machine.receiverOffsets != offsets { machine.receiverOffsets = offsets }
+    }
+
+    /// Adds evidence of this worker.
+    package func observe(_ evidence: ReceiverEvidence) { state.withLock { $0.own.observe(evidence) } }
+
+    /// The state of the worker's own monitor, for the other workers.
+    package var snapshot: [UInt8] { state.withLock(\.own).snapshot() }
+
+    /// Replaces the states of the other workers. Those that can't be read, such as one of another version, are left out.
+    package func setOthers(_ snapshots: [[UInt8]]) {
+        let others = snapshots.compactMap { try? ReceiverMonitor(venue: venue, restoring: $0) }
+        state.withLock { $0.others = others }
+    }
+
+    /// Merges the monitors, and returns the changes of health until an instant on the timeline of the readings.
+    package func advance(to now: Instant) -> [ReceiverEvent] {
+        state.withLock { state in
+            state.now = max(state.now, now)
+            // This advance makes the worker's own monitor discard old evidence. The health is that of the merged
+            // monitor.
+            _ = state.own.advance(to: state.now)
+            var merged = state.others.reduce(state.own) { $0.merged(with: $1) }
+            merged.continueHealth(of: state.merged)
+            let events = merged.advance(to: state.now)
+            state.merged = merged
+            state.own.continueHealth(of: merged)
+            return events
+        }
     }
 }

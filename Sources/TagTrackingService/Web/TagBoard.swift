@@ -162,3 +162,168 @@ package actor TagBoard: FleetOutputSink {
         return result
     }
 }
+
+/// A receiver with its health, for the page and the interface.
+package struct ReceiverStatus: Hashable, Sendable {
+    /// The receiver's name in the venue.
+    package var id: String
+    package var mapID: MapID
+    package var point: MapPoint
+    /// The health; nil before the first report.
+    package var health: ReceiverEvent.Health?
+    /// The reason for the health in words; nil before the first report.
+    package var text: String?
+    /// The time of the last change of the health, counted from the Unix epoch.
+    package var instant: Instant?
+
+    /// The time of the latest message; nil before any, or if the server doesn't know.
+    package var lastMessage: Instant?
+
+    /// Creates the status of a receiver without a report.
+    package init(_ receiver: VenueReceiver) {
+        (id, mapID, point) = (receiver.id, receiver.mapID, receiver.point)
+    }
+}
+
+/// The order of the last changes of all tags, from which a reader gets the changes since its last request.
+///
+/// Each change has a number. The log holds the last change of each tag. It has at most slightly more than twice as many
+/// entries as there are tags.
+struct ChangeLog: Sendable {
+    private struct Entry {
+        let number: UInt64
+        let tag: TagKey
+    }
+
+    /// The number of the last change; 0 for none.
+    private(set) var last: UInt64 = 0
+    private var entries: [Entry] = []
+    private var latest: [TagKey: UInt64] = [:]
+
+    /// Adds a change of a tag. Returns its number.
+    @discardableResult mutating func add(_ tag: TagKey) -> UInt64 {
+        last += 1
+        latest[tag] = last
+        entries.append(Entry(number: last, tag: tag))
+        if entries.count > 2 * latest.count + 1024 {
+            entries.removeAll { latest[$0.tag] != $0.number }
+        }
+        return last
+    }
+
+    /// Adds a change that concerns no state of a tag. Returns its number.
+    mutating func addOther() -> UInt64 {
+        last += 1
+        return last
+    }
+
+    /// The number of tags with a change.
+    var tagCount: Int { latest.count }
+
+    mutating func remove(_ tag: TagKey) { latest[tag] = nil }
+
+    /// Removes all tags but those that the closure keeps.
+    mutating func keep(_ isKept: (TagKey) -> Bool) {
+        latest = latest.filter { isKept($0.key) }
+        entries.removeAll { latest[$0.tag] != $0.number }
+    }
+
+    /// Returns the tags that have changed after one number and up to another, in order of their last change.
+    ///
+    /// - Returns: the tags; and the number up to which the list is complete, which is less than `end` if more than
+    ///   `limit` tags have changed.
+    func tags(
+        after start: UInt64, upTo end: UInt64, limit: Int, where isSelected: (TagKey) -> Bool
+    ) -> (tags: [TagKey], last: UInt64) {
+        let low = entries.indices.bisection { entries[$0].number > start }
+        var tags: [TagKey] = []
+        var last = end
+        for entry in entries[low...] where entry.number <= end && latest[entry.tag] == entry.number {
+            guard isSelected(entry.tag) else { continue }
+            if tags.count == limit { break }
+            tags.append(entry.tag)
+            last = entry.number
+        }
+        return (tags, tags.count == limit ? last : end)
+    }
+}
+
+/// The recent positions of all tags, in one ring of bounded size.
+///
+/// A tag has a point per second at most, and fewer if the ring is too small for all tags: the interval grows with the
+/// number of tags, so that each trail reaches back over the whole span. A point takes 40 bytes: the default of 2,000,000
+/// points is 80 MB, which holds ten minutes of 3,333 tags at a point per second, or of 100,000 tags at one per 30 s.
+package struct TagTrails: Sendable {
+    /// A point of a trail.
+    package struct Point: Hashable, Sendable {
+        /// The time, counted from the Unix epoch.
+        package var instant: Instant
+        package var mapID: MapID
+        package var x: Float
+        package var y: Float
+        /// The 68 % error radius in metres.
+        package var radius: Float
+    }
+
+    private struct Entry {
+        var point: Point
+        /// The number of the tag's point before this one; -1 for none.
+        var previous: Int
+    }
+
+    private struct Head {
+        var last: Int
+        var instant: Instant
+    }
+
+    /// The maximum age of a point.
+    package static let span = Duration.seconds(600)
+    /// The shortest time between two points of a tag.
+    static let shortestInterval = Duration.seconds(1)
+
+    /// The maximum number of points.
+    package let capacity: Int
+    private var entries: [Entry] = []
+    /// The number of points so far; the point with number n is at n modulo the capacity.
+    private var count = 0
+    private var heads: [TagKey: Head] = [:]
+
+    /// Creates trails without points.
+    package init(capacity: Int = 2_000_000) { self.capacity = max(1, capacity) }
+
+    /// The time between two points of a tag.
+    package var interval: Duration {
+        max(Self.shortestInterval, Self.span * (Double(heads.count) / Double(capacity)))
+    }
+
+    /// Adds a position, unless the tag has a point within the interval before it.
+    package mutating func add(_ position: Position, of tag: TagKey, at instant: Instant) {
+        let head = heads[tag]
+        // A millisecond less, because the time between two outputs varies.
+        if let head, head.instant.duration(to: instant) < interval - .milliseconds(1) { return }
+        let entry = Entry(
+            point: Point(
+                instant: instant, mapID: position.mapID, x: Float(position.x), y: Float(position.y),
+                radius: Float(position.radius)), previous: head?.last ?? -1)
+        if entries.count < capacity { entries.append(entry) } else { entries[count % capacity] = entry }
+        heads[tag] = Head(last: count, instant: instant)
+        count += 1
+    }
+
+    /// Returns the points of a tag since an instant, the oldest first.
+    package func points(of tag: TagKey, since start: Instant) -> [Point] {
+        var points: [Point] = []
+        var number = heads[tag]?.last ?? -1
+        // Older points have been overwritten.
+        while number >= 0, number >= count - capacity {
+            let entry = entries[number % capacity]
+            guard entry.point.instant >= start else { break }
+            points.append(entry.point)
+            number = entry.previous
+        }
+        return points.reversed()
+    }
+
+    /// Removes the trails of all tags but those that the closure keeps.
+    package mutating func keep(_ isKept: (TagKey) -> Bool) { heads = heads.filter { isKept($0.key) } }
+}

@@ -1,4 +1,6 @@
+import IndoorVocabulary
 import LiveMap
+import SessionMetrics
 import TagTracking
 import TextFormats
 import VenueModel
@@ -271,5 +273,227 @@ package struct TagRoutes: HTTPRoutes {
 
     private static func json(_ bytes: [UInt8]) -> HTTPResponse {
         HTTPResponse(200, [HTTPResponse.type("application/json"), HTTPResponse.noStore], .bytes(bytes))
+    }
+}
+
+/// The parameters of a request for tags.
+struct TagQuery {
+    /// The maximum number of tags in a response, and the number by default.
+    static let mostTags = 10_000
+    static let usualTags = 1_000
+    static let filters = ["room", "map", "q", "present"]
+
+    private var room: String?
+    private var map: Int?
+    private var text: String?
+    private var isPresent: Bool?
+
+    init(_ request: HTTPRequest) throws(HTTPProblem) {
+        room = request.target.query["room"]?.lowercased()
+        map = try request.integer("map", in: .min ... .max)
+        text = request.target.query["q"]?.lowercased()
+        switch request.target.query["present"] {
+        case nil: isPresent = nil
+        case "true": isPresent = true
+        case "false": isPresent = false
+        default: throw HTTPProblem(400, "The parameter 'present' must be true or false.")
+        }
+    }
+
+    /// Whether a tag has the room, the map and the presence, and the text in its key or name.
+    func selects(_ state: LatestOutput) -> Bool {
+        if let isPresent, state.isPresent != isPresent { return false }
+        if let map, state.position?.mapID.rawValue != map { return false }
+        if let room, state.room?.lowercased() != room { return false }
+        guard let text, !text.isEmpty else { return true }
+        return state.tag.description.lowercased().contains(text) || state.name?.lowercased().contains(text) ?? false
+    }
+}
+
+/// The JSON of the HTTP interface for tags and receivers.
+enum TagJSON {
+    /// Writes the state of a tag as an object.
+    static func write(_ state: LatestOutput, to json: inout JSONWriter) {
+        json.beginObject()
+        json.add("tag", state.tag.description)
+        json.add("name", state.name)
+        json.add("present", state.isPresent)
+        json.add("since", time: state.presenceInstant)
+        json.add("time", time: state.instant)
+        json.add("epoch", state.epoch)
+        json.add("sequence", state.sequence)
+        if let position = state.position {
+            json.name("position")
+            json.beginObject()
+            json.add("time", time: position.instant)
+            position.writeMembers(to: &json)
+            json.endObject()
+        }
+        json.endObject()
+    }
+
+    /// Writes states as the member `tags`.
+    static func write(_ states: some Sequence<LatestOutput>, to json: inout JSONWriter) {
+        json.name("tags")
+        json.beginArray()
+        for state in states { write(state, to: &json) }
+        json.endArray()
+    }
+
+    /// Writes a receiver as an object.
+    static func write(_ receiver: ReceiverStatus, to json: inout JSONWriter) {
+        json.beginObject()
+        json.add("id", receiver.id)
+        json.add("mapId", receiver.mapID.rawValue)
+        json.add("x", receiver.point.x, decimals: 3)
+        json.add("y", receiver.point.y, decimals: 3)
+        json.add("health", receiver.health?.rawValue)
+        json.add("text", receiver.text)
+        if let instant = receiver.instant { json.add("since", time: instant) }
+        if let instant = receiver.lastMessage { json.add("lastMessage", time: instant) }
+        json.endObject()
+    }
+
+    /// Writes a gateway without a receiver as an object.
+    static func write(_ gateway: GatewayActivity.UnknownGateway, to json: inout JSONWriter) {
+        json.beginObject()
+        json.add("name", gateway.name)
+        json.add("nearest", gateway.nearest)
+        json.add("text", gateway.text)
+        json.add("lastMessage", time: gateway.latest)
+        json.endObject()
+    }
+
+    /// Returns the trail of a tag.
+    static func trail(_ points: [TagTrails.Point], of tag: TagKey) -> [UInt8] {
+        var json = JSONWriter(reservingCapacity: 96 * points.count)
+        json.beginObject()
+        json.add("tag", tag.description)
+        json.name("points")
+        json.beginArray()
+        for point in points {
+            json.beginObject()
+            json.add("time", time: point.instant)
+            json.add("mapId", point.mapID.rawValue)
+            json.add("x", Double(point.x), decimals: 3)
+            json.add("y", Double(point.y), decimals: 3)
+            json.add("radius", Double(point.radius), decimals: 3)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Returns an object that a closure writes.
+    static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        members(&json)
+        json.endObject()
+        return json.bytes
+    }
+}
+
+/// The changes of tags as server-sent events for one reader.
+///
+/// A pass reports each tag that has changed once, with its latest state, and the next pass begins an interval after it,
+/// when the reader has received everything. A slow reader gets fewer states of a tag, and never an old one.
+struct TagStream: HTTPStream {
+    /// The maximum number of tags in an event.
+    static let mostTags = 500
+    /// The time after which a stream checks again whether a slow reader has received everything.
+    private static let patience = Duration.milliseconds(20)
+
+    let board: TagBoard
+    /// The number of the last change that the reader has.
+    let start: UInt64
+    /// The tags to report; nil for all.
+    let tags: Set<TagKey>?
+    /// The time between two states of a tag.
+    let interval: Duration
+
+    func write(to writer: HTTPStreamWriter) async {
+        var last = start
+        while !Task.isCancelled {
+            let begin = ContinuousClock.now
+            let end = await board.lastChange
+            while last < end, !Task.isCancelled {
+                let changes = await board.changes(after: last, upTo: end, limit: Self.mostTags, of: tags)
+                let text = text(of: changes)
+                if !text.isEmpty { writer.write(text, isFrame: false) }
+                last = changes.last
+                while !writer.isDrained, !Task.isCancelled { try? await Task.sleep(for: Self.patience) }
+            }
+            try? await Task.sleep(until: begin + interval)
+        }
+    }
+
+    /// Returns the changes as events. Only the last event has an id, because a reader that has received it has received
+    /// all of them.
+    private func text(of changes: TagBoard.Changes) -> [UInt8] {
+        var events: [(name: String, data: [UInt8])] = []
+        if !changes.tags.isEmpty {
+            events.append(("tags", TagJSON.object { TagJSON.write(changes.tags, to: &$0) }))
+        }
+        for notice in changes.notices {
+            switch notice {
+            case .event(let output): events.append(("event", output.jsonBytes))
+            case .removed(let tag):
+                events.append(("removed", TagJSON.object { $0.add("tag", tag.description) }))
+            case .receiver(let status):
+                var json = JSONWriter()
+                TagJSON.write(status, to: &json)
+                events.append(("receiver", json.bytes))
+            }
+        }
+        var text: [UInt8] = []
+        for (index, event) in events.enumerated() {
+            if index == events.count - 1 {
+                text += Array("id: \(ChangeID.text(run: board.run, number: changes.last))\n".utf8)
+            }
+            text += Array("event: \(event.name)\ndata: ".utf8)
+            // The JSON has no line break, so one line of data is enough.
+            text += event.data
+            text += Array("\n\n".utf8)
+        }
+        return text
+    }
+}
+
+/// The paths of a process without a page: its metrics and its health.
+package struct MetricsRoutes: HTTPRoutes {
+    private let metrics: @Sendable () -> [MetricFamily]
+
+    /// Creates the paths.
+    ///
+    /// - Parameter metrics: returns the metrics of the process.
+    package init(metrics: @escaping @Sendable () -> [MetricFamily]) { self.metrics = metrics }
+
+    package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
+        guard ["GET", "HEAD"].contains(method) else {
+            throw HTTPProblem(405, "The path accepts only GET, HEAD.", [HTTPHeader("Allow", "GET, HEAD")])
+        }
+    }
+
+    package func largestBody(of target: HTTPTarget) -> Int { 0 }
+
+    package func response(to request: HTTPRequest) async -> HTTPResponse {
+        do throws(HTTPProblem) {
+            try request.allowOnly([])
+            switch request.target.path {
+            case "/metrics": return .metrics(MetricText.text(of: metrics()))
+            case "/api/v1/health": return try .json(["status": "ok"])
+            default: throw HTTPProblem(404, "The paths of this process are /metrics and /api/v1/health.")
+            }
+        } catch { return HTTPResponse(error) }
+    }
+}
+
+extension HTTPResponse {
+    /// Metrics in the OpenMetrics format.
+    static func metrics(_ text: String) -> HTTPResponse {
+        let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        return HTTPResponse(200, [HTTPResponse.type(type), HTTPResponse.noStore], .bytes(Array(text.utf8)))
     }
 }

@@ -102,3 +102,235 @@ package struct WallIndex: Sendable {
         }
     }
 }
+
+/// The walls of one map, sorted into the cells of a grid.
+package struct WallTable: Sendable {
+    /// A straight segment of a wall, in metres.
+    struct Segment: Sendable {
+        var x: Float
+        var y: Float
+        var dx: Float
+        var dy: Float
+
+        /// Returns the distance to a point in metres.
+        func distance(toX pointX: Float, y pointY: Float) -> Float {
+            let (x, y) = (pointX - x, pointY - y)
+            let length = dx * dx + dy * dy
+            let share = length > 0 ? min(max((x * dx + y * dy) / length, 0), 1) : 0
+            let (apartX, apartY) = (x - share * dx, y - share * dy)
+            return (apartX * apartX + apartY * apartY).squareRoot()
+        }
+    }
+
+    package let grid: cmath_walls
+    /// The cells in row order, followed by one cell for everything outside the grid.
+    package private(set) var cells: [cmath_wall_cell] = []
+    /// The walls, with four walls in each line of sixteen numbers.
+    package private(set) var lines: [Float] = []
+
+    /// The table without walls.
+    static let empty = WallTable(
+        grid: cmath_walls(left: 0, top: 0, scale: 1, columns: 0, rows: 0, reach: 1))
+
+    private init(grid: cmath_walls) { self.grid = grid }
+
+    /// Creates a table by sorting segments into the cells of a grid.
+    ///
+    /// - Parameter slack: The distance in metres from the centre of a cell to its corners, plus a margin for rounding
+    ///   errors.
+    init(segments: [Segment], grid: cmath_walls, slack: Float) {
+        self.init(grid: grid)
+        var near = NearWalls(segments: segments, grid: grid, reach: grid.reach + slack)
+        let (count, columns) = (Int(grid.columns) * Int(grid.rows), Int(grid.columns))
+        cells.reserveCapacity(count + 1)
+        for cell in 0..<count {
+            let range = near.sort(cell)
+            var made = cmath_wall_cell(
+                first: 0, end: 0, clear: square(near.distance(0, in: range), slack),
+                clear_but_first: square(near.distance(4, in: range), slack))
+            near.arrange(range)
+            if !range.isEmpty {
+                // Adjacent cells often have the same walls; they then share their lines.
+                let same = [cell - 1, cell - columns].first { $0 >= 0 && near.areSame($0, range) }
+                (made.first, made.end) =
+                    same.map { (cells[$0].first, cells[$0].end) } ?? append(near.walls[range], of: segments)
+            }
+            cells.append(made)
+        }
+        cells.append(
+            cmath_wall_cell(first: 0, end: 0, clear: square(nil, slack), clear_but_first: square(nil, slack)))
+    }
+
+    /// Returns the squared distance from every point of a cell within which there is no wall.
+    private func square(_ distance: Float?, _ slack: Float) -> Float {
+        guard let distance else { return grid.reach * grid.reach }
+        let clear = min(max(distance - slack, 0), grid.reach)
+        return clear * clear
+    }
+
+    /// Adds the lines of some walls, and returns their range.
+    private mutating func append(_ walls: ArraySlice<Int32>, of segments: [Segment]) -> (first: Int32, end: Int32) {
+        let first = Int32(lines.count / 16)
+        for start in stride(from: walls.startIndex, to: walls.endIndex, by: 4) {
+            let four = start..<min(start + 4, walls.endIndex)
+            for part in [\Segment.x, \.y, \.dx, \.dy] {
+                for wall in four { lines.append(segments[Int(walls[wall])][keyPath: part]) }
+                for _ in four.count..<4 { lines.append(0) }
+            }
+        }
+        return (first, Int32(lines.count / 16))
+    }
+
+    /// Returns the columns and rows whose cells can be within reach of a wall.
+    static func cells(
+        around segment: Segment, _ grid: cmath_walls, _ reach: Float
+    ) -> (columns: Range<Int>, rows: Range<Int>, count: Int) {
+        let columns = range(segment.x, segment.dx, grid.left, grid.scale, reach, grid.columns)
+        let rows = range(segment.y, segment.dy, grid.top, grid.scale, reach, grid.rows)
+        return (columns, rows, columns.count * rows.count)
+    }
+
+    private static func range(
+        _ from: Float, _ way: Float, _ origin: Float, _ scale: Float, _ reach: Float, _ count: Int32
+    ) -> Range<Int> {
+        let low = (min(from, from + way) - reach - origin) * scale - 1
+        let high = (max(from, from + way) + reach - origin) * scale + 1
+        let first = Int(min(max(low, 0), Float(count)))
+        return first..<max(first, Int(min(max(high, 0), Float(count))))
+    }
+}
+
+/// The walls near each cell of a grid.
+private struct NearWalls {
+    /// The start offset of each cell's walls, followed by the total number.
+    private var starts: [Int32]
+    /// The indexes of the walls, cell by cell.
+    private(set) var walls: [Int32]
+    /// The distance in metres from the centre of the cell to each wall.
+    private var distances: [Float]
+
+    /// The maximum number of walls for an insertion sort, which allocates no memory.
+    private static let fewWalls = 24
+
+    init(segments: [WallTable.Segment], grid: cmath_walls, reach: Float) {
+        var starts = [Int32](repeating: 0, count: Int(grid.columns) * Int(grid.rows) + 1)
+        // Search twice, because this needs less memory than storing the results.
+        Self.forEach(segments, grid, reach) { cell, _, _ in starts[cell + 1] += 1 }
+        for cell in 1..<starts.count { starts[cell] += starts[cell - 1] }
+        var next = starts
+        var walls = [Int32](repeating: 0, count: Int(starts[starts.count - 1]))
+        var distances = [Float](repeating: 0, count: walls.count)
+        Self.forEach(segments, grid, reach) { cell, wall, distance in
+            let place = Int(next[cell])
+            (walls[place], distances[place]) = (Int32(wall), distance)
+            next[cell] += 1
+        }
+        (self.starts, self.walls, self.distances) = (starts, walls, distances)
+    }
+
+    /// Calls `body` for each wall and each cell whose centre is within reach of the wall.
+    private static func forEach(
+        _ segments: [WallTable.Segment], _ grid: cmath_walls, _ reach: Float,
+        _ body: (_ cell: Int, _ wall: Int, _ distance: Float) -> Void
+    ) {
+        let columns = Int(grid.columns)
+        for (wall, segment) in segments.enumerated() {
+            let block = WallTable.cells(around: segment, grid, reach)
+            for row in block.rows {
+                let y = grid.top + (Float(row) + 0.5) / grid.scale
+                for column in block.columns {
+                    let x = grid.left + (Float(column) + 0.5) / grid.scale
+                    let distance = segment.distance(toX: x, y: y)
+                    if distance < reach { body(row * columns + column, wall, distance) }
+                }
+            }
+        }
+    }
+
+    private func range(of cell: Int) -> Range<Int> { Int(starts[cell])..<Int(starts[cell + 1]) }
+
+    /// Sorts the walls of a cell, the nearest first, and returns their range.
+    mutating func sort(_ cell: Int) -> Range<Int> {
+        let range = range(of: cell)
+        if range.count <= Self.fewWalls {
+            // The walls are in index order, and the sort is stable for equal distances.
+            for end in range {
+                var place = end
+                while place > range.lowerBound, distances[place] < distances[place - 1] {
+                    distances.swapAt(place, place - 1)
+                    walls.swapAt(place, place - 1)
+                    place -= 1
+                }
+            }
+            return range
+        }
+        let sorted = range.map { (distances[$0], walls[$0]) }.sorted { $0 < $1 }
+        for (place, entry) in zip(range, sorted) { (distances[place], walls[place]) = entry }
+        return range
+    }
+
+    /// Returns the distance in metres to the n-th wall of a cell; nil if it has fewer.
+    func distance(_ index: Int, in range: Range<Int>) -> Float? {
+        index < range.count ? distances[range.lowerBound + index] : nil
+    }
+
+    /// Sorts the nearest four walls of a cell, and all others, by their indexes, so that equal sets of walls produce
+    /// equal lines.
+    mutating func arrange(_ range: Range<Int>) {
+        let middle = min(range.lowerBound + 4, range.upperBound)
+        walls[range.lowerBound..<middle].sort()
+        walls[middle..<range.upperBound].sort()
+    }
+
+    /// Returns whether a cell has the same walls as a range.
+    func areSame(_ cell: Int, _ range: Range<Int>) -> Bool { walls[self.range(of: cell)].elementsEqual(walls[range]) }
+}
+
+/// A counter of the walls of a map that a straight line crosses.
+package struct WallCrossings: Hashable, Sendable {
+    private struct Segment: Hashable, Sendable {
+        var start: MapPoint
+        var end: MapPoint
+    }
+
+    private let segments: [Segment]
+
+    /// Creates a counter for the wall segments of a map.
+    package init(of map: VenueMap) {
+        segments = map.walls.flatMap { line in zip(line, line.dropFirst()).map { Segment(start: $0, end: $1) } }
+    }
+
+    /// Returns the number of wall segments between two points, in a time that is linear in the number of segments.
+    ///
+    /// A line through the joint of two segments of one polyline is counted once.
+    package func count(from: MapPoint, to: MapPoint) -> Int {
+        let (left, right) = (min(from.x, to.x), max(from.x, to.x))
+        let (top, bottom) = (min(from.y, to.y), max(from.y, to.y))
+        return segments.reduce(0) { count, wall in
+            guard max(wall.start.x, wall.end.x) >= left, min(wall.start.x, wall.end.x) <= right,
+                max(wall.start.y, wall.end.y) >= top, min(wall.start.y, wall.end.y) <= bottom
+            else { return count }
+            let starts = Self.side(of: wall.start, from, to) >= 0
+            let ends = Self.side(of: wall.end, from, to) >= 0
+            guard starts != ends else { return count }
+            let near = Self.side(of: from, wall.start, wall.end)
+            let far = Self.side(of: to, wall.start, wall.end)
+            return near * far < 0 ? count + 1 : count
+        }
+    }
+
+    /// Returns the distance in metres from a point to the nearest wall; infinity without walls.
+    package func distance(to point: MapPoint) -> Double {
+        segments.reduce(.infinity) { nearest, wall in
+            let (way, offset) = (wall.end - wall.start, point - wall.start)
+            let length = way.x * way.x + way.y * way.y
+            let share = length > 0 ? min(max((offset.x * way.x + offset.y * way.y) / length, 0), 1) : 0
+            return min(nearest, point.distance(to: wall.start + way * share))
+        }
+    }
+
+    /// Returns a value above 0 on one side of the line from `start` to `end`, and below 0 on the other.
+    private static func side(of point: MapPoint, _ start: MapPoint, _ end: MapPoint) -> Double {
+        (end.x - start.x) * (point.y - start.y) - (end.y - start.y) * (point.x - start.x)
+    }
+}

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import IndoorVocabulary
 
 /// The files of a packet, in a folder or a zip.
 protocol PacketFiles: Sendable {
@@ -96,5 +97,127 @@ enum PacketPath {
         guard !path.isEmpty, !path.hasPrefix("/"), !path.contains("\\"), !path.utf8.contains(0) else { return false }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
+    }
+}
+
+/// A packet stored as a zip, with its files at the top or in one top folder.
+///
+/// Files are unpacked only on request, and their size is measured during unpacking: the sizes that the zip declares
+/// aren't trusted. Entries other than files, such as links, are ignored.
+struct PacketArchive: PacketFiles {
+    /// The zip's absolute path.
+    let path: String
+    /// The path in errors.
+    private let name: String
+    /// The top folder with a slash, or empty.
+    private let prefix: String
+    /// The files in that folder.
+    let files: Set<String>
+    /// The largest allowed total size of the unpacked files, in bytes.
+    private let inflatedSize: Int
+    private let limits: InputLimits
+
+    /// Lists the zip.
+    ///
+    /// - Parameters:
+    ///   - marker: a file that identifies the packet's folder: the top of the zip, or a folder in it.
+    ///   - name: the path in errors; nil for `path`.
+    /// - Throws: `PacketFileError` if the file isn't a zip, or is a malicious one.
+    init(
+        path: String, marker: String = PacketPath.venueFile, named name: String? = nil, limits: InputLimits = .standard
+    ) throws(PacketFileError) {
+        self.name = name ?? path
+        var status = stat()
+        let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
+        inflatedSize = limits.inflatedSize(ofCompressed: size)
+        self.limits = limits
+        try ZipDirectory.check(path, named: self.name, limit: limits.zipDirectory)
+        var names: Set<String> = []
+        let archive = try ZipReader(path: path, name: self.name)
+        while let entry = try archive.next() {
+            guard entry.isFile else { continue }
+            guard PacketPath.isInside(entry.name) else {
+                throw PacketFileError(message: "the zip's entry \"\(entry.name)\" leaves the packet; pack it again")
+            }
+            guard names.insert(entry.name).inserted else {
+                throw PacketFileError(message: "the zip has two entries \"\(entry.name)\"; pack it again")
+            }
+            guard names.count <= limits.zipEntries else {
+                throw PacketFileError(message: "the zip has more than \(limits.zipEntries) files; is it a packet?")
+            }
+        }
+        let prefix = Self.topFolder(of: names, with: marker)
+        self.path = path
+        self.prefix = prefix
+        files = Set(names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
+    }
+
+    /// Returns the one folder that contains the marker, with a slash, if the top doesn't contain it; otherwise "".
+    private static func topFolder(of names: Set<String>, with marker: String) -> String {
+        guard !names.contains(marker) else { return "" }
+        let folders = names.filter { name in
+            let parts = name.split(separator: "/")
+            return parts.count == 2 && parts[1] == marker
+        }
+        guard folders.count == 1, let file = folders.first else { return "" }
+        return String(file.dropLast(marker.count))
+    }
+
+    func contains(_ file: String) -> Bool { files.contains(file) }
+
+    func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
+        let limit = min(limit, inflatedSize)
+        let archive = try ZipReader(path: path, name: self.name)
+        while let entry = try archive.next() {
+            guard entry.isFile, entry.name == prefix + file else { continue }
+            var bytes: [UInt8] = []
+            while let chunk = try archive.chunk() {
+                bytes += chunk
+                guard bytes.count <= limit else {
+                    throw PacketFileError(message: "\(file) unpacks to more than the limit of \(limit) bytes")
+                }
+            }
+            return bytes
+        }
+        throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
+    }
+
+    /// Unpacks some of the files in pieces into a folder, at their paths in the packet.
+    ///
+    /// - Parameters:
+    ///   - isPrivate: whether only the owner has access to the unpacked files; otherwise, the umask decides.
+    ///   - unpackedBefore: bytes already unpacked from this zip, which are part of the same limit.
+    func unpack(
+        _ wanted: Set<String>, into folder: String, isPrivate: Bool = true, unpackedBefore: Int = 0
+    ) throws(PacketFileError) {
+        let archive = try ZipReader(path: path, name: self.name)
+        let limit = min(limits.unpacked, inflatedSize)
+        var total = unpackedBefore
+        while let entry = try archive.next() {
+            guard entry.isFile, entry.name.hasPrefix(prefix) else { continue }
+            let file = String(entry.name.dropFirst(prefix.count))
+            guard wanted.contains(file) else { continue }
+            let target = try Self.unpacking { () throws(FileSystemError) in
+                let path = folder + "/" + file
+                try DiskFolder.create(DiskFolder.parent(of: path), mode: isPrivate ? 0o700 : DiskFolder.openMode)
+                return try FileDraft(of: path, mode: isPrivate ? 0o600 : DiskFile.openMode)
+            }
+            while let chunk = try archive.chunk() {
+                total += chunk.count
+                guard total <= limit else {
+                    throw PacketFileError(message: "the zip unpacks to more than the limit of \(limit) bytes")
+                }
+                try Self.unpacking { () throws(FileSystemError) in try target.write(chunk) }
+            }
+            try Self.unpacking { () throws(FileSystemError) in try target.finish(isDurable: false) }
+        }
+    }
+
+    private static func unpacking<Result>(
+        _ body: () throws(FileSystemError) -> Result
+    ) throws(PacketFileError) -> Result {
+        do throws(FileSystemError) { return try body() } catch {
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
+        }
     }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import IndoorVocabulary
 import TextFormats
 
 /// Reads and checks the files of an archive, and collects all problems.
@@ -205,5 +207,281 @@ struct IMDFReader {
         if !unclear.contains(.level), counts[.level, default: 0] == 0 {
             report(IMDFFeatureType.level.file, "$.features", "is empty; give at least one level")
         }
+    }
+}
+
+/// The files of an archive: a zip or a folder with `manifest.json` and one GeoJSON file per feature type.
+struct IMDFArchive {
+    static let manifestFile = "manifest.json"
+
+    /// The size limits of an archive, which protect the machine from malicious files.
+    enum Limit {
+        /// The size of one file in bytes: airports have about 10 MB of units.
+        static let file = 32 << 20
+        /// The total size of all files that are read, in bytes.
+        static let total = 64 << 20
+        /// The sum of the products of corner counts over all pairs of units and fixtures of a level whose boxes
+        /// overlap, because each of them is cut along the other. An airport's level has 2,000,000.
+        static let cornerPairs = 10_000_000
+        /// Pairs of units and fixtures of a level whose boxes overlap: an airport's level has about 5,000.
+        static let pairs = 20_000
+        /// Corners of the units, fixtures and openings of a level: each is compared with the nodes of the paths.
+        static let corners = 50_000
+        /// Features of one file: the walls of a level are compared with each other.
+        static let features = 50_000
+    }
+
+    private let files: any PacketFiles
+    /// All files of the archive, in alphabetical order.
+    let names: [String]
+
+    /// Opens a folder or a zip.
+    init(path: String) throws(PacketFileError) {
+        let absolute = LocalPath.absolute(path)
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
+            throw PacketFileError(message: "there is no \(absolute); give an IMDF archive: its zip or its folder")
+        }
+        if isFolder {
+            files = PacketFolder(path: absolute)
+            names = try Self.list(absolute)
+        } else {
+            let archive = try PacketArchive(path: absolute, marker: Self.manifestFile)
+            files = archive
+            // Files that desktop archivers add don't belong to the archive.
+            names = archive.files.filter { !$0.hasPrefix("__MACOSX/") && !$0.hasSuffix(".DS_Store") }.sorted()
+        }
+    }
+
+    /// Creates an archive from its files, whose names are in alphabetical order.
+    init(_ files: any PacketFiles, names: [String]) { (self.files, self.names) = (files, names) }
+
+    private static func list(_ folder: String) throws(PacketFileError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()
+        } catch {
+            throw PacketFileError(message: "\(folder) cannot be listed: \(error.systemReason)")
+        }
+    }
+
+    func contains(_ file: String) -> Bool { files.contains(file) }
+
+    /// Returns the bytes of a file.
+    ///
+    /// - Parameter used: the number of bytes that were already read from this archive.
+    func read(_ file: String, used: Int) throws(PacketFileError) -> [UInt8] {
+        try files.read(file, limit: min(Limit.file, Limit.total - used))
+    }
+}
+
+/// A feature of an archive with checked geometry and references.
+struct IMDFFeature: Sendable {
+    let type: IMDFFeatureType
+    /// The id in lower case, for comparison.
+    let id: String
+    /// The geometry; nil for a feature without a location.
+    let geometry: GeoJSONGeometry?
+    let properties: JSONObject
+    /// The point that represents the feature; nil if there is none.
+    let displayPoint: Coordinate?
+
+    /// The `category`; empty if there is none.
+    var category: String { text("category") ?? "" }
+
+    /// A copy of the feature without its geometry.
+    var withoutGeometry: IMDFFeature {
+        IMDFFeature(type: type, id: id, geometry: nil, properties: properties, displayPoint: displayPoint)
+    }
+
+    /// Returns a string property; nil if it is absent or of another type.
+    func text(_ key: String) -> String? {
+        if case .string(let text)? = properties[key] { text } else { nil }
+    }
+
+    /// Returns an integer property.
+    func integer(_ key: String) -> Int? {
+        if case .number(let number)? = properties[key] { Int(exactly: number) } else { nil }
+    }
+
+    /// Returns whether a property is true.
+    func isTrue(_ key: String) -> Bool { properties[key] == .bool(true) }
+
+    /// Returns the ids in a property in lower case; empty if it is absent or null.
+    func ids(_ key: String) -> [String] {
+        switch properties[key] {
+        case .string(let id)?: [id.lowercased()]
+        case .array(let values)?:
+            values.compactMap { value in if case .string(let id) = value { id.lowercased() } else { nil } }
+        default: []
+        }
+    }
+}
+
+/// Advice for the author of a map about problems, in the terms of the map's format.
+struct IMDFAdvice: Sendable {
+    /// For a space that no path reaches.
+    let pathless: String
+    /// For an escalator without a known direction.
+    let undirected: String
+    /// For coordinates that are too far apart.
+    let distant: String
+
+    static let imdf = IMDFAdvice(
+        pathless: "draw an opening on its outline, or give a relationship to a unit of another level",
+        undirected: "the archive does not contain its direction: give a directed relationship",
+        distant: "correct the coordinates: longitude comes first")
+    static let openStreetMap = IMDFAdvice(
+        pathless: "add a node with a door to its outline, or draw stairs to another level",
+        undirected: "an area has no direction: draw it as a line with highway=steps and conveying=forward",
+        distant: "extract one venue, or correct the coordinates")
+}
+
+/// The content of an archive.
+struct IMDFContents: Sendable {
+    /// The manifest's language; nil if it has none.
+    var language: String?
+    /// The features by type, in the order of their file.
+    var features: [IMDFFeatureType: [IMDFFeature]] = [:]
+    /// Advice for the author about problems.
+    var advice = IMDFAdvice.imdf
+    /// The files of the archive that the standard doesn't define.
+    var unknownFiles: [String] = []
+
+    subscript(type: IMDFFeatureType) -> [IMDFFeature] { features[type] ?? [] }
+
+    /// Returns the features of a type by their id.
+    func byID(_ type: IMDFFeatureType) -> [String: IMDFFeature] {
+        Dictionary(self[type].map { ($0.id, $0) }) { first, _ in first }
+    }
+}
+
+/// The feature types of the Indoor Mapping Data Format 1.0 (OGC 20-094), each with its own file.
+enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
+    case address, amenity, anchor, building, detail, fixture, footprint, geofence, kiosk, level, occupant, opening
+    case relationship, section, unit, venue
+
+    /// The file within the archive.
+    var file: String { rawValue + ".geojson" }
+
+    /// The types that an import requires.
+    static let required: [IMDFFeatureType] = [.venue, .level]
+
+    /// The geometry that the standard requires.
+    var geometry: IMDFGeometryRule {
+        switch self {
+        case .address, .building, .occupant: .none
+        case .amenity, .anchor: .point
+        case .detail, .opening: .line
+        case .relationship: .anything
+        case .fixture, .footprint, .geofence, .kiosk, .level, .section, .unit, .venue: .polygon
+        }
+    }
+
+    /// The properties that refer to other features, with their types.
+    var references: [IMDFReference] {
+        let address = IMDFReference("address_id", to: .address)
+        let level = IMDFReference("level_id", to: .level, isRequired: true)
+        let anchor = IMDFReference("anchor_id", to: .anchor)
+        switch self {
+        case .address, .relationship: return []
+        case .amenity: return [IMDFReference("unit_ids", to: .unit, isList: true), address]
+        case .anchor: return [IMDFReference("unit_id", to: .unit, isRequired: true), address]
+        case .building, .venue: return [address]
+        case .detail, .opening, .unit: return [level]
+        case .fixture, .kiosk: return [level, anchor]
+        case .footprint: return [IMDFReference("building_ids", to: .building, isList: true)]
+        case .geofence:
+            return [
+                IMDFReference("level_ids", to: .level, isList: true),
+                IMDFReference("building_ids", to: .building, isList: true),
+                IMDFReference("parents", to: .geofence, isList: true),
+            ]
+        case .level: return [IMDFReference("building_ids", to: .building, isList: true), address]
+        case .occupant: return [IMDFReference("anchor_id", to: .anchor, isRequired: true)]
+        case .section:
+            return [level, address, IMDFReference("parents", to: .section, isList: true)]
+        }
+    }
+}
+
+/// A property that contains the id of another feature.
+struct IMDFReference: Hashable, Sendable {
+    let key: String
+    let target: IMDFFeatureType
+    let isRequired: Bool
+    /// Whether it contains a list of ids.
+    let isList: Bool
+
+    init(_ key: String, to target: IMDFFeatureType, isRequired: Bool = false, isList: Bool = false) {
+        self.key = key
+        self.target = target
+        self.isRequired = isRequired
+        self.isList = isList
+    }
+}
+
+/// The geometries that a feature type allows.
+enum IMDFGeometryRule: Hashable, Sendable {
+    /// Null only.
+    case none
+    /// A Point.
+    case point
+    /// A LineString or a MultiLineString.
+    case line
+    /// A Polygon or a MultiPolygon.
+    case polygon
+    /// Any geometry or null.
+    case anything
+
+    /// The expected geometry, as a message names it.
+    var wanted: String {
+        switch self {
+        case .none: "null"
+        case .point: "a Point"
+        case .line: "a LineString"
+        case .polygon: "a Polygon or a MultiPolygon"
+        case .anything: "a geometry or null"
+        }
+    }
+
+    /// Returns whether the rule allows a geometry.
+    func accepts(_ geometry: GeoJSONGeometry) -> Bool {
+        switch (geometry, self) {
+        case (.point, .point), (.lines, .line), (.polygons, .polygon), (_, .anything): true
+        default: false
+        }
+    }
+}
+
+/// The boundary and walkability of a unit, derived from its category.
+enum IMDFSpace: Hashable, Sendable {
+    /// A separate space, such as a room, a shop or a stairwell, which people enter through openings.
+    case enclosed
+    /// A part of a larger space, such as a walkway: its boundary with similar units is only a line on the plan.
+    case open
+    /// Solid matter, which is not walkable.
+    case solid
+    /// A space without a walkable floor.
+    case void
+
+    /// Whether people can walk there.
+    var isWalkable: Bool { self == .enclosed || self == .open }
+
+    /// Creates the space of a UNIT-CATEGORY; an unknown category is enclosed, as most categories are.
+    init(category: String) {
+        // A category may have a suffix after a dot: "walkway.island".
+        switch category.prefix(while: { $0 != "." }) {
+        case "brick", "column", "concrete", "drywall", "glass", "structure", "wood": self = .solid
+        case "opentobelow", "vegetation": self = .void
+        case "fieldofplay", "footbridge", "lobby", "movingwalkway", "parking", "platform", "ramp", "road", "steps",
+            "terrace", "unenclosedarea", "unspecified", "walkway":
+            self = .open
+        default: self = .enclosed
+        }
+    }
+
+    /// Returns whether people cannot walk through a fixture of this category; other fixtures are movable furniture.
+    static func isObstacle(fixture category: String) -> Bool {
+        ["obstruction", "vegetation", "wall", "water"].contains(category)
     }
 }

@@ -264,3 +264,190 @@ extension VenueCache {
         }
     }
 }
+
+/// The record that the cache stores with a packet.
+struct StoredRecord: Hashable, Sendable {
+    /// The data by which a session recognizes the venue.
+    var summary: VenueSummary
+    /// The path of the packet's zip on the server; nil for a bundled packet.
+    var packetPath: String?
+    /// The entity tag of that zip.
+    var tag: EntityTag?
+    /// The digests of the files that were not in the zip, by their path within the packet.
+    var digests: [String: String] = [:]
+
+    /// The record as a document.
+    var tree: JSONTree {
+        var fields = CatalogueDocument.fields(summary)
+        fields["packet"] = packetPath.map(JSONTree.string)
+        fields["tag"] = tag.map { .string($0.text) }
+        fields["digests"] = .object(digests.mapValues(JSONTree.string))
+        return .object(fields)
+    }
+
+    init(summary: VenueSummary, packetPath: String? = nil, tag: EntityTag? = nil, digests: [String: String] = [:]) {
+        self.summary = summary
+        self.packetPath = packetPath
+        self.tag = tag
+        self.digests = digests
+    }
+
+    /// Parses a record; nil for any other document.
+    init?(_ bytes: [UInt8]) {
+        guard let document = try? JSONTree(bytes), case .object(let fields) = document else { return nil }
+        var parser = VenueParser()
+        let object = JSONObject(fields: fields, path: "$")
+        let id = parser.integer("id", of: object, .identifier)
+        guard let summary = parser.summary(of: object, id: id), parser.problems.isEmpty else { return nil }
+        self.summary = summary
+        if case .string(let path)? = object["packet"] { packetPath = path }
+        if case .string(let text)? = object["tag"] { tag = EntityTag(text) }
+        guard case .object(let digests)? = object["digests"] else { return }
+        for (name, digest) in digests {
+            if case .string(let text) = digest { self.digests[name] = text }
+        }
+    }
+}
+
+/// A packet in the cache, which isn't removed during the lifetime of this value.
+struct StoredVersion: Sendable {
+    /// The locked folder.
+    let folder: OpenFile
+    let record: StoredRecord
+    /// The venue that was parsed when this packet was installed; nil if the packet was already stored.
+    var installedVenue: Venue?
+
+    var id: VenueID { record.summary.id }
+    var version: Int { record.summary.version }
+    /// The folder with the packet's files.
+    var packetPath: String { folder.path + "/" + VenueCache.packetFolder }
+
+    /// Returns the venue with paths of files that can be opened; a venue that was just installed isn't parsed again.
+    ///
+    /// - Throws: `.brokenPacket` if files were changed or removed.
+    func venue(_ reader: VenuePacketReader) throws(VenueRepositoryError) -> Venue {
+        do throws(VenuePacketError) {
+            guard let installedVenue else { return try reader.read(packetPath).localVenue() }
+            return try VenuePacket(venue: installedVenue, storage: .folder(packetPath), warnings: []).localVenue()
+        } catch {
+            throw .brokenPacket(source: packetPath, problems: error.problems)
+        }
+    }
+}
+
+/// The server's latest catalogue in the cache, for a start without a network.
+struct CachedCatalogue {
+    /// The URL of its server.
+    var server: String
+    /// The catalogue's entity tag.
+    var tag: EntityTag?
+    /// The catalogue's document.
+    var document: JSONTree
+
+    private static let format = "indoor-localization-cached-catalogue"
+
+    /// Loads the catalogue of a server; nil if the cache doesn't have it.
+    init?(of server: VenueServer, in cache: VenueCache) {
+        guard let bytes = try? BoundedFile.read(Self.path(in: cache), limit: 2 * CatalogueDocument.limit),
+            let tree = try? JSONTree(bytes), case .object(let fields) = tree,
+            fields["format"] == .string(Self.format), fields["server"] == .string(server.url),
+            let document = fields["catalogue"]
+        else { return nil }
+        self.server = server.url
+        self.document = document
+        if case .string(let text)? = fields["tag"] { tag = EntityTag(text) }
+    }
+
+    init(server: String, tag: EntityTag?, document: JSONTree) {
+        self.server = server
+        self.tag = tag
+        self.document = document
+    }
+
+    private static func path(in cache: VenueCache) -> String { cache.path + "/" + VenueServer.catalogueFile }
+
+    /// Stores the catalogue and replaces an earlier one.
+    func store(in cache: VenueCache) throws(FileSystemError) {
+        var fields: [String: JSONTree] = [
+            "format": .string(Self.format), "server": .string(server), "catalogue": document,
+        ]
+        fields["tag"] = tag.map { .string($0.text) }
+        try cache.work.write(JSONTree.object(fields).line(), to: Self.path(in: cache))
+    }
+}
+
+/// The staging folder, in which files and folders are created before they are renamed to their place.
+///
+/// Each user locks its files there, so a file without a lock is the leftover of a killed process.
+struct WorkFolder: Sendable {
+    let path: String
+
+    /// Creates an empty folder that other users don't remove as long as the lock exists.
+    func makeFolder() throws(FileSystemError) -> OpenFile {
+        try make(flags: O_RDONLY | O_DIRECTORY) { name throws(FileSystemError) in
+            guard mkdir(name, 0o700) == 0 else { throw .system(path) }
+        }
+    }
+
+    /// Creates an empty file that other users don't remove as long as the lock exists.
+    ///
+    /// - Parameter mode: the access permissions, of which the umask removes some.
+    func makeFile(mode: mode_t = 0o600) throws(FileSystemError) -> OpenFile {
+        try make(flags: O_RDWR) { name throws(FileSystemError) in
+            let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+            guard descriptor >= 0 else { throw .system(path) }
+            close(descriptor)
+        }
+    }
+
+    private func make(
+        flags: Int32, _ create: (_ path: String) throws(FileSystemError) -> Void
+    ) throws(FileSystemError) -> OpenFile {
+        // Before it is locked, another process may remove the new file as a leftover.
+        for _ in 0..<100 {
+            let made = "\(path)/new-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+            try create(made)
+            do throws(FileSystemError) {
+                let file = try OpenFile(made, flags)
+                if file.lock(), file.isInPlace { return file }
+            } catch {
+                // Only a missing file was removed.
+                var status = stat()
+                if lstat(made, &status) == 0 {
+                    DiskFolder.remove(made)
+                    throw error
+                }
+            }
+        }
+        throw FileSystemError(path: path, reason: "another process keeps removing new files")
+    }
+
+    /// Writes a file elsewhere on the same disk: readers find either the old or the new bytes.
+    func write(_ bytes: [UInt8], to target: String) throws(FileSystemError) {
+        let file = try makeFile()
+        try file.write(bytes)
+        try file.synchronize()
+        try DiskFolder.place(file.path, at: target)
+    }
+
+    /// Moves a folder out of its place in one step, and then removes it.
+    func discard(_ folder: String) throws(FileSystemError) {
+        let discarded = try makeFolder()
+        // A folder can be renamed onto an empty folder.
+        try DiskFolder.place(folder, at: discarded.path)
+        DiskFolder.remove(discarded.path)
+    }
+
+    /// Removes the leftovers of killed processes, except the newest unfinished download.
+    func sweep() {
+        let resumable = PartialFile.newest(in: path)
+        let names = Set(DiskFolder.names(in: path))
+        for name in names where name != resumable {
+            // The tag's file has no lock of its own; it is removed with its download.
+            if let download = PartialFile.download(ofTag: name), names.contains(download) { continue }
+            guard let file = try? OpenFile(path + "/" + name, O_RDONLY), file.lock() else { continue }
+            DiskFolder.remove(file.path)
+            DiskFolder.remove(path + "/" + PartialFile.tagName(of: name))
+        }
+    }
+}

@@ -1,4 +1,6 @@
+import FoundationEssentials
 import IndoorVocabulary
+import TextFormats
 import VenueModel
 
 /// A venue source that stores packets on disk and downloads missing and newer ones from a server.
@@ -295,5 +297,350 @@ public struct BundledPacket: Hashable, Sendable {
     public init(path: String) throws(VenuePacketError) {
         let venue = try VenuePacketReader().read(path).venue
         self.init(path: path, venueID: venue.id, version: venue.version)
+    }
+}
+
+// Requests that continue in the background: stored content is returned immediately, or after a short wait for the
+// server.
+extension VenueRepository {
+    /// Success: nil if the server's catalogue is in use, or the reason why the stored catalogue is used instead.
+    /// Failure: there is no catalogue.
+    typealias RefreshOutcome = Result<VenueRepositoryError?, VenueRepositoryError>
+    /// Success: the version that was downloaded and stored, or nil. Failure: the reason why the stored version isn't
+    /// usable.
+    typealias FetchOutcome = Result<StoredVersion?, VenueRepositoryError>
+
+    /// Loads the server's catalogue, or continues with stored content after the grace period.
+    ///
+    /// - Parameter hasLocal: whether venues are known without the catalogue.
+    func refreshCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) {
+        guard let server else { return }
+        // A request that is already late isn't awaited again.
+        guard refresh == nil else { return }
+        reportedProblems = []
+        recallCatalogue()
+        guard hasLocal || catalogueContent != nil else {
+            if let failure = try await loadCatalogue(hasLocal: false) {
+                report(failure, goingOnWith: "the stored catalogue")
+            }
+            return
+        }
+        let task = Task { await runRefresh(hasLocal: hasLocal) }
+        (refresh, isRefreshAwaited) = (task, true)
+        let outcome = await outcome(of: task, within: server.patience.grace)
+        isRefreshAwaited = false
+        if Task.isCancelled {
+            task.cancel()
+            throw .cancelled
+        }
+        if let outcome { return try reportFailure(of: outcome) }
+        // The request may have completed at the same moment.
+        guard refresh != nil else { return try reportFailure(of: await task.value) }
+        report(
+            .late(server.address(of: VenueServer.catalogueFile), after: server.patience.grace),
+            goingOnWith: "what is stored; the server's catalogue is used as soon as it arrives")
+    }
+
+    private func runRefresh(hasLocal: Bool) async -> RefreshOutcome {
+        let outcome: RefreshOutcome
+        do throws(VenueRepositoryError) { outcome = .success(try await loadCatalogue(hasLocal: hasLocal)) } catch {
+            outcome = .failure(error)
+        }
+        let local = await localSummaries()
+        refresh = nil
+        if case .success(nil) = outcome {
+            updateBroadcast.send(.catalogue(summaries(beside: local)))
+            // Newer versions of the venues that were returned before the catalogue arrived are downloaded in the
+            // background.
+            if !isRefreshAwaited { for stored in versionsInUse { fetchBehind(stored) } }
+        }
+        if !isRefreshAwaited {
+            do throws(VenueRepositoryError) { try reportFailure(of: outcome) } catch { report(error) }
+        }
+        return outcome
+    }
+
+    /// Reports why the server's catalogue isn't available; throws the error if it is final.
+    private func reportFailure(of outcome: RefreshOutcome) throws(VenueRepositoryError) {
+        switch outcome {
+        case .success(nil): break
+        case .success(let failure?): report(failure, goingOnWith: "the stored catalogue")
+        case .failure(let error) where error.isFinal: throw error
+        case .failure(let error): report(error, goingOnWith: "the stored venues")
+        }
+    }
+
+    /// Returns the venues of the server's catalogue and the stored venues, each in its newest version.
+    func summaries(beside local: [VenueID: VenueSummary]) -> [VenueSummary] {
+        var summaries = local
+        for entry in (entries ?? [:]).values {
+            let known = summaries[entry.summary.id]
+            if known.map({ entry.summary.version > $0.version }) ?? true { summaries[entry.summary.id] = entry.summary }
+        }
+        return summaries.values.sorted { $0.id < $1.id }
+    }
+
+    /// Returns the server's version of a venue if it is newer than the stored one and arrives within the grace period.
+    func newerVersion(
+        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
+    ) async throws(VenueRepositoryError) -> StoredVersion? {
+        guard let stored else {
+            if let fetch = fetches[id], case .success(let fetched?) = await fetch.value { return fetched }
+            return try await fetchNewer(than: nil, of: id, progress)
+        }
+        guard let server, let task = fetchBehind(stored, progress) else { return nil }
+        awaitedFetches.insert(id)
+        let isServerLate = refresh != nil
+        let outcome = await outcome(of: task, within: isServerLate ? .zero : server.patience.grace)
+        awaitedFetches.remove(id)
+        if Task.isCancelled {
+            task.cancel()
+            throw .cancelled
+        }
+        if let outcome { return try outcome.get() }
+        guard fetches[id] != nil else { return try await task.value.get() }
+        if let entry = newerEntry(than: stored, of: id) {
+            report(
+                .late(server.address(of: entry.packet.path), after: server.patience.grace),
+                goingOnWith:
+                    "stored version \(stored.version); version \(entry.summary.version) is downloaded in the background"
+            )
+        }
+        return nil
+    }
+
+    /// Starts the download of a newer version; returns nil if there is none, or if its download has already started.
+    @discardableResult private func fetchBehind(
+        _ stored: StoredVersion, _ progress: MonotonicProgress = MonotonicProgress { _ in }
+    ) -> Task<FetchOutcome, Never>? {
+        let id = stored.id
+        guard fetches[id] == nil, newerEntry(than: stored, of: id) != nil else { return nil }
+        let task = Task { await runFetch(over: stored, progress) }
+        fetches[id] = task
+        return task
+    }
+
+    private func runFetch(over stored: StoredVersion, _ progress: MonotonicProgress) async -> FetchOutcome {
+        let outcome: FetchOutcome
+        do throws(VenueRepositoryError) {
+            outcome = .success(try await fetchNewer(than: stored, of: stored.id, progress))
+        } catch {
+            outcome = .failure(error)
+        }
+        fetches[stored.id] = nil
+        guard !awaitedFetches.contains(stored.id) else { return outcome }
+        do throws(VenueRepositoryError) {
+            if let fetched = try outcome.get() { updateBroadcast.send(.packet(try await read(fetched))) }
+        } catch {
+            report(error)
+        }
+        return outcome
+    }
+
+    /// Returns a task's outcome; nil after the grace period, or if the caller is cancelled.
+    private func outcome<Outcome: Sendable>(
+        of task: Task<Outcome, Never>, within grace: Duration
+    ) async -> Outcome? {
+        guard grace > .zero else { return nil }
+        let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
+        let waiting = Task {
+            continuation.yield(await task.value)
+            continuation.finish()
+        }
+        let timing = Task { [retry] in
+            do { try await retry.sleep(grace) } catch { return }
+            continuation.finish()
+        }
+        defer {
+            waiting.cancel()
+            timing.cancel()
+        }
+        for await outcome in outcomes { return outcome }
+        return nil
+    }
+
+    /// Cancels the requests in the background, before a program ends.
+    package func endRefreshing() {
+        refresh?.cancel()
+        fetches.values.forEach { $0.cancel() }
+    }
+}
+
+extension VenueRepositoryError {
+    /// Returns the error for a server whose response exceeds the grace period.
+    fileprivate static func late(_ url: String, after grace: Duration) -> VenueRepositoryError {
+        .timedOut(url: url, reason: "no complete response within \(grace.seconds) s")
+    }
+}
+
+extension VenueRepository {
+    /// Loads the stored catalogue of the server, unless one is already loaded.
+    func recallCatalogue() {
+        guard let server, catalogueContent == nil, let stored = CachedCatalogue(of: server, in: cache) else { return }
+        catalogueContent = try? Self.content(
+            of: stored.document, url: server.address(of: VenueServer.catalogueFile))
+    }
+
+    /// Downloads the server's catalogue, or uses the stored one if that fails; reports the problems of its entries.
+    ///
+    /// - Parameter hasLocal: whether venues are known without the catalogue; then only one attempt is made.
+    /// - Returns: the reason why the stored catalogue is used, which isn't reported yet.
+    func loadCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) -> VenueRepositoryError? {
+        guard let server else { return nil }
+        let url = server.address(of: VenueServer.catalogueFile)
+        recallCatalogue()
+        let stored = CachedCatalogue(of: server, in: cache)
+        let storedContent = stored.flatMap { try? Self.content(of: $0.document, url: url) }
+        let hasStored = storedContent != nil
+        do throws(VenueRepositoryError) {
+            let attempts = hasStored || hasLocal ? 1 : server.patience.attempts
+            guard let answer = try await fetchCatalogue(unless: hasStored ? stored?.tag : nil, attempts: attempts)
+            else {
+                catalogueContent = storedContent
+                reportEntries(of: url)
+                return nil
+            }
+            let document = try Self.document(answer.bytes, url: url)
+            catalogueContent = try Self.content(of: document, url: url)
+            reportEntries(of: url)
+            do throws(FileSystemError) {
+                try CachedCatalogue(server: server.url, tag: answer.tag, document: document).store(in: cache)
+            } catch {
+                report(VenueRepositoryError(error))
+            }
+            return nil
+        } catch {
+            guard !error.isFinal, catalogueContent != nil else { throw error }
+            reportEntries(of: url)
+            return error
+        }
+    }
+
+    /// Reports the problems of the catalogue's entries, unless they were reported since the last call of `catalogue()`.
+    private func reportEntries(of url: String) {
+        let problems = catalogueContent?.problems ?? []
+        guard problems != reportedProblems else { return }
+        reportedProblems = problems
+        guard let cause = LocalizationError.cause(problems) else { return }
+        let message = "\(url) has errors, and entries with an error are ignored; correct them there"
+        report(LocalizationError(code: .generic, message: message, cause: cause, kind: .badResponse))
+    }
+
+    /// Downloads the catalogue; returns nil if it still has the given entity tag.
+    private func fetchCatalogue(
+        unless tag: EntityTag?, attempts: Int
+    ) async throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? {
+        guard let server, let transport else { return nil }
+        let url = server.address(of: VenueServer.catalogueFile)
+        let request = TransferRequest(url: url, unless: tag, acceptsCompressed: true)
+        return try await retry.run(attempts: attempts) {
+            () throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? in
+            let body = Guarded<[UInt8]>([])
+            let head: TransferHead
+            do throws(TransferFailure) {
+                head = try await transport.fetch(request) { _, bytes in
+                    let piece = [UInt8](bytes)
+                    return body.withLock { body in
+                        body += piece
+                        return body.count <= CatalogueDocument.limit
+                    }
+                }
+            } catch {
+                guard error == .stopped else { throw VenueRepositoryError(error, url: url) }
+                throw .brokenCatalogue(url: url, "has more than \(CatalogueDocument.limit) bytes; publish fewer venues")
+            }
+            switch head.status {
+            case 200: return (body.withLock { $0 }, head.tag)
+            case 304 where tag != nil: return nil
+            default: throw .status(head.status, of: server, url: url)
+            }
+        }
+    }
+
+    private static func document(_ bytes: [UInt8], url: String) throws(VenueRepositoryError) -> JSONTree {
+        do throws(JSONDocumentError) {
+            return try JSONTree(bytes)
+        } catch {
+            throw .brokenCatalogue(url: url, error.message)
+        }
+    }
+
+    private static func content(
+        of document: JSONTree, url: String
+    ) throws(VenueRepositoryError) -> CatalogueContent {
+        var parser = VenueParser()
+        guard let content = parser.catalogue(document) else {
+            throw .brokenCatalogue(url: url, problems: parser.problems)
+        }
+        return content
+    }
+
+    /// The venues whose entries in the server's catalogue have errors.
+    package var venuesWithBrokenEntries: Set<VenueID> { Set((catalogueContent?.broken ?? [:]).keys) }
+
+    /// Downloads the server's version of a venue if it is newer than the stored one.
+    ///
+    /// - Returns: the version that was downloaded and stored; nil to continue with the stored one.
+    func fetchNewer(
+        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
+    ) async throws(VenueRepositoryError) -> StoredVersion? {
+        if stored == nil, entries?[id] == nil {
+            let failure = try await loadCatalogue(hasLocal: false)
+            // The venue may be new on the server, so the failed request is the reason why there is no packet.
+            if let failure, entries?[id] == nil { throw failure }
+            if let failure { report(failure, goingOnWith: "the stored catalogue") }
+            if entries?[id] == nil, let server, let problems = catalogueContent?.broken[id] {
+                throw .brokenEntry(id, url: server.address(of: VenueServer.catalogueFile), problems: problems)
+            }
+        }
+        guard let entry = newerEntry(than: stored, of: id) else { return nil }
+        do throws(VenueRepositoryError) {
+            return try await fetch(entry, over: stored, progress)
+        } catch .failed(status: 404, url: let url) {
+            // The packet may have been replaced since the catalogue was downloaded.
+            if let failure = try await loadCatalogue(hasLocal: stored != nil) {
+                report(failure, goingOnWith: "the stored catalogue")
+            }
+            guard let now = newerEntry(than: stored, of: id), now != entry else {
+                return try keep(stored, despite: .failed(status: 404, url: url))
+            }
+            do throws(VenueRepositoryError) {
+                return try await fetch(now, over: stored, progress)
+            } catch {
+                return try keep(stored, despite: error)
+            }
+        } catch {
+            return try keep(stored, despite: error)
+        }
+    }
+
+    func newerEntry(than stored: StoredVersion?, of id: VenueID) -> CatalogueEntry? {
+        guard let entry = entries?[id], entry.summary.version > stored?.version ?? .min else { return nil }
+        return entry
+    }
+
+    /// Reports the error and continues with the stored version; throws the error if it is final or nothing is stored.
+    private func keep(
+        _ stored: StoredVersion?, despite error: VenueRepositoryError
+    ) throws(VenueRepositoryError) -> StoredVersion? {
+        guard let stored, !error.isFinal else { throw error }
+        report(error, goingOnWith: "stored version \(stored.version)")
+        return nil
+    }
+
+    private func fetch(
+        _ entry: CatalogueEntry, over stored: StoredVersion?, _ progress: MonotonicProgress
+    ) async throws(VenueRepositoryError) -> StoredVersion? {
+        guard let server, let transport else { return nil }
+        let attempts = stored == nil ? server.patience.attempts : 1
+        let download = FileDownload(server: server, transport: transport, retry: retry, attempts: attempts)
+        return try await VenueDownload(entry: entry, stored: stored, download: download, cache: cache).run(progress)
+    }
+}
+
+extension VenueRepositoryError {
+    /// Returns the error for one problem of the whole catalogue.
+    fileprivate static func brokenCatalogue(url: String, _ message: String) -> VenueRepositoryError {
+        .brokenCatalogue(url: url, problems: [VenueProblem(severity: .error, path: "$", message: message)])
     }
 }

@@ -1,4 +1,5 @@
 import CFolders
+import FoundationEssentials
 import Glibc
 
 /// An open file or folder, which can be locked against other users.
@@ -168,5 +169,111 @@ package final class OpenFile: Sendable {
     func setModified(_ seconds: Int) throws(FileSystemError) {
         let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
         guard futimens(descriptor, times) == 0 else { throw .system(path) }
+    }
+}
+
+/// An error in reading a file whose size is limited.
+package enum BoundedFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file is larger than the limit; `bytes` is nil if the size isn't known before the end of the file.
+    case tooLong(bytes: Int?, limit: Int)
+    /// The system's reason.
+    case unreadable(String)
+
+    package var description: String {
+        switch self {
+        case .tooLong(let bytes, let limit):
+            "has \(bytes.map { "\($0) bytes, " } ?? "")more than the limit of \(limit) bytes"
+        case .unreadable(let reason): "cannot be read: \(reason)"
+        }
+    }
+}
+
+/// Reads files up to a size limit; a file that is known to be larger isn't read at all.
+package enum BoundedFile {
+    /// Returns the bytes of a file, or of a pipe or device, up to the limit.
+    package static func read(_ path: String, limit: Int) throws(BoundedFileError) -> [UInt8] {
+        try read(limit: limit) { () throws(FileSystemError) in try OpenFile(path, O_RDONLY) }
+    }
+
+    /// Returns the bytes of a regular file below a folder, as `OpenFile.init(_:below:)` opens it, up to the limit.
+    package static func read(
+        _ file: String, below folder: String, limit: Int
+    ) throws(BoundedFileError) -> [UInt8] {
+        try read(limit: limit) { () throws(FileSystemError) in try OpenFile(file, below: folder) }
+    }
+
+    /// Returns the bytes of a regular file up to the limit.
+    static func read(regular path: String, limit: Int) throws(BoundedFileError) -> [UInt8] {
+        try read(limit: limit) { () throws(FileSystemError) in try OpenFile(regular: path) }
+    }
+
+    private static func read(
+        limit: Int, _ opened: () throws(FileSystemError) -> OpenFile
+    ) throws(BoundedFileError) -> [UInt8] {
+        let file = try reading(opened)
+        let size = try reading { () throws(FileSystemError) in try file.size() }
+        guard size <= limit else { throw .tooLong(bytes: size, limit: limit) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        // A pipe has no size, and a file may grow while it is read.
+        while let piece = try reading({ () throws(FileSystemError) in try file.read() }) {
+            guard bytes.count + piece.count <= limit else { throw .tooLong(bytes: nil, limit: limit) }
+            bytes += piece
+        }
+        return bytes
+    }
+
+    private static func reading<Result>(
+        _ body: () throws(FileSystemError) -> Result
+    ) throws(BoundedFileError) -> Result {
+        do throws(FileSystemError) { return try body() } catch { throw .unreadable(error.reason) }
+    }
+}
+
+/// An operation on a file or folder of this machine that failed.
+package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path of the file or folder.
+    package var path: String
+    /// The reason, such as "No such file or directory".
+    package var reason: String
+
+    /// Creates an error.
+    package init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+
+    package var description: String { PrintableText.line("\(path): \(reason)") }
+
+    /// The error that the system has just reported for a path, from `errno`.
+    static func system(_ path: String) -> FileSystemError {
+        FileSystemError(path: path, reason: String(cString: strerror(errno)))
+    }
+
+    /// The error of a pipe, device or folder in place of a file.
+    static func irregular(_ path: String) -> FileSystemError {
+        FileSystemError(path: path, reason: "is not a regular file; replace it by one")
+    }
+}
+
+extension Error {
+    /// The system's message if Foundation wraps a system error, such as "No such file or directory".
+    ///
+    /// Foundation's own description of such an error is a domain, a code and a dictionary, which don't help a user.
+    package var systemReason: String {
+        if let error = self as? FileSystemError { return error.reason }
+        if let error = self as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
+        return (self as? CocoaError)?.underlying?.systemReason ?? "\(self)"
+    }
+
+    /// Returns the system's message for a file that cannot be read.
+    ///
+    /// Foundation doesn't read devices and reports each of them as not permitted.
+    package func systemReason(reading path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0, [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT) else {
+            return systemReason
+        }
+        return "it is a device; give a file"
     }
 }

@@ -1,4 +1,6 @@
 import IndoorLocalization
+import MQTTSharing
+import NATSLog
 import TagHistory
 import TagTracking
 import indoorloc
@@ -116,5 +118,157 @@ struct StoreRun {
             (invalid, "invalid"), (counts.deleted, "rows deleted"),
         ] where count > 0 { parts.append("\(count) \(name)") }
         return parts.joined(separator: ", ")
+    }
+}
+
+/// A source of the outputs of a fleet.
+protocol OutputSource: Sendable {
+    /// Receives outputs and adds them to a store, until the task is cancelled. Connects again after a failure.
+    ///
+    /// - Parameter report: receives the changes of the connection.
+    func run(into store: HistoryStore, _ report: @escaping @Sendable (StoreRun.Event) -> Void) async
+}
+
+/// The subscription to the outputs of a fleet on a broker. It reconnects with growing pauses.
+///
+/// The broker keeps the latest position and presence of each tag, which a new connection receives first. Positions and
+/// events between two connections aren't repeated.
+struct OutputSubscription: OutputSource {
+    /// The time limit for the broker's answer.
+    private static let patience = Duration.seconds(15)
+
+    /// The largest packet, in bytes: many times that of an output.
+    private static let largestPacket = 1 << 16
+
+    private let broker: MQTTBroker
+    private let filters: [String]
+
+    /// Creates a subscription.
+    ///
+    /// - Parameter prefix: the prefix of the fleet's topics.
+    init(_ broker: MQTTBroker, prefix: String) {
+        self.broker = broker
+        filters = ["position", "presence", "events"].map { "\(prefix)/tags/+/\($0)" }
+    }
+
+    func run(into store: HistoryStore, _ report: @escaping @Sendable (StoreRun.Event) -> Void) async {
+        var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            guard let error = await connect(report, { store.add([$0]) }) else { return }
+            if start.duration(to: .now) > .seconds(60) { backoff.reset() }
+            report(.disconnected(error))
+            guard (try? await Task.sleep(for: backoff.next())) != nil else { return }
+        }
+    }
+
+    /// Receives outputs over one connection; returns the error that ended it, or nil if the task was cancelled.
+    private func connect(
+        _ report: @Sendable (StoreRun.Event) -> Void, _ give: @Sendable (FleetOutput) -> Void
+    ) async -> MQTTSharingError? {
+        // Each connection has a new name, because a broker ends an earlier connection with the same name.
+        let name = "store" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let (link, events) = MQTTLink.open(
+            broker, clientID: name, will: nil, keepAliveSeconds: 30, largestPacket: Self.largestPacket)
+        let timeout = Task {
+            guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+            link.abandon()
+        }
+        defer { timeout.cancel() }
+        var granted = 0
+        for await event in events {
+            switch event {
+            case .accepted: for filter in filters { link.ask(.subscribe(filter, .atLeastOnce)) }
+            case .subscribed(let filter, isGranted: false):
+                link.abandon()
+                return .forbidden(topic: filter)
+            case .subscribed:
+                granted += 1
+                guard granted == filters.count else { continue }
+                timeout.cancel()
+                report(.connected(to: broker.host))
+            case .received(let message): receive(message, report, give)
+            case .confirmed, .refused: break
+            case .ended(let error): return error
+            }
+        }
+        guard !Task.isCancelled else {
+            link.ask(.close)
+            return nil
+        }
+        if granted == filters.count { return .overrun(host: broker.host) }
+        return .noAnswer(
+            host: broker.host, port: broker.port,
+            to: granted == 0 ? "to the connection request" : "to the subscription")
+    }
+
+    private func receive(
+        _ message: MQTTMessage, _ report: (StoreRun.Event) -> Void, _ give: (FleetOutput) -> Void
+    ) {
+        // A retained message without content removes the message of a tag.
+        guard !message.payload.isEmpty else { return }
+        do throws(FleetOutputError) {
+            give(try FleetOutput(json: message.payload))
+        } catch {
+            report(.invalid(topic: message.topic, error))
+        }
+    }
+}
+
+/// The outputs that the workers of a fleet publish on a NATS server.
+///
+/// The source acknowledges outputs after the database has committed them. The server redelivers the others, even to a
+/// later process.
+struct NATSOutputSource: OutputSource {
+    /// The largest number of outputs of a batch. It is smaller than the queue of a store, so that no output is lost.
+    private static let batchSize = 1_000
+    /// The time to wait for an output before checking whether the task is cancelled.
+    private static let patience = Duration.milliseconds(500)
+    /// The pause after a failure.
+    private static let pause = Duration.milliseconds(500)
+
+    let servers: NATSServerOptions
+
+    func run(into store: HistoryStore, _ report: @escaping @Sendable (StoreRun.Event) -> Void) async {
+        do {
+            try await servers.withConnection(name: "indoorloc-fleet store", isPatient: true) { connection in
+                let reader = NATSOutputReader(connection, consumer: FleetNames.databaseConsumer)
+                defer { reader.close() }
+                try await follow(reader, store, report)
+            }
+        } catch {
+            if !Task.isCancelled { report(.failed(error)) }
+        }
+    }
+
+    private func follow(
+        _ reader: NATSOutputReader, _ store: HistoryStore, _ report: (StoreRun.Event) -> Void
+    ) async throws {
+        var isConnected = false
+        while !Task.isCancelled {
+            do throws(FleetStoreError) {
+                let batch = try await reader.next(atMost: Self.batchSize, within: Self.patience)
+                if !isConnected { report(.connected(to: "NATS")) }
+                isConnected = true
+                guard !batch.payloads.isEmpty else { continue }
+                store.add(outputs(of: batch, report))
+                if await store.waitUntilStored() { await reader.acknowledge(batch) }
+            } catch {
+                guard error.isTransient else { throw error }
+                if isConnected { report(.disconnected(error)) }
+                isConnected = false
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Returns the valid outputs of a batch. The invalid ones are dropped, because a retry can't make them valid.
+    private func outputs(of batch: NATSOutputReader.Batch, _ report: (StoreRun.Event) -> Void) -> [FleetOutput] {
+        batch.payloads.compactMap { payload in
+            do throws(FleetOutputError) { return try FleetOutput(json: payload) } catch {
+                report(.invalid(topic: FleetNames.outputStream, error))
+                return nil
+            }
+        }
     }
 }

@@ -1,5 +1,8 @@
+import Foundation
 import IndoorLocalization
+import MQTTSharing
 import RecordUpload
+import VenuePackets
 
 /// The upload of a source's readings and a session's positions. Errors are reported on standard error.
 ///
@@ -112,5 +115,155 @@ final class UploadWork: SessionCompanion, Sendable {
             return trouble
         }
         if last != nil { StandardError.line("upload: resumed", .notice) }
+    }
+}
+
+/// The options of the commands that upload sightings and positions, and their values.
+struct UploadOptions: Sendable {
+    /// The options of every command that uploads.
+    static let options = [
+        CommandOption(
+            name: "upload-url", argument: "URL",
+            help: "upload records to https://HOST/… or mqtt[s]://[USER@]HOST[:PORT]/TOPIC"),
+        CommandOption(
+            name: "upload-queue", argument: "FILE",
+            help: "queue for records until they are sent (default DIR/uploads.db)"),
+        CommandOption(
+            name: "upload-name", argument: "ID", help: "name of this device (default: the host name)"),
+        CommandOption(name: "upload-token-file", argument: "FILE", help: "file with the server's bearer token"),
+        CommandOption(
+            name: "upload-password-file", argument: "FILE",
+            help: "file with user:password for a web server, or with the password for a broker"),
+        CommandOption(
+            name: "upload-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the server"),
+        CommandOption(
+            name: "upload-plain-credentials", help: "allow sending the token or password unencrypted"),
+    ]
+    /// The options that select the records, for a command with positions.
+    static let contents = [
+        CommandOption(name: "upload-beacons", help: "upload beacon sightings (setting upload.beacons)"),
+        CommandOption(name: "upload-positions", help: "upload positions (setting upload.positions)"),
+    ]
+
+    /// The destination of the records.
+    let destination: UploadDestination
+    /// The name of this device.
+    let device: DeviceID
+    /// The path of the queue.
+    let queue: String
+    /// Whether the queue is in the state directory, where no other program has files.
+    private let isDefaultQueue: Bool
+
+    /// Reads the options of a command; returns nil without `--upload-url`.
+    init?(_ arguments: ParsedArguments) throws {
+        let command = arguments.syntax.name
+        guard let url = arguments.value("upload-url") else {
+            let given = (Self.options + Self.contents).map(\.name).first(where: arguments.has)
+            guard let given else { return nil }
+            throw UsageError(message: "--\(given) requires --upload-url", command: command)
+        }
+        destination = try Self.destination(url, arguments)
+        let name = arguments.value("upload-name")
+        do throws(SharingNameError) { device = try DeviceID(name ?? ProcessInfo.processInfo.hostName) } catch {
+            let what = name == nil ? "the host name (set --upload-name)" : "--upload-name"
+            throw UsageError(message: "\(what): \(error)", command: command)
+        }
+        if let path = arguments.value("upload-queue") {
+            guard !path.isEmpty else {
+                throw UsageError(message: "--upload-queue must be the path of a file, not ''", command: command)
+            }
+            queue = path
+            isDefaultQueue = false
+        } else {
+            isDefaultQueue = true
+            queue = try arguments.stateDirectory() + "/uploads.db"
+        }
+    }
+
+    private static func destination(_ url: String, _ arguments: ParsedArguments) throws -> UploadDestination {
+        if url.hasPrefix("mqtt://") || url.hasPrefix("mqtts://") { return try broker(url, arguments) }
+        let server = try WebServerOption(
+            "upload", passwordOption: "upload-password-file", plainOption: "upload-plain-credentials"
+        ).server(url, arguments)
+        return .web(server)
+    }
+
+    private static func broker(_ url: String, _ arguments: ParsedArguments) throws -> UploadDestination {
+        let command = arguments.syntax.name
+        if arguments.has("upload-token-file") {
+            throw UsageError(message: "--upload-token-file requires a web server, not a broker", command: command)
+        }
+        var address: MQTTAddress
+        func refusal(_ error: MQTTSharingError) -> UsageError {
+            UsageError(message: "--upload-url: \(error)", command: command)
+        }
+        do throws(MQTTSharingError) { address = try MQTTAddress(url) } catch { throw refusal(error) }
+        let passwordOption = "upload-password-file"
+        if let user = address.broker.credentials?.user {
+            address.broker.credentials = try arguments.credentials(of: user, passwordOption: passwordOption)
+        } else if arguments.has(passwordOption) {
+            throw UsageError(message: "--\(passwordOption) requires a user: mqtt://USER@…", command: command)
+        }
+        if let file = arguments.value("upload-ca") { address.broker.security?.authorityFile = file }
+        address.broker.allowsPlainPassword = arguments.has("upload-plain-credentials")
+        do throws(MQTTSharingError) { try address.broker.checkSecrecy() } catch { throw refusal(error) }
+        return .broker(address.broker, topic: address.room)
+    }
+
+    /// Opens the queue. A damaged one is renamed, as the session's memory is, and an empty one replaces it.
+    private func openQueue(limit: Int) throws(UploadQueueError) -> UploadQueue {
+        do throws(UploadQueueError) { return try UploadQueue(path: queue, limit: limit) } catch {
+            // A file that the user names may belong to another program.
+            guard error.reason == .damaged || isDefaultQueue && error.reason == .notAQueue else { throw error }
+            let aside = queue + ".unusable"
+            do throws(FileSystemError) { try setQueueAside(at: aside) } catch let failure {
+                StandardError.line("\(queue) can't be renamed: \(failure)", .warning)
+                throw error
+            }
+            StandardError.line(
+                "\(queue): the upload queue is damaged; moved to \(aside); an empty one replaces it", .warning)
+            return try UploadQueue(path: queue, limit: limit)
+        }
+    }
+
+    /// Renames the database with the files that SQLite keeps beside it, and replaces an earlier one.
+    private func setQueueAside(at aside: String) throws(FileSystemError) {
+        for ending in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: queue + ending) {
+            try DiskFolder.place(queue + ending, at: aside + ending)
+        }
+    }
+
+    /// Returns the upload, not yet started.
+    ///
+    /// - Throws: `UploadQueueError` if the queue can't be opened.
+    func work(_ settings: UploadSettings) throws -> UploadWork {
+        let folder = (queue as NSString).deletingLastPathComponent
+        if !folder.isEmpty {
+            try DiskFolder.create(folder)
+        }
+        let queue = try openQueue(limit: settings.queueSize)
+        // Each device has its own topic, so that a broker's access lists can distinguish devices.
+        let destination: UploadDestination =
+            switch destination {
+            case .web: destination
+            case .broker(let broker, let topic): .broker(broker, topic: "\(topic)/\(device)")
+            }
+        return UploadWork(
+            RecordUploader(queue, to: destination, device: "\(device)", settings: settings), settings)
+    }
+}
+
+extension ParsedArguments {
+    /// The settings with the upload options.
+    ///
+    /// - Throws: the error of an invalid setting.
+    func settingsOfUpload() throws -> SettingsStack {
+        var stack = try settings()
+        for (option, key) in [("upload-beacons", "upload.beacons"), ("upload-positions", "upload.positions")]
+        where has(option) {
+            try stack.override(key, true, place: "--" + option)
+        }
+        stack.apply()
+        return stack
     }
 }

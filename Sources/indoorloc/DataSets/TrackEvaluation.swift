@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
+import VenuePackets
 
 /// The evaluation of tracks by replay, several in parallel.
 struct TrackEvaluation: Sendable {
@@ -230,5 +231,97 @@ extension TrackScore {
             median \(metres(median))  P75 \(metres(p75))  P90 \(metres(p90))  P95 \(metres(p95))  \
             IPIN \(metres(ipin))  inside radius \(percent(insideRadius)) of \(metres(radius))
             """
+    }
+}
+
+extension [TrackEvaluation.Outcome] {
+    /// Returns the reason why the tracks have no score: nothing to score, or no position at any scored instant; nil if
+    /// they have one.
+    func reasonForNoScore(in venue: Venue) -> String? {
+        let answers = flatMap(\.causal.answers)
+        guard !answers.isEmpty else { return reasonForNothingToScore(in: venue) }
+        guard answers.allSatisfy({ $0.position == nil }) else { return nil }
+        let instants =
+            "no position at \(answers.count == 1 ? "the" : "any of the") "
+            + "\(answers.count.counting("instant")) with ground truth"
+        if contains(where: { !$0.positions.isEmpty }) {
+            return "\(instants), as each position comes later than them, or more than 10 s before"
+        }
+        guard let first = first(where: { $0.conclusion != nil }), let conclusion = first.conclusion else {
+            return PrintableText.line("\(instants), as the recordings have too few beacons of '\(venue.name)'")
+        }
+        let track = count > 1 ? "in \(first.path) " : ""
+        return PrintableText.line("\(instants), as \(track)\(conclusion.clauseWithHelp)")
+    }
+
+    private func reasonForNothingToScore(in venue: Venue) -> String {
+        let truths = flatMap(\.truths)
+        guard !truths.isEmpty else {
+            return "the recordings have no ground truth: positions are compared with lines of type truth"
+        }
+        let maps = Set(truths.compactMap(\.waypoint?.mapID))
+        guard !maps.isEmpty else {
+            return "the recordings have no ground truth with a position: lines of type truth require mapId, x and y"
+        }
+        let known = Set(venue.maps.map(\.id))
+        guard maps.isDisjoint(with: known) else {
+            return "the recordings have no ground truth after the first 5 s, which are not scored"
+        }
+        func list(_ maps: Set<MapID>) -> String { maps.sorted().map(\.description).joined(separator: ", ") }
+        return PrintableText.line(
+            "the recordings are of another venue: their ground truth is on maps \(list(maps)), but '\(venue.name)' has maps "
+                + list(known))
+    }
+}
+
+extension FaultScorer {
+    /// Adds all figures as members; a figure without data is null.
+    func addFigures(to json: inout JSONText) {
+        json.add("disturbedBeacons", disturbed)
+        json.add("namedInMinute", shareInMinute ?? .nan, decimals: 4)
+        json.add("receivedDisturbedBeacons", heard)
+        json.add("named", shareNamed ?? .nan, decimals: 4)
+        json.add("falseAlarms", falseAlarms)
+        json.add("hours", hours, decimals: 4)
+    }
+
+    /// All figures in one line.
+    func line(of name: String) -> String {
+        func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + "%" } ?? "-" }
+        return "\(name) faults: named \(named) of \(heard) disturbed beacons, and \(percent(shareInMinute)) of "
+            + "\(disturbed) within the first minute of hearing; \(falseAlarms) false alarms in "
+            + "\(JSONText.number(hours, decimals: 2)) h"
+    }
+}
+
+extension Array where Element: Sendable {
+    /// Returns the transformed elements in order; transforms several elements in parallel.
+    ///
+    /// - Parameters:
+    ///   - jobs: the maximum number of parallel transforms, at least 1.
+    ///   - report: receives the number of transformed elements after each one.
+    ///   - transform: transforms an element, given with its index.
+    /// - Throws: the error of the first transform that fails; the others are cancelled.
+    func concurrentMap<Result: Sendable>(
+        jobs: Int, report: (_ done: Int) -> Void,
+        _ transform: @escaping @Sendable (_ index: Int, _ element: Element) async throws -> Result
+    ) async throws -> [Result] {
+        var results = [Result?](repeating: nil, count: count)
+        try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+            var waiting = enumerated().makeIterator()
+            func addTask() {
+                guard let (index, element) = waiting.next() else { return }
+                group.addTask { (index, try await transform(index, element)) }
+            }
+            for _ in 0..<jobs { addTask() }
+            var done = 0
+            while let (index, result) = try await group.next() {
+                results[index] = result
+                done += 1
+                report(done)
+                addTask()
+            }
+        }
+        return results.compactMap(\.self)
     }
 }

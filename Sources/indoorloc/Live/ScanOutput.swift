@@ -1,5 +1,7 @@
+import Foundation
 import IndoorLocalization
 import ScanRecording
+import VenuePackets
 
 /// The output of a live scan: a table or lines on standard output, and a recording.
 struct ScanOutput: ~Copyable {
@@ -138,5 +140,213 @@ struct ScanLines {
         json.add("distance", estimate.distance?.meters, decimals: 2)
         json.add("proximity", estimate.proximity?.rawValue)
         return line.dropLast() + "," + json.text.dropFirst()
+    }
+}
+
+/// The table that `scan` shows on a terminal: one line per beacon, the strongest first.
+struct BeaconTable {
+    /// The time over which the rate of sightings is measured.
+    private static let rateSpan = Duration.seconds(5)
+
+    private var ranger: Ranger
+    /// The instants of each beacon's recent sightings, and the latest RSSI in dBm.
+    private var heard: [BeaconIdentity: (instants: [Instant], rssi: Double)] = [:]
+    private var others: [DeviceAddress: Instant] = [:]
+    private var start: Instant?
+    /// The radio's status in words; nil before the first radio event.
+    private(set) var radio: String?
+
+    init() {
+        var settings = Ranger.Settings()
+        settings.silence = Self.rateSpan
+        ranger = Ranger(settings: settings)
+    }
+
+    /// Updates the table with a reading.
+    mutating func observe(_ reading: SensorReading) {
+        start = start ?? reading.instant
+        switch reading {
+        case .sighting(let sighting):
+            guard Sighting.isMeasurement(rssi: sighting.rssi) else { return }
+            ranger.observe(sighting)
+            var instants = heard[sighting.beacon]?.instants ?? []
+            instants.append(sighting.instant)
+            heard[sighting.beacon] = (instants, sighting.rssi)
+            if let address = sighting.address { others[address] = nil }
+        case .advertisement(let advertisement):
+            guard (try? advertisement.sighting()) == nil else { return }
+            others[advertisement.address] = advertisement.instant
+        case .radio(let event): radio = "\(event)"
+        case .motion, .step, .pressure, .gnss, .fix, .range: break
+        }
+    }
+
+    /// The table at `now`: at most `height` lines of at most `width` characters.
+    mutating func lines(at now: Instant, width: Int, height: Int) -> [String] {
+        forgetSilent(at: now)
+        let estimates = ranger.estimates(at: now).sorted { ($1.rssi, $0.beacon) < ($0.rssi, $1.beacon) }
+        // A full UUID and the columns after it need 94 characters.
+        let isWide = width >= 94
+        let head = row(
+            ["UUID", "MAJOR", "MINOR", "RSSI", "SMOOTH", "DISTANCE", "PROXIMITY", "RATE", "AGE"], isWide: isWide)
+        let rows = estimates.map { estimate in row(cells(of: estimate, at: now, isWide: isWide), isWide: isWide) }
+        let room = max(0, height - 4)
+        var lines = [radio ?? "waiting for the radio", "", head]
+        lines += rows.prefix(rows.count > room ? max(0, room - 1) : room)
+        if rows.count > room { lines.append("and \(rows.count - max(0, room - 1)) weaker beacons") }
+        lines.append(summary(beacons: rows.count, at: now))
+        return lines.map { String($0.prefix(width)) }
+    }
+
+    private mutating func forgetSilent(at now: Instant) {
+        let oldest = now.advanced(by: .zero - Self.rateSpan)
+        ranger.forgetSilent(at: now)
+        heard = heard.compactMapValues { entry in
+            let recent = entry.instants.filter { $0 > oldest }
+            return recent.isEmpty ? nil : (recent, entry.rssi)
+        }
+        others = others.filter { $0.value > oldest }
+    }
+
+    private func summary(beacons: Int, at now: Instant) -> String {
+        let beaconCount = beacons == 1 ? "1 beacon" : "\(beacons) beacons"
+        let otherCount = others.count == 1 ? "1 other device" : "\(others.count) other devices"
+        return "\(beaconCount), \(otherCount) in the last \(Int(Self.rateSpan.seconds)) s; press Ctrl-C to end"
+    }
+
+    private func cells(of estimate: RangeEstimate, at now: Instant, isWide: Bool) -> [String] {
+        let beacon = estimate.beacon
+        let entry = heard[beacon]
+        // In the first seconds the span is shorter.
+        let span = min(Self.rateSpan, start.map { max(.seconds(1), $0.duration(to: now)) } ?? Self.rateSpan)
+        let rate = Double(entry?.instants.count ?? 0) / span.seconds
+        return [
+            isWide ? beacon.uuid.description : String(beacon.uuid.description.prefix(8)) + "…",
+            String(beacon.major), String(beacon.minor), entry.map { String(format: "%.0f", $0.rssi) } ?? "",
+            String(format: "%.1f", estimate.rssi),
+            estimate.distance.map { String(format: "%.1f m", $0.meters) } ?? "?", estimate.proximity?.rawValue ?? "?",
+            String(format: "%.1f/s", rate),
+            String(format: "%.1f s", max(0, estimate.instant.duration(to: now).seconds)),
+        ]
+    }
+
+    private func row(_ cells: [String], isWide: Bool) -> String {
+        let widths = [isWide ? 36 : 9, 6, 6, 5, 7, 9, 10, 8, 7]
+        return zip(cells, widths).enumerated().map { index, cell in
+            let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+            return index == 0 ? cell.0 + padding : padding + cell.0
+        }.joined()
+    }
+}
+
+/// Standard output of a live command, which never waits for a slow reader.
+///
+/// A reader that has stopped must block neither the radio nor a signal. Lines that exceed the buffer are lost, and
+/// standard error reports their number.
+struct LiveOutput {
+    private var queue = LineQueue()
+    /// The number of buffered bytes that are written before the next tick.
+    private static let batch = 1 << 16
+    /// The time that `finish()` waits for a stopped reader.
+    static let patience = Duration.seconds(1)
+
+    /// Whether all lines have been written.
+    var isWritten: Bool { queue.isEmpty }
+    /// The number of lost lines since the last `drainLosses()`.
+    var lost: Int { queue.lost }
+
+    /// Writes a line, now or with later ones.
+    mutating func line(_ text: String) throws(OutputError) {
+        queue.append(FileDescriptor.printable(text))
+        if queue.count > Self.batch { try write() }
+    }
+
+    /// Writes as much as the reader accepts at once.
+    mutating func write() throws(OutputError) {
+        while !queue.isEmpty, FileDescriptor.isWritable(STDOUT_FILENO, within: 0) { try writePiece() }
+    }
+
+    /// Writes the remaining lines, unless the reader stops.
+    mutating func finish() throws(OutputError) {
+        let patience = Int32(Self.patience.nanoseconds / 1_000_000)
+        while !queue.isEmpty, FileDescriptor.isWritable(STDOUT_FILENO, within: patience) { try writePiece() }
+    }
+
+    /// Discards the remaining lines and counts them as lost.
+    mutating func drop() { queue.drop() }
+
+    /// Returns the number of lost lines since the last call.
+    mutating func drainLosses() -> Int { queue.drainLosses() }
+
+    private mutating func writePiece() throws(OutputError) {
+        let piece = queue.next(FileDescriptor.pieceSize)
+        let count = piece.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        if count >= 0 { return queue.consume(count) }
+        if errno != EINTR, errno != EAGAIN { throw OutputError(number: errno) }
+    }
+}
+
+extension LiveOutput {
+    /// Writes the remaining lines, and reports lost lines on standard error.
+    mutating func end() throws(OutputError) {
+        try finish()
+        drop()
+        let losses = drainLosses()
+        if losses > 0 {
+            StandardError.line("standard output: \(Self.text(losses)), as the reader was too slow", .warning)
+        }
+    }
+
+    /// The number of lost lines in words.
+    static func text(_ losses: Int) -> String { losses == 1 ? "1 line was lost" : "\(losses) lines were lost" }
+}
+
+/// A bounded queue of lines for a slow reader. New lines that don't fit are lost and counted.
+struct LineQueue: Sendable {
+    /// The capacity in bytes: thousands of positions.
+    static let room = 1 << 20
+
+    private var bytes: [UInt8] = []
+    /// The number of consumed bytes at the start of `bytes`.
+    private var start = 0
+    /// The number of lost lines since the last `drainLosses()`.
+    private(set) var lost = 0
+
+    var isEmpty: Bool { start == bytes.count }
+    /// The number of bytes in the queue.
+    var count: Int { bytes.count - start }
+    /// The number of lines in the queue, including a partly consumed one.
+    var lines: Int { bytes[start...].count { $0 == UInt8(ascii: "\n") } }
+
+    /// Appends a line, given without its line feed, or counts it as lost.
+    mutating func append(_ line: String) {
+        guard count + line.utf8.count < Self.room else { return lost += 1 }
+        bytes += line.utf8
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    /// The next bytes, at most `limit`.
+    func next(_ limit: Int) -> ArraySlice<UInt8> { bytes[start...].prefix(limit) }
+
+    /// Removes bytes that were written.
+    mutating func consume(_ count: Int) {
+        start += count
+        // Not after each write, as this moves all remaining bytes.
+        guard start == bytes.count || start >= Self.room else { return }
+        bytes.removeFirst(start)
+        start = 0
+    }
+
+    /// Discards the remaining lines and counts them as lost.
+    mutating func drop() {
+        lost += lines
+        bytes = []
+        start = 0
+    }
+
+    /// Returns the number of lost lines since the last call.
+    mutating func drainLosses() -> Int {
+        defer { lost = 0 }
+        return lost
     }
 }

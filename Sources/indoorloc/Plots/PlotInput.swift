@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import LocalizationFigures
 import ScanRecording
 import VenuePackets
 
@@ -86,4 +87,98 @@ extension CommandOption {
     static let beacon = CommandOption(
         name: "beacon", argument: "B",
         help: "beacon as major/minor, UUID/major/minor or its name; may be repeated")
+}
+
+extension PlotInput {
+    /// The readings of the recordings at their ground truth, or without recordings those of the radio map.
+    ///
+    /// - Throws: `CommandError` if there is neither a recording nor a radio map.
+    func placedReadings(
+        strictness: RecordingReader.Strictness, _ progress: ProgressLine
+    ) throws -> PlacedReadings {
+        if !recordings.isEmpty { return try PlacedReadings(recordings, in: venue, strictness: strictness, progress) }
+        guard let map = venue.radioMap else {
+            throw CommandError(
+                description: "'\(venue.name)' has no radio map; give recordings with ground truth, or --radio-map")
+        }
+        return PlacedReadings(map)
+    }
+
+    /// The reason why there is no reading to draw.
+    var reasonForNoReading: String {
+        recordings.isEmpty
+            ? "the radio map has no reading of these beacons"
+            : "no reading of a beacon of the venue at a place with ground truth (mapId, x, y)"
+    }
+}
+
+extension ParsedArguments {
+    /// The map given by `--map`; nil if it was not given.
+    func mapOption() throws(UsageError) -> MapID? {
+        has("map") ? MapID(rawValue: try number("map", in: 0...Int.max, else: 0)) : nil
+    }
+}
+
+extension MapID {
+    /// Returns the map of a venue with this number.
+    ///
+    /// - Throws: `UsageError` if the venue has no such map.
+    func checked(in venue: Venue, command: String) throws(UsageError) -> VenueMap {
+        if let map = venue.map(self) { return map }
+        let known = venue.maps.map(\.id.description).joined(separator: ", ")
+        throw UsageError(message: "--map: '\(venue.name)' has no map \(self), only \(known)", command: command)
+    }
+}
+
+extension Venue {
+    /// The source of the expected RSSI in words.
+    var radioMapCaption: String {
+        guard let radioMap else { return "Without a survey: expected by the path-loss law and the walls." }
+        return "Learned from a survey with \(radioMap.fingerprints.count.counting("survey point")) and "
+            + "\(radioMap.beacons.count.counting("beacon"))."
+    }
+}
+
+/// The destination of a figure: the file of `--output`, or standard output.
+struct PlotOutput: Sendable {
+    /// The options of all commands that draw a figure.
+    static let options: [CommandOption] = [
+        CommandOption(name: "output", short: "o", argument: "FILE", help: "output file (default: standard output)"),
+        .overwrite,
+    ]
+
+    private let file: OutputFile?
+
+    /// - Parameter isPrivate: whether the figure shows locations of a person.
+    /// - Throws: if the file name's extension is that of a format other than SVG.
+    init(_ arguments: ParsedArguments, isPrivate: Bool) throws(UsageError) {
+        file = try Self.file(arguments, isPrivate: isPrivate)
+    }
+
+    /// The file of `--output`; nil if the option was not given.
+    ///
+    /// - Throws: if the file name's extension is that of a format other than SVG.
+    static func file(_ arguments: ParsedArguments, isPrivate: Bool) throws(UsageError) -> OutputFile? {
+        guard let file = arguments.outputFile("output", isPrivate: isPrivate) else { return nil }
+        let words = file.path.split(separator: "/").last?.split(separator: ".", omittingEmptySubsequences: false)
+        if let ending = words?.dropFirst().last, otherFormats.contains(ending.lowercased()) {
+            throw UsageError(
+                message: "--output: the figure is an SVG document; name it .svg, not '.\(ending)'",
+                command: arguments.syntax.name)
+        }
+        return file
+    }
+
+    private static let otherFormats: Set = [
+        "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "pdf", "ps", "eps", "html", "htm", "json", "csv",
+    ]
+
+    /// Checks that the file can be written, before the work.
+    func check() throws { try file?.check() }
+
+    /// Writes the document.
+    func write(_ figure: Figure) throws {
+        guard let file else { return try StandardOutput.write(figure.svg) }
+        try file.write(Array(figure.svg.utf8))
+    }
 }

@@ -1,3 +1,5 @@
+import ForeignRecordings
+import Foundation
 import IndoorLocalization
 import ScanRecording
 import VenuePackets
@@ -147,5 +149,263 @@ extension SettingsStack {
         try settings.override("forcedVenue", JSONValue.number(Double(venue.rawValue)))
         settings.apply()
         return settings
+    }
+}
+
+/// The options about recordings of other programs.
+extension CommandOption {
+    static let foreign = [
+        CommandOption(
+            name: "from", argument: "FORMAT",
+            help: "read INPUT as " + ForeignFormat.allCases.map(\.rawValue).joined(separator: ", ")
+                + "; without it, the content determines the format"),
+        CommandOption(
+            name: "columns", argument: "NAME=HEADER,...",
+            help: "headers of the columns of a CSV file; NAME is "
+                + CSVColumn.allCases.map(\.rawValue).joined(separator: ", ")),
+        CommandOption(
+            name: "map", argument: "ID[,HEIGHT]",
+            help: "map of a ground truth that states none; y counts up from the lower edge of a plan of HEIGHT metres"),
+        CommandOption(
+            name: "venue", argument: "V", help: "venue whose georeference places a ground truth in degrees"),
+        CommandOption(
+            name: "receiver", argument: "NAME", help: "read the messages of this gateway: what it received"),
+        CommandOption(
+            name: "tag", argument: "NAME",
+            help: "read the messages about this tag, by address, beacon or name: each gateway becomes a beacon"),
+        CommandOption(
+            name: "spacing", argument: "SECONDS", help: "time between gateway messages that state none"),
+    ]
+}
+
+extension ParsedArguments {
+    /// The format given by `--from`; nil without the option.
+    func foreignFormat() throws(UsageError) -> ForeignFormat? {
+        guard let text = value("from") else { return nil }
+        guard let format = ForeignFormat(rawValue: text) else {
+            let names = ForeignFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(message: "--from must be one of \(names), not '\(text)'", command: syntax.name)
+        }
+        return format
+    }
+
+    /// The settings of the reader.
+    ///
+    /// - Parameter input: the path of the file; a gateway message without a time from a pipe gets the time of its
+    ///   arrival.
+    /// - Throws: `UsageError`, or the error of the venue packet.
+    func foreignSettings(input: String) throws -> ForeignRecordingSettings {
+        var settings = ForeignRecordingSettings()
+        settings.columns = try columns()
+        settings.receiver = value("receiver")
+        settings.tag = value("tag")
+        if has("receiver"), has("tag") {
+            throw UsageError(message: "--receiver and --tag can't be combined", command: syntax.name)
+        }
+        if has("spacing") {
+            settings.spacing = .seconds(try seconds("spacing", in: 0.001...86_400, else: 1))
+        } else if FileIdentity(path: input)?.isPipe == true {
+            settings.arrival = { .seconds(Date().timeIntervalSince1970) }
+        }
+        try readMap(&settings)
+        if let path = try self.input("venue") {
+            let venue = try VenuePacketReader().read(path).venue
+            try settings.placeTruth(in: venue)
+            if settings.mapHeight == nil { settings.mapHeight = settings.map.flatMap { venue.map($0)?.height } }
+        }
+        return settings
+    }
+
+    private func columns() throws(UsageError) -> [CSVColumn: String] {
+        var columns: [CSVColumn: String] = [:]
+        for text in values["columns"] ?? [] {
+            for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, !parts[1].isEmpty, let column = CSVColumn(rawValue: String(parts[0])) else {
+                    let names = CSVColumn.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw UsageError(
+                        message: "--columns must be NAME=HEADER, such as rssi=Level, not '\(pair)'; NAME is \(names)",
+                        command: syntax.name)
+                }
+                columns[column] = String(parts[1])
+            }
+        }
+        return columns
+    }
+
+    private func readMap(_ settings: inout ForeignRecordingSettings) throws(UsageError) {
+        guard let text = value("map") else { return }
+        let parts = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let map = Int(parts[0]) else {
+            throw UsageError(message: "--map must be ID or ID,HEIGHT, not '\(text)'", command: syntax.name)
+        }
+        settings.map = MapID(rawValue: map)
+        guard parts.count == 2 else { return }
+        guard let height = Double(parts[1]), (0.1...100_000).contains(height) else {
+            throw UsageError(
+                message: "--map: the height must be 0.1 to 100000 metres, not '\(parts[1])'", command: syntax.name)
+        }
+        settings.mapHeight = height
+    }
+}
+
+extension ForeignRecordingSettings {
+    /// Places coordinates on the maps of a venue: on the map of the level that the plan contains, or else the first
+    /// one.
+    fileprivate mutating func placeTruth(in venue: Venue) throws {
+        let maps = try venue.maps.compactMap { map in try map.geoTransform().map { (map, $0) } }
+        place = { coordinate, floor in
+            let places = maps.filter { $0.0.level == floor }.map { ($0.0, $0.1.point(at: coordinate)) }
+            let place = places.first { map, point in
+                (0...map.width).contains(point.x) && (0...map.height).contains(point.y)
+            }
+            return (place ?? places.first).map { ($0.0.id, $0.1) }
+        }
+    }
+}
+
+extension ForeignRecordingReader.Tally {
+    /// A warning about skipped, dropped and ignored data; nil if there is none.
+    func warning(for path: String) -> String? {
+        var parts: [String] = []
+        if let first = errors.first?.finding {
+            parts.append(
+                skippedRecords == 1 ? "1 skipped: \(first)" : "\(skippedRecords) skipped, the first: \(first)")
+        }
+        if droppedNotMeasurements > 0 {
+            parts.append("\(droppedNotMeasurements) dropped: the RSSI is not a measurement (127, 0 or above)")
+        }
+        if lateEntries > 0 { parts.append("\(lateEntries) late by up to 1 s, set to the time before them") }
+        if !ignored.isEmpty {
+            let kinds = ignored.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            parts.append("left out: \(kinds.joined(separator: ", "))")
+        }
+        if entries == 0 { parts.append("no reading found") }
+        return parts.isEmpty ? nil : "indoorloc: \(PrintableText.line("\(path): \(parts.joined(separator: "; "))"))\n"
+    }
+}
+
+extension RecordedReadings.Tally {
+    /// A warning about skipped or dropped data; nil if there is none.
+    func warning(for path: String) -> String? {
+        switch self {
+        case .recording(let tally): tally.warning(for: path)
+        case .capture(let tally): tally.warning(for: path)
+        }
+    }
+}
+
+extension BTSnoopReader.Tally {
+    /// A warning about skipped or dropped data; nil if there is none.
+    func warning(for path: String) -> String? {
+        var parts: [String] = []
+        if let first = errors.first?.finding {
+            parts.append(
+                skippedRecords == 1
+                    ? "1 invalid record skipped: \(first)"
+                    : "\(skippedRecords) invalid records skipped, the first: \(first)")
+        }
+        func count(_ number: Int, _ what: String) {
+            if number > 0 { parts.append("\(number) \(number == 1 ? "advertisement" : "advertisements") \(what)") }
+        }
+        count(droppedNotMeasurements, "dropped: the RSSI is not a measurement (127, 0 or above)")
+        count(droppedAnonymous, "dropped: anonymous and not a beacon")
+        count(unfinishedAdvertisements, "dropped: the last fragment is missing")
+        count(truncatedAdvertisements, "truncated by the controller")
+        if lostPackets > 0 { parts.append("\(lostPackets) packets lost during the capture") }
+        return parts.isEmpty ? nil : "indoorloc: \(path): \(parts.joined(separator: "; "))\n"
+    }
+}
+
+extension RecordingReader.Tally {
+    /// A warning about skipped or dropped lines; nil if there is none.
+    func warning(for path: String) -> String? {
+        var parts: [String] = []
+        if let first = errors.first?.finding {
+            parts.append(
+                skippedLines == 1
+                    ? "1 invalid line skipped: \(first)" : "\(skippedLines) invalid lines skipped, the first: \(first)")
+        }
+        if droppedNotMeasurements > 0 {
+            let sightings = droppedNotMeasurements == 1 ? "1 sighting" : "\(droppedNotMeasurements) sightings"
+            parts.append("\(sightings) dropped: the RSSI is not a measurement (127, 0 or above)")
+        }
+        if unknownTypes > 0 {
+            parts.append(
+                unknownTypes == 1
+                    ? "1 line of an unknown type ignored" : "\(unknownTypes) lines of unknown types ignored")
+        }
+        return parts.isEmpty ? nil : "indoorloc: \(path): \(parts.joined(separator: "; "))\n"
+    }
+}
+
+extension RoomRecording {
+    /// Reads a recording with rooms, and reports skipped and dropped lines, and those of unknown types.
+    ///
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
+    static func reportingWarnings(
+        _ path: String, strictness: RecordingReader.Strictness
+    ) throws(RecordingError) -> RoomRecording {
+        let recording = try RoomRecording(path: path, strictness: strictness)
+        if let warning = recording.tally.warning(for: path) { StandardError.write(warning) }
+        return recording
+    }
+}
+
+extension SurveyRecording {
+    /// Reads a survey, and reports skipped and dropped lines, and those of unknown types.
+    ///
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
+    static func reportingWarnings(
+        _ path: String, in venue: Venue, strictness: RecordingReader.Strictness
+    ) throws(RecordingError) -> SurveyRecording {
+        let (recording, tally) = try SurveyRecording.read(path, in: venue, strictness: strictness)
+        if let warning = tally.warning(for: path) { StandardError.write(warning) }
+        return recording
+    }
+}
+
+/// The names of beacons in figures, and beacons by their names.
+struct BeaconNames: Sendable {
+    private let beacons: [BeaconIdentity]
+    /// The names of the beacons that the packet doesn't name by UUID, major and minor.
+    private let packetNames: [BeaconIdentity: String]
+    private let areShort: Bool
+
+    /// Creates the names of the beacons of a venue and its radio map.
+    init(_ venue: Venue) {
+        beacons = venue.beacons.map(\.identity) + (venue.radioMap?.beacons.map(\.identity) ?? [])
+        let named = venue.beacons.filter { $0.naming != .uuid }.map { ($0.identity, $0.name) }
+        let packetNames = Dictionary(named) { first, _ in first }
+        self.packetNames = packetNames
+        let others = beacons.filter { packetNames[$0] == nil }
+        areShort = Set(others.map(Self.short)).count == Set(others).count
+    }
+
+    /// The name in the packet; without one, major and minor, or all three parts if major and minor are ambiguous.
+    func name(of beacon: BeaconIdentity) -> String {
+        packetNames[beacon] ?? (areShort ? Self.short(beacon) : beacon.description)
+    }
+
+    private static func short(_ beacon: BeaconIdentity) -> String { "\(beacon.major)/\(beacon.minor)" }
+
+    /// Returns the beacon of an option's value.
+    ///
+    /// - Throws: `UsageError` if the venue has no such beacon.
+    func beacon(_ text: String, command: String) throws(UsageError) -> BeaconIdentity {
+        let found = Set(beacons.filter { isName(text, of: $0) })
+        if let beacon = found.first, found.count == 1 { return beacon }
+        let examples = beacons.prefix(3).map { name(of: $0) }.joined(separator: ", ")
+        let reason =
+            found.count > 1
+            ? "names several beacons; use UUID/major/minor" : "is not a beacon of the venue, such as \(examples)"
+        throw UsageError(message: "--beacon: '\(text)' \(reason)", command: command)
+    }
+
+    private func isName(_ text: String, of beacon: BeaconIdentity) -> Bool {
+        let lowercased = text.lowercased()
+        if beacon.description.lowercased() == lowercased { return true }
+        if let name = packetNames[beacon] { return name.lowercased() == lowercased }
+        return Self.short(beacon) == text
     }
 }

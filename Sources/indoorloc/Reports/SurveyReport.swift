@@ -1,6 +1,8 @@
 import Foundation
 import IndoorLocalization
 import LocalizationFigures
+import ScanRecording
+import VenuePackets
 
 /// The report of a survey: advice, the error of recordings left out, gaps, and the residuals of beacons and places.
 struct SurveyReport {
@@ -150,5 +152,258 @@ struct SurveyReport {
     private static func root(_ residuals: [SurveyResidual]) -> Double? {
         guard !residuals.isEmpty else { return nil }
         return (residuals.reduce(0) { $0 + $1.value * $1.value } / Double(residuals.count)).squareRoot()
+    }
+}
+
+/// The plan of a map with the survey's places, the distance to the nearest one, and the suspicious beacons.
+struct SurveyMapFigure {
+    let venue: Venue
+    let map: VenueMap
+    let radioMap: RadioMap
+    let review: SurveyReview
+
+    /// The maximum number of cells of the heat map.
+    private static let cellLimit = 10_000.0
+
+    var figure: Figure {
+        let places = radioMap.fingerprints.filter { $0.mapID == map.id }.map(\.point)
+        var layers = [PlanLayer("survey points", .points(places), color: .gray, size: 4)]
+        let contradictions = review.contradictions.filter { $0.mapID == map.id }
+        if !contradictions.isEmpty {
+            layers.append(
+                PlanLayer(
+                    "contradicting survey points", .circles(contradictions.map { .init(center: $0.point, radius: 1) }),
+                    color: .orange))
+        }
+        layers += beaconLayers
+        let gaps = review.gaps.filter { $0.mapID == map.id }
+        let area = JSONText.number(gaps.reduce(0) { $0 + $1.area }, decimals: 0)
+        return Figure(
+            title: map.name,
+            description:
+                "\(places.count.counting("survey point")) on \(map.name); \(area) m² without a survey point nearby.",
+            panels: [.plan(PlanView(venue: venue, map: map, title: "", heatMap: heatMap(places), layers: layers))])
+    }
+
+    /// The lines from the venue's place of a beacon to the place that its readings fit.
+    private var beaconLayers: [PlanLayer] {
+        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        var moves: [PlanLayer.Segment] = []
+        var pairs: [PlanLayer.Segment] = []
+        var silent: [MapPoint] = []
+        var foreign: [MapPoint] = []
+        for finding in review.findings {
+            guard let beacon = beacons[finding.beacon] else { continue }
+            switch finding.kind {
+            case .moved(let place, _, _) where place.mapID == map.id && beacon.mapID == map.id:
+                moves.append(.init(beacon.point, place.point))
+            case .moved(let place, _, nil) where place.mapID == map.id: foreign.append(place.point)
+            case .twoTransmitters(let first, let second) where first.mapID == map.id && second.mapID == map.id:
+                pairs.append(.init(first.point, second.point))
+            case .silent where beacon.mapID == map.id: silent.append(beacon.point)
+            default: break
+            }
+        }
+        var layers: [PlanLayer] = []
+        if !moves.isEmpty {
+            layers.append(PlanLayer("", .squares(moves.map(\.end)), color: .vermilion, size: 7))
+            layers.append(
+                PlanLayer("from a beacon to the place that fits its readings", .segments(moves), color: .vermilion))
+        }
+        if !pairs.isEmpty {
+            layers.append(PlanLayer("two transmitters with one identity", .segments(pairs), color: .purple))
+        }
+        if !foreign.isEmpty {
+            layers.append(
+                PlanLayer("places that fit a beacon of another map", .squares(foreign), color: .vermilion, size: 7))
+        }
+        if !silent.isEmpty { layers.append(PlanLayer("silent beacons", .squares(silent), color: .vermilion, size: 8)) }
+        return layers
+    }
+
+    /// The distance of each walkable cell to the nearest survey point.
+    private func heatMap(_ places: [MapPoint]) -> HeatMap? {
+        guard !places.isEmpty, map.width > 0, map.height > 0 else { return nil }
+        let size = max(1, (map.width * map.height / Self.cellLimit).squareRoot())
+        let (columns, rows) = (Int((map.width / size).rounded(.up)), Int((map.height / size).rounded(.up)))
+        let areas = map.walkable.map(Area.polygon)
+        let values = (0..<columns * rows).map { cell in
+            let point = MapPoint(
+                x: (Double(cell % columns) + 0.5) * size, y: (Double(cell / columns) + 0.5) * size)
+            guard areas.isEmpty || areas.contains(where: { $0.contains(point) }) else { return Double.nan }
+            return places.reduce(.infinity) { min($0, $1.distance(to: point)) }
+        }
+        return HeatMap(
+            title: "Distance to the nearest survey point", unit: "m", origin: MapPoint(x: 0, y: 0), cellSize: size,
+            columns: columns, values: values, range: 0...2 * review.coverDistance, isReversed: true)
+    }
+}
+
+/// The errors of survey recordings that were left out of the radio map in turn.
+struct HeldOutErrors: Sendable {
+    /// The errors of one recording.
+    struct Recording: Sendable {
+        var path: String
+        var errors: [HeldOutSurvey.Error]
+
+        /// The mean error in metres of the positions on the right map; nil without any.
+        var mean: Double? { HeldOutErrors.mean(errors.compactMap(\.distance)) }
+    }
+
+    /// The recordings in the order of the survey.
+    let recordings: [Recording]
+
+    /// The errors of positions on the right map in metres, in ascending order.
+    let distances: [Double]
+    /// The number of compared places.
+    let count: Int
+
+    /// The number of parts of the survey, each of which is left out once. The survey is learned once for each part.
+    private static let parts = 4
+
+    /// Learns the survey without each part and locates the part's recordings; nil for recordings from fewer than two
+    /// places.
+    ///
+    /// - Throws: the error of the first recording that can't be read.
+    static func measure(
+        _ walks: [UnlabelledLearning.Walk], venue: Venue, strictness: RecordingReader.Strictness, jobs: Int,
+        progress: ProgressLine
+    ) async throws -> HeldOutErrors? {
+        let folds = HeldOutSurvey.folds(of: walks.map(\.recording), parts: parts)
+        guard !folds.isEmpty else { return nil }
+        let parts = try await folds.concurrentMap(
+            jobs: jobs, report: { progress.show("report: part \($0) of \(folds.count) left out") }
+        ) { _, fold in try errors(of: fold, walks, venue, strictness) }
+        let all = parts.flatMap { $0 }.sorted { $0.index < $1.index }
+        return HeldOutErrors(recordings: all.map { Recording(path: walks[$0.index].path, errors: $0.errors) })
+    }
+
+    private static func errors(
+        of fold: HeldOutSurvey.Fold, _ walks: [UnlabelledLearning.Walk], _ venue: Venue,
+        _ strictness: RecordingReader.Strictness
+    ) throws -> [(index: Int, errors: [HeldOutSurvey.Error])] {
+        var learner = RadioMapLearner(venue: venue)
+        for index in fold.learned { learner.add(walks[index].recording) }
+        guard let map = learner.finish() else { return [] }
+        let survey = HeldOutSurvey(venue: venue, radioMap: map)
+        let addresses = KnownAddresses(of: venue)
+        return try fold.heldOut.map { index in
+            var readings: [SensorReading] = []
+            let file = try RecordedReadings(path: walks[index].path, strictness: strictness)
+            while let reading = try file.next() { readings.append(addresses.named(reading)) }
+            return (index, survey.errors(of: walks[index].recording, readings: readings))
+        }
+    }
+
+    private init(recordings: [Recording]) {
+        self.recordings = recordings
+        let all = recordings.flatMap(\.errors)
+        count = all.count
+        distances = all.compactMap(\.distance).sorted()
+    }
+
+    /// Returns a quantile of the errors in metres; nil without errors.
+    func quantile(_ share: Double) -> Double? {
+        distances.isEmpty ? nil : distances[min(Int(Double(distances.count) * share), distances.count - 1)]
+    }
+
+    /// The mean error in metres; nil without errors.
+    var mean: Double? { Self.mean(distances) }
+
+    /// The share of the places with a position on the right map, in [0, 1].
+    var answered: Double { count > 0 ? Double(distances.count) / Double(count) : 0 }
+
+    private static func mean(_ values: [Double]) -> Double? {
+        values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+    }
+
+    /// The errors as a sentence; nil without errors.
+    var sentence: String? {
+        guard let mean, let two = quantile(0.68), let most = quantile(0.95) else { return nil }
+        func metres(_ value: Double) -> String { JSONText.number(value, decimals: 1) + " m" }
+        return
+            "Positions in recordings that were left out of the survey have a mean error of \(metres(mean)), a 68 % error of "
+            + "\(metres(two)) and a 95 % error of \(metres(most)); \(JSONText.number(answered * 100, decimals: 0)) % are on the "
+            + "right floor."
+    }
+}
+
+/// The audit of a venue's beacons by recordings of many sessions, in words or as JSON.
+struct SurveyAudit: Sendable {
+    let venue: Venue
+    let strictness: RecordingReader.Strictness
+    let jobs: Int
+    let seed: UInt64
+
+    /// Audits the recordings.
+    ///
+    /// - Throws: `RecordingError` of the first invalid recording, `CommandError` if no recording has a reading of a
+    ///   beacon of the venue.
+    func audit(_ recordings: [String], progress: ProgressLine) async throws -> BeaconAudit {
+        let settings = PositioningSettings()
+        let empty = BeaconAudit(
+            venue: venue, field: SignalField(venue: venue, model: settings.signal), settings: settings, seed: seed)
+        let parts = try await recordings.concurrentMap(
+            jobs: jobs, report: { progress.show("audit: \($0) of \(recordings.count) recordings") }
+        ) { _, path in
+            var part = empty
+            let file = try RecordedReadings(path: path, strictness: strictness)
+            let addresses = KnownAddresses(of: venue)
+            var readings: [SensorReading] = []
+            while let reading = try file.next(truth: { _ in }) { readings.append(addresses.named(reading)) }
+            part.add(readings, device: file.device)
+            return part
+        }
+        var audit = empty
+        for part in parts { audit.add(part) }
+        guard audit.sessionCount > 0 else {
+            throw CommandError(
+                description: "no recording locates the device by beacons of '\(venue.name)'; "
+                    + "are the recordings of another venue?")
+        }
+        return audit
+    }
+}
+
+extension BeaconAudit {
+    /// A line about the sessions, and a line for each finding.
+    var lines: [String] {
+        let findings = findings()
+        let hours = JSONText.number(seconds / 3600, decimals: 2)
+        let need =
+            findings.isEmpty
+            ? "no beacon needs a technician"
+            : findings.count == 1 ? "1 beacon needs a technician" : "\(findings.count) beacons need a technician"
+        return [
+            "\(sessionCount.counting("session")) in \(hours) h, \(receivedCount.counting("beacon")) received; \(need)"
+        ]
+            + findings.map(\.line)
+    }
+
+    /// The same figures as one JSON object.
+    var json: JSONText {
+        var json = JSONText()
+        json.add("sessions", sessionCount)
+        json.add("hours", seconds / 3600, decimals: 4)
+        json.add("receivedBeacons", receivedCount)
+        json.add("findings", findings().map(\.json))
+        return json
+    }
+}
+
+extension BeaconAudit.Finding {
+    fileprivate var line: String {
+        let message = LocalizationError.beaconFault(fault).message
+        guard fault.kind != .silent else { return message }
+        return "\(message) (\(places.counting("place")) in \(sessions.counting("session")))"
+    }
+
+    fileprivate var json: JSONText {
+        var json = fault.json
+        json.add("places", places)
+        json.add("sessions", sessions)
+        json.add("evidence", evidence, decimals: 1)
+        json.add("message", LocalizationError.beaconFault(fault).message)
+        return json
     }
 }

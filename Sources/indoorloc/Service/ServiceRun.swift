@@ -202,3 +202,201 @@ enum ServiceEvent: Sendable {
     /// A request to reload the settings: SIGHUP.
     case reload
 }
+
+/// The settings and geofences of a service, from its command line, its files and a server.
+struct ServiceInputs: Sendable {
+    /// The settings and geofences of the command line and its files.
+    struct Content: Sendable {
+        var settings: SettingsStack
+        /// The geofences to monitor, in addition to the venues' fences.
+        var geofences: [Geofence]
+    }
+
+    /// The settings in effect, from the command line, its files and the server.
+    private(set) var settings: SettingsStack
+    /// The settings of a server; nil without a server.
+    let remote: RemoteSettings?
+    private let read: @Sendable () throws -> Content
+    /// The server's latest settings.
+    private var entries: [SettingsEntry] = []
+    /// The server's last reported error; nil if it has given settings since.
+    private var lastFailure: String?
+
+    /// - Parameters:
+    ///   - settings: the settings of the command line and its files.
+    ///   - read: reads the command line's files again.
+    init(_ settings: SettingsStack, remote: RemoteSettings?, read: @escaping @Sendable () throws -> Content) {
+        self.settings = settings
+        self.remote = remote
+        self.read = read
+    }
+
+    /// Reads the files again and keeps the server's settings.
+    ///
+    /// - Returns: the geofences to monitor, in addition to the venues' fences.
+    /// - Throws: the error of a file, or `SettingsFailure` if the files contradict the server's settings. Then nothing
+    ///   changes.
+    mutating func reload() throws -> [Geofence] {
+        let content = try read()
+        var next = content.settings
+        _ = next.load(entries, from: .remote)
+        next.apply()
+        let problems = next.problems
+        guard problems.isEmpty else { throw SettingsFailure(problems: problems) }
+        settings = next
+        return content.geofences
+    }
+
+    /// Replaces the server's earlier settings. If the new settings contradict each other, nothing changes.
+    ///
+    /// - Returns: the problems in words, then a note for each expert setting.
+    mutating func apply(_ update: RemoteSettings.Update) -> [String] {
+        switch update {
+        case .failure(let error):
+            guard error.message != lastFailure else { return [] }
+            lastFailure = error.message
+            return ["\(error.message); the server's earlier settings stay in effect"]
+        case .settings(let entries):
+            lastFailure = nil
+            var next = settings
+            let problems = next.load(entries, from: .remote).map(\.description)
+            next.apply()
+            let contradictions = next.problems.map(\.description)
+            guard contradictions.isEmpty else {
+                return problems + contradictions + ["the server's earlier settings stay in effect"]
+            }
+            settings = next
+            self.entries = entries
+            return problems + next.expertNotes(of: .remote)
+        }
+    }
+}
+
+/// The output of a service: standard output, or a file to which lines are appended.
+///
+/// Neither a full disk nor a stopped reader ends the service. Lines that don't fit in the buffer are lost. Standard
+/// error reports when this begins, and the number of lost lines when it ends.
+struct ServiceOutput {
+    /// The file; nil for standard output.
+    private let file: OutputFile?
+    private var lines = LiveOutput()
+    /// The reported problem; nil while lines are written.
+    private var trouble: String?
+
+    /// Opens the file.
+    ///
+    /// - Throws: `OutputFile.Failure` if the file can't be opened, or if it is an input.
+    init(_ file: OutputFile?) throws(OutputFile.Failure) {
+        self.file = file
+        try open()
+    }
+
+    private var place: String { file?.path ?? "standard output" }
+
+    /// Writes a line with the time of day, as the instants of each run count from its own start.
+    ///
+    /// - Throws: `OutputError` if the reader has closed the pipe.
+    mutating func line(_ output: SessionReplay.Output) throws(OutputError) {
+        var time = JSONText()
+        time.add("time", Date().timeIntervalSince1970, decimals: 3)
+        let text: String = time.text.dropLast() + "," + output.json.dropFirst()
+        try attempt { lines throws(OutputError) in
+            try lines.line(text)
+            try lines.write()
+        }
+    }
+
+    /// Writes as many pending lines as the reader accepts.
+    mutating func write() throws(OutputError) {
+        try attempt { lines throws(OutputError) in try lines.write() }
+    }
+
+    /// Writes the remaining lines, and reports lost ones.
+    mutating func end() throws(OutputError) {
+        try attempt { lines throws(OutputError) in try lines.finish() }
+        lines.drop()
+        let losses = lines.drainLosses()
+        if losses > 0 { StandardError.line("\(place): \(LiveOutput.text(losses))", .warning) }
+    }
+
+    /// Opens the file again, in case it was renamed. If this fails, the earlier file stays open.
+    mutating func reopen() throws(OutputError) {
+        try write()
+        do throws(OutputFile.Failure) { try open() } catch {
+            StandardError.line("\(error); the earlier file stays open", .warning)
+        }
+    }
+
+    /// Writes; a failure is reported once.
+    private mutating func attempt(_ body: (inout LiveOutput) throws(OutputError) -> Void) throws(OutputError) {
+        do { try body(&lines) } catch {
+            if error.isBrokenPipe { throw error }
+            begin("\(OutputError(number: error.number, place: place))")
+            return
+        }
+        if lines.lost > 0, !lines.isWritten { begin("\(place): the reader doesn't accept lines") }
+        guard trouble != nil, lines.isWritten else { return }
+        trouble = nil
+        StandardError.line("\(place): writing resumed; \(LiveOutput.text(lines.drainLosses()))", .notice)
+    }
+
+    private mutating func begin(_ text: String) {
+        guard trouble == nil else { return }
+        trouble = text
+        StandardError.line("\(text); the service continues, and lines are lost", .warning)
+    }
+
+    private func open() throws(OutputFile.Failure) {
+        guard let file else { return }
+        try file.check()
+        let descriptor = Foundation.open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw OutputFile.Failure(path: file.path) }
+        dup2(descriptor, STDOUT_FILENO)
+        close(descriptor)
+    }
+}
+
+/// The session memory of a service, stored in a folder at intervals and at its end.
+struct ServiceMemory {
+    private let store: SessionMemoryStore
+    private let interval: Duration
+    private var lastWrite = ContinuousClock.now
+    /// The error of the last save; nil if it succeeded.
+    private var trouble: SessionMemoryStoreError?
+
+    init(_ store: SessionMemoryStore, every interval: Duration) {
+        self.store = store
+        self.interval = interval
+    }
+
+    /// Whether the next save is due.
+    var isDue: Bool { lastWrite.duration(to: .now) >= interval }
+
+    /// Restores the stored memory to a localizer, and reports the outcome on standard error.
+    func restore(to localizer: Localizer) async {
+        switch store.read() {
+        case .none: break
+        case .memory(let memory, let age):
+            await localizer.restore(memory, after: age)
+            let place = memory.stay.map { "venue \($0.venueID)" } ?? "no venue"
+            let total = Int((memory.age + age).seconds)
+            StandardError.line("restored the memory of \(place), \(total) s old, from \(store.path)", .info)
+        case .unusable(let reason, let path):
+            let fate = path.map { "moved to \($0)" } ?? "not moved"
+            StandardError.line("\(reason); \(fate); the session begins without a memory", .warning)
+        }
+    }
+
+    /// Saves a memory. A failure doesn't end the service; it is reported once.
+    mutating func save(_ memory: SessionMemory) {
+        lastWrite = .now
+        do throws(SessionMemoryStoreError) {
+            try store.write(memory)
+            if trouble != nil { StandardError.line("the memory is saved again", .notice) }
+            trouble = nil
+        } catch {
+            if trouble != error { StandardError.line("the memory can't be saved: \(error)", .warning) }
+            trouble = error
+        }
+    }
+}

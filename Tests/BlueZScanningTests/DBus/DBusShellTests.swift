@@ -1,4 +1,5 @@
 import BlueZScanning
+import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
@@ -178,5 +179,127 @@ extension AsyncThrowingStream<SensorReading, any Error>.Iterator {
             if fits(reading) { return reading }
         }
         return nil
+    }
+}
+
+/// Messages that one connection writes and another reads, over a real bus.
+final class DBusMessageTests: XCTestCase {
+    /// A signal that the test subscribes to.
+    private func signal(_ body: [BusValue]) -> BusMessage {
+        var signal = BusMessage(kind: .signal)
+        signal.path = "/org/example"
+        signal.interface = "org.example.Test"
+        signal.member = "Tell"
+        signal.body = body
+        return signal
+    }
+
+    /// Waits for data, at most twenty seconds.
+    private func awaitArrival(_ connection: BusConnection) {
+        var waiting = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+        XCTAssertEqual(poll(&waiting, 1, 20_000), 1, "no data arrives")
+    }
+
+    /// Sends a value from one connection to itself, and returns the received value.
+    private func roundTrip(_ body: [BusValue]) throws -> [BusValue] {
+        let bus = try PrivateBus()
+        defer { bus.remove() }
+        let connection = try BusConnection(address: bus.address)
+        defer { connection.close() }
+        connection.subscribe("type='signal',interface='org.example.Test'")
+        connection.send(signal(body))
+        var received: BusMessage?
+        while received == nil {
+            awaitArrival(connection)
+            guard connection.exchange({ if $0.member == "Tell" { received = $0 } }) != .gone else { break }
+        }
+        let message = try XCTUnwrap(received)
+        XCTAssertEqual(message.path, "/org/example")
+        XCTAssertEqual(message.kind, .signal)
+        return message.body
+    }
+
+    func testMessagesSentBeforeTheBusWasKilledAreReadBeforeItsEnd() throws {
+        let bus = try PrivateBus()
+        defer { bus.remove() }
+        let listener = try BusConnection(address: bus.address)
+        defer { listener.close() }
+        let talker = try BusConnection(address: bus.address)
+        defer { talker.close() }
+        // The answer follows the subscription on the same connection, so the bus has processed the subscription.
+        listener.subscribe("type='signal',interface='org.example.Test'")
+        try ask(listener)
+        let count = 100
+        for number in 0..<count {
+            talker.send(signal([.int32(Int32(number)), .bytes([UInt8](repeating: 7, count: 200))]))
+        }
+        // The answer follows the signals, so they are in the listener's socket.
+        try ask(talker)
+        bus.kill()
+        var received = 0
+        var standing = BusConnection.Standing.waiting
+        while standing == .waiting { standing = listener.exchange { if $0.member == "Tell" { received += 1 } } }
+        XCTAssertEqual(standing, .gone)
+        XCTAssertEqual(received, count)
+    }
+
+    /// Sends the bus a call, and waits for the answer.
+    private func ask(_ connection: BusConnection) throws {
+        connection.send(
+            .call(
+                "GetId", of: "org.freedesktop.DBus", on: "/org/freedesktop/DBus", at: "org.freedesktop.DBus", serial: 77
+            ))
+        var isAnswered = false
+        while !isAnswered {
+            awaitArrival(connection)
+            guard connection.exchange({ isAnswered = isAnswered || $0.replySerial == 77 }) != .gone else {
+                throw BusSetupError("the bus closed the connection")
+            }
+        }
+    }
+
+    func testEveryTypeIsReceivedAsItWasSent() throws {
+        let values: [BusValue] = [
+            .boolean(true), .byte(255), .int16(-32768), .uint16(65535), .int32(.min), .uint32(.max), .int64(.min),
+            .uint64(.max), .double(-1.5), .string("Grüße"), .objectPath("/org/bluez"), .signature("a{sv}"),
+            .bytes([0, 1, 255]), .bytes([]), .array([.string("a"), .string("b")], of: "s"), .array([], of: "(yyay)"),
+            .structure([.byte(1), .bytes([2])]), .variant(.variant(.int16(-7))),
+            .properties(["RSSI": .int16(-60), "Data": .bytes([1])]), .dictionary([:], of: "oa{sa{sv}}"),
+            .array([.structure([.byte(0), .byte(0xFF), .bytes([0x4C])])], of: "(yyay)"),
+        ]
+        XCTAssertEqual(try roundTrip(values), values)
+    }
+
+    func testTheMonitorsPropertiesHaveTheSignaturesOfTheInterface() throws {
+        var call = BusMessage.call(
+            "GetManagedObjects", of: "org.freedesktop.DBus.ObjectManager", on: AdvertisementMonitor.rootPath,
+            at: ":1.9", serial: 1)
+        call.sender = ":1.7"
+        let body = try XCTUnwrap(AdvertisementMonitor.answer(call)).body
+        XCTAssertEqual(body.map(\.typeSignature), ["a{oa{sa{sv}}}"])
+        XCTAssertEqual(try roundTrip(body), body)
+        let monitor = body.first?.properties[AdvertisementMonitor.path]?.properties[AdvertisementMonitor.interface]
+        XCTAssertEqual(monitor?.properties["Type"], .string("or_patterns"))
+        XCTAssertEqual(monitor?.properties["Patterns"]?.typeSignature, "a(yyay)")
+    }
+
+    func testUnknownCallsAreRefusedAndCallsThatExpectNoReplyGetNone() {
+        var call = BusMessage.call("Nonsense", of: "org.example", on: "/", at: ":1.9", serial: 1)
+        XCTAssertEqual(
+            AdvertisementMonitor.answer(call)?.errorName, "org.freedesktop.DBus.Error.UnknownMethod")
+        call.expectsReply = false
+        XCTAssertNil(AdvertisementMonitor.answer(call))
+    }
+
+    func testACallFromAnotherSenderIsDenied() {
+        var stage = DBusStage()
+        stage.begin()
+        var call = BusMessage.call(
+            "Release", of: AdvertisementMonitor.interface, on: AdvertisementMonitor.path, at: ":1.9", serial: 4)
+        call.sender = ":1.666"
+        stage.happen(.received(call))
+        guard case .send(let answer)? = stage.directives.first else { return XCTFail("no answer") }
+        XCTAssertEqual(answer.errorName, "org.freedesktop.DBus.Error.AccessDenied")
+        XCTAssertEqual(stage.machine.memory.monitor, .untried)
     }
 }

@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
+import XCTest
 
 /// A Bluetooth LE controller that this process emulates on the kernel's virtual HCI device.
 ///
@@ -199,5 +200,83 @@ final class VirtualController: Sendable {
     private static func give(_ event: [UInt8], to descriptor: Int32) -> Bool {
         let packet = [Kind.event] + event
         return write(descriptor, packet, packet.count) == packet.count
+    }
+}
+
+/// One transmission of an advertiser, with the RSSI at the controller.
+struct Transmission: Hashable, Sendable {
+    /// The address of the advertiser.
+    var address: DeviceAddress
+    /// The RSSI in dBm.
+    var rssi: Int8
+    /// The AD structures: at most 31 bytes with Bluetooth 4, and at most 1650 with Bluetooth 5.
+    var data: [UInt8]
+    /// The scan response; nil if the advertiser isn't scannable.
+    var scanResponse: [UInt8]?
+    /// Whether it is an extended advertisement of Bluetooth 5, which a scan of Bluetooth 4 doesn't receive.
+    var isExtended: Bool
+
+    init(
+        address: DeviceAddress, rssi: Int8, data: [UInt8], scanResponse: [UInt8]? = nil, isExtended: Bool = false
+    ) {
+        self.address = address
+        self.rssi = rssi
+        self.data = data
+        self.scanResponse = scanResponse
+        self.isExtended = isExtended || data.count > 31
+    }
+}
+
+extension Transmission {
+    /// Returns the transmission of an iBeacon with an address derived from its numbers.
+    static func iBeacon(
+        _ uuid: BeaconUUID, major: UInt16, minor: UInt16, rssi: Int8, measuredPower: Int8 = -59
+    ) -> Transmission {
+        let head: [UInt8] = [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
+        let numbers = [UInt8(major >> 8), UInt8(major & 0xFF), UInt8(minor >> 8), UInt8(minor & 0xFF)]
+        let address = DeviceAddress(rawValue: 0xC000_0000_0000 | UInt64(major) << 16 | UInt64(minor), kind: .random)
+        return Transmission(
+            address: address, rssi: rssi,
+            data: head + bytes(of: uuid.high) + bytes(of: uuid.low) + numbers + [UInt8(bitPattern: measuredPower)])
+    }
+
+    private static func bytes(of value: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) }
+    }
+}
+
+/// A series of numbered beacons, each with an RSSI that depends on its number, so that a test detects lost, repeated,
+/// reordered and changed reports.
+struct BeaconSeries: Sendable {
+    /// The UUID of the series, not used elsewhere.
+    static let uuid = BeaconUUID(high: 0x5E71_E500_0000_4000, low: 0x8000_0000_0000_0001)
+
+    /// Returns the RSSI for a number in dBm.
+    static func rssi(of number: Int) -> Int8 { Int8(-30 - number % 60) }
+
+    /// Returns the transmission of the beacon with a number.
+    static func transmission(_ number: Int) -> Transmission {
+        .iBeacon(
+            uuid, major: UInt16(number >> 16), minor: UInt16(number & 0xFFFF), rssi: rssi(of: number))
+    }
+
+    /// Returns the number of a sighting; nil if it isn't of the series, or differs from what was sent.
+    static func number(of sighting: Sighting) -> Int? {
+        guard sighting.beacon.uuid == uuid else { return nil }
+        let number = Int(sighting.beacon.major) << 16 | Int(sighting.beacon.minor)
+        return sighting.rssi == Double(rssi(of: number)) && sighting.measuredPower == -59 ? number : nil
+    }
+
+    /// Fails unless the sightings have exactly these numbers, in order, with their RSSI.
+    static func assertHeard(
+        _ numbers: Range<Int>, in sightings: [Sighting], _ message: String = "", line: UInt = #line
+    ) {
+        let heard = sightings.map(number)
+        if heard == numbers.map({ $0 }) { return }
+        let first = zip(heard, numbers).enumerated().first { $0.element.0 != $0.element.1 }
+        XCTFail(
+            "\(message) \(sightings.count) of \(numbers.count) were received; the first difference is at "
+                + (first.map { "\($0.offset): \($0.element.0.map(String.init) ?? "no such beacon")" } ?? "the end"),
+            line: line)
     }
 }

@@ -1,6 +1,8 @@
+import Foundation
 import IndoorLocalizationTesting
 import IndoorVocabulary
 import LoopbackServers
+import MQTTSharing
 import NATSLog
 import TagTracking
 import VenuePackets
@@ -243,5 +245,219 @@ final class FleetLogTests: XCTestCase {
         worker.send(SIGTERM)
         let status = try await worker.end()
         XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
+    }
+}
+
+/// The way from gateways on a real broker to the log.
+final class FleetIngestTests: XCTestCase {
+    private func broker() throws -> MosquittoBroker {
+        let broker = try MosquittoBroker(folder: try temporaryFolder())
+        // XCTest requires a Sendable block; it runs after the test, when nothing else uses the broker.
+        nonisolated(unsafe) let stopped = broker
+        addTeardownBlock { stopped.kill() }
+        return broker
+    }
+
+    private static let gateways = (0..<12).map { "gateway\($0)" }
+    /// Readings with this RSSI in dBm only show that an ingest appends those of a gateway.
+    private static let probeRSSI = -40
+
+    private static func publish(tag: Int, gateway: String, rssi: Int, to port: UInt16) async throws {
+        let id = "iBeacon:e5ca1ade-f007-ba11-0000-000000000000-1-\(tag)"
+        let payload = "{\"id\":\"\(id)\",\"mac\":\"c8252d8e9c2c\",\"rssi\":\(rssi),\"rssi@1m\":-59,\"distance\":2.5}"
+        let message = MQTTMessage(topic: "espresense/devices/\(id)/\(gateway)", payload: Array(payload.utf8))
+        try await MQTTDelivery.deliver(
+            message, to: MQTTBroker(host: "127.0.0.1", port: port), patience: Bounded.longest)
+    }
+
+    /// Publishes readings until those of each gateway arrive in the log.
+    ///
+    /// A process owns a lease in the bucket a little before it appends the readings of its gateways.
+    private func waitForOwners(_ reader: any ReadingLogReader, _ port: UInt16) async throws {
+        try await Bounded.wait(for: "an ingest for each gateway") {
+            var (missing, attempt) = (Set(Self.gateways), 0)
+            while !missing.isEmpty {
+                attempt += 1
+                for gateway in missing.sorted() {
+                    // The gateway filters its readings, so that a second one of the same tag might not count.
+                    try await Self.publish(
+                        tag: 100 + attempt, gateway: gateway, rssi: Self.probeRSSI, to: port)
+                }
+                let entries = try await reader.next(atMost: 100, within: .milliseconds(500)).entries
+                missing.subtract(entries.map(\.reading.receiver))
+            }
+        }
+    }
+
+    /// Returns the next readings that are no probes.
+    private func readings(_ count: Int, from reader: any ReadingLogReader) async throws -> [TagReading] {
+        try await Bounded.wait(for: "\(count) readings") {
+            var readings: [TagReading] = []
+            while readings.count < count {
+                let entries = try await reader.next(atMost: 100, within: .seconds(5)).entries
+                readings += entries.map(\.reading).filter { Int($0.rssi) != Self.probeRSSI }
+            }
+            return readings
+        }
+    }
+
+    func testTwoIngestsAppendEachReadingOnceAndTheOtherOneContinuesForOneThatEnds() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 1)
+        let broker = try broker()
+        // Tags outside of a register must be heard several times.
+        let register = try temporaryFolder() + "/tags.csv"
+        let keys = (1...1000).map { "e5ca1ade-f007-ba11-0000-000000000000/1/\($0)\n" }
+        try Data(("key\n" + keys.joined()).utf8).write(to: URL(filePath: register))
+        let words = ["ingest", "--broker", "mqtt://127.0.0.1:\(broker.port)", "--tags", register] + stage.options
+        let history = LeaseHistory(stage.leases, of: .ingest)
+        let first = try FleetProcess(words + ["--name", "first"])
+        let second = try FleetProcess(words + ["--name", "second", "--http", "127.0.0.1:0"])
+        for process in [first, second] { try await process.wait(forLine: "granted") }
+        try await history.wait(for: ["first": 8, "second": 8])
+
+        let reader = try await stage.log.reader(ofPartition: 0, after: 0)
+        try await waitForOwners(reader, broker.port)
+        for (index, gateway) in Self.gateways.enumerated() {
+            try await Self.publish(tag: 1, gateway: gateway, rssi: -50 - index, to: broker.port)
+        }
+        var read = try await readings(Self.gateways.count, from: reader)
+        first.send(SIGTERM)
+        let status = try await first.end()
+        XCTAssertEqual(status, 0, first.lines.joined(separator: "\n"))
+        try await history.wait(for: ["second": 16])
+        try await waitForOwners(reader, broker.port)
+        for (index, gateway) in Self.gateways.enumerated() {
+            try await Self.publish(tag: 2, gateway: gateway, rssi: -70 - index, to: broker.port)
+        }
+        read += try await readings(Self.gateways.count, from: reader)
+        await reader.close()
+        // Each ingest appends its readings in the order of the broker.
+        let expected = (0..<12).map { "gateway\($0) \(-50 - $0)" } + (0..<12).map { "gateway\($0) \(-70 - $0)" }
+        XCTAssertEqual(read.map { "\($0.receiver) \(Int($0.rssi))" }.sorted(), expected.sorted())
+        let line = try XCTUnwrap(second.lines.first { $0.contains("metrics: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last)
+        let metrics = try FleetProcess(
+            ["-sS", "-w", "\\n", String(url), String(url.replacing(/metrics$/, with: "api/v1/health"))],
+            program: "/usr/bin/curl")
+        try await metrics.end()
+        for text in [
+            "indoorloc_ingest_gateway_groups 16", "indoorloc_ingest_lost_messages_total 0", "{\"status\":\"ok\"}",
+        ] {
+            XCTAssertTrue(metrics.lines.contains(text), metrics.lines.joined(separator: "\n"))
+        }
+        second.send(SIGTERM)
+        try await second.end()
+        XCTAssertTrue(
+            second.lines.contains { $0.contains("readings appended, 0 messages lost") },
+            second.lines.joined(separator: "\n"))
+    }
+}
+
+/// The outputs of a worker on a real broker that requires a password.
+final class FleetOutputTests: XCTestCase {
+    func testAWorkerPublishesItsOutputsOnABrokerWithAPassword() async throws {
+        let folder = try temporaryFolder()
+        let passwords = try FleetProcess(
+            ["-c", "-b", folder + "/passwords", "fleet", "swordfish"], program: "/usr/bin/mosquitto_passwd")
+        try await passwords.end()
+        // The broker reads the file as another user.
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder + "/passwords")
+        let listener = "allow_anonymous false\npassword_file \(folder)/passwords"
+        let broker = try MosquittoBroker(folder: folder, MosquittoBroker.Configuration(listener: listener))
+        defer { broker.kill() }
+        let file = folder + "/password"
+        try SecretText.write("swordfish\n", to: file)
+        let stage = try await FleetStage([try natsServer()], partitions: 1)
+        let worker = try stage.work(
+            "worker",
+            [
+                "--outputs", "mqtt://fleet@127.0.0.1:\(broker.port)", "--broker-password-file", file,
+                "--broker-plain-password",
+            ])
+        try await stage.log.append(FleetStage.readings(tags: 4, at: FleetStage.now))
+        // The reader of the log runs on this task only, while the test waits for it.
+        nonisolated(unsafe) let logged = broker
+        try await Bounded.wait(for: "the outputs of a tag") {
+            while !logged.log.contains("'indoorloc/v1/tags/tag-1/presence'") { try Task.checkCancellation() }
+        }
+        XCTAssertTrue(broker.log.contains("u'fleet'"), broker.log)
+        worker.send(SIGTERM)
+        let status = try await worker.end()
+        XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
+    }
+
+    func testTheOptionsOfTheBrokerAreChecked() throws {
+        for (arguments, message) in [
+            (["--outputs", "mqtt://fleet@localhost", "--broker-password-file", "/dev/null"], "no password"),
+            (["--outputs", "mqtt://localhost", "--broker-ca", "ca.pem"], "--broker-ca requires an address"),
+            (["--outputs", "mqtt://localhost", "--broker-password-file", "a"], "requires a user"),
+        ] {
+            let words = ["work", "--nats", "nats://localhost", "--venue", try FleetStage.venue()] + arguments
+            let result = try FleetProgram(words, folder: try temporaryFolder()).end()
+            XCTAssertNotEqual(result.status, 0, "\(arguments)")
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+        }
+    }
+}
+
+/// The owners of the leases over time, from the writes in the bucket.
+final class LeaseHistory: Sendable {
+    /// The writes of a lease by its current owner.
+    struct Holding: Sendable {
+        var owner: String
+        var from: Int64
+        /// The time of the latest write by this owner.
+        var renewedAt: Int64
+        /// The time at which the owner freed the lease; nil if it did not.
+        var freedAt: Int64?
+    }
+
+    private struct State: Sendable {
+        var holdings: [Int: [Holding]] = [:]
+        var owners: [Int: String] = [:]
+    }
+
+    private let state = WatchedState(State())
+    private let task: Task<Void, Never>
+
+    init(_ leases: NATSLeaseStore, of group: LeaseGroup = .work) {
+        task = Task { [state] in
+            for await entry in leases.changes(of: group) {
+                guard let index = entry.lease else { continue }
+                state.update { state in
+                    state.owners[index] = entry.owner.isEmpty ? nil : entry.owner
+                    let last = (state.holdings[index]?.count ?? 0) - 1
+                    if entry.owner.isEmpty {
+                        if last >= 0 { state.holdings[index]?[last].freedAt = entry.writtenAt }
+                    } else if last >= 0, let known = state.holdings[index]?[last], known.owner == entry.owner,
+                        known.freedAt == nil
+                    {
+                        state.holdings[index]?[last].renewedAt = entry.writtenAt
+                    } else {
+                        state.holdings[index, default: []].append(
+                            Holding(owner: entry.owner, from: entry.writtenAt, renewedAt: entry.writtenAt))
+                    }
+                }
+            }
+        }
+    }
+
+    deinit { task.cancel() }
+
+    /// The holdings of each lease in their order.
+    var holdings: [Int: [Holding]] { state.value.holdings }
+
+    /// Waits until processes whose names begin as given hold these numbers of leases.
+    func wait(for shares: [String: Int]) async throws {
+        let state = state
+        do {
+            try await Bounded.wait(for: "the shares \(shares)") {
+                try await state.wait { state in
+                    shares.allSatisfy { share in
+                        state.owners.values.count { $0.hasPrefix(share.key + "-") } == share.value
+                    }
+                }
+            }
+        } catch { throw Bounded.Expired(awaited: "the shares \(shares), not \(state.value.owners)") }
     }
 }

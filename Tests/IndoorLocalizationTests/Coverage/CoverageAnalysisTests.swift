@@ -1,5 +1,6 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
+import VenueModel
 import XCTest
 
 final class CoverageAnalysisTests: XCTestCase {
@@ -162,5 +163,192 @@ final class CoverageAnalysisTests: XCTestCase {
             pairs.append((expected, errors.reduce(0, +) / Double(errors.count)))
         }
         XCTAssertEqual(pairs.map(\.measured), pairs.map(\.measured).sorted(by: >))
+    }
+}
+
+final class ProposedBeaconTests: XCTestCase {
+    func testARemovedBeaconIsProposedAgainInASymmetricHall() throws {
+        var beacons = CoverageHall.lattice(columns: 3, rows: 3)
+        let removed = beacons.remove(at: 4)
+        let proposals = CoverageAnalysis(venue: CoverageHall.venue(beacons: beacons)).proposedBeacons(count: 1)
+        let proposed = try XCTUnwrap(proposals.first)
+        XCTAssertEqual(proposed.mapID, CoverageHall.map)
+        XCTAssertLessThan(proposed.point.distance(to: removed), 4)
+    }
+
+    func testEachProposalReducesTheMeanErrorOfTheOnesBefore() throws {
+        let venue = CoverageHall.venue(beacons: [MapPoint(x: 3, y: 3)])
+        let analysis = CoverageAnalysis(venue: venue)
+        let before = try XCTUnwrap(analysis.expectedErrors(on: CoverageHall.map)?.meanError)
+        let proposals = analysis.proposedBeacons(count: 4)
+        XCTAssertEqual(proposals.count, 4)
+        let errors = [before] + proposals.map(\.meanError)
+        XCTAssertEqual(errors, errors.sorted(by: >))
+        XCTAssertLessThan(errors[4], 0.6 * before)
+        // The last mean error is that of a venue with all of these beacons.
+        let all = CoverageHall.venue(beacons: venue.beacons.map(\.point) + proposals.map(\.point))
+        let after = try XCTUnwrap(CoverageAnalysis(venue: all).expectedErrors(on: CoverageHall.map)?.meanError)
+        XCTAssertEqual(after, errors[4], accuracy: 1e-6)
+        XCTAssertNil(proposals[0].shareWithinTarget)
+    }
+
+    func testProposalsRaiseTheShareWithinTheTarget() throws {
+        var settings = CoverageSettings()
+        settings.target = 4
+        let venue = CoverageHall.venue(beacons: CoverageHall.lattice(columns: 2, rows: 1))
+        let proposals = CoverageAnalysis(venue: venue, settings: settings).proposedBeacons(count: 6)
+        let shares = try proposals.map { try XCTUnwrap($0.shareWithinTarget) }
+        XCTAssertGreaterThan(try XCTUnwrap(shares.last), shares[0] + 0.2)
+    }
+
+    func testProposalsAtWallsAreNearWalls() {
+        var settings = CoverageSettings()
+        settings.placement = .atWalls(within: 1.2)
+        let outline = [
+            MapPoint(x: 0, y: 0), MapPoint(x: 30, y: 0), MapPoint(x: 30, y: 20), MapPoint(x: 0, y: 20),
+            MapPoint(x: 0, y: 0),
+        ]
+        let venue = CoverageHall.venue(beacons: [MapPoint(x: 15, y: 10)], walls: [outline])
+        let proposals = CoverageAnalysis(venue: venue, settings: settings).proposedBeacons(count: 4)
+        XCTAssertEqual(proposals.count, 4)
+        for proposal in proposals {
+            let point = proposal.point
+            XCTAssertLessThanOrEqual(min(point.x, point.y, 30 - point.x, 20 - point.y), 1.2)
+        }
+    }
+
+    func testAnUnknownMapHasNoErrorsAndNoProposals() {
+        let analysis = CoverageAnalysis(venue: CoverageHall.venue(beacons: []))
+        XCTAssertNil(analysis.expectedErrors(on: 9))
+        XCTAssertEqual(analysis.proposedBeacons(count: 2, on: 9), [])
+    }
+}
+
+/// What counts as inside of a building, on plans with a garden around it.
+final class MapInteriorTests: XCTestCase {
+    private static func rectangle(_ x: ClosedRange<Double>, _ y: ClosedRange<Double>) -> [MapPoint] {
+        [
+            MapPoint(x: x.lowerBound, y: y.lowerBound), MapPoint(x: x.upperBound, y: y.lowerBound),
+            MapPoint(x: x.upperBound, y: y.upperBound), MapPoint(x: x.lowerBound, y: y.upperBound),
+        ]
+    }
+
+    /// The outer walls of a house at 8…22 × 6…14 m on a plan of 30 × 20 m, with a door of 1 m in the north and the south.
+    private static let house: [[MapPoint]] = [
+        [
+            MapPoint(x: 14.5, y: 6), MapPoint(x: 8, y: 6), MapPoint(x: 8, y: 14), MapPoint(x: 14.5, y: 14),
+        ],
+        [
+            MapPoint(x: 15.5, y: 6), MapPoint(x: 22, y: 6), MapPoint(x: 22, y: 14), MapPoint(x: 15.5, y: 14),
+        ],
+    ]
+    private static let (inHouse, inGarden) = (
+        [MapPoint(x: 9, y: 7), MapPoint(x: 15, y: 10), MapPoint(x: 21, y: 13), MapPoint(x: 15, y: 7)],
+        [MapPoint(x: 3, y: 10), MapPoint(x: 15, y: 3), MapPoint(x: 15, y: 17), MapPoint(x: 28, y: 18)]
+    )
+
+    private func assert(
+        _ venue: Venue, inside: [MapPoint], outside: [MapPoint], line: UInt = #line
+    ) {
+        let interior = MapInterior(of: venue.maps[0], in: venue)
+        XCTAssertTrue(interior.isKnown, line: line)
+        for point in inside { XCTAssertTrue(interior.contains(point), "\(point)", line: line) }
+        for point in outside { XCTAssertFalse(interior.contains(point), "\(point)", line: line) }
+    }
+
+    func testWallsWithDoorsEncloseAHouse() {
+        assert(CoverageHall.venue(beacons: [], walls: Self.house), inside: Self.inHouse, outside: Self.inGarden)
+    }
+
+    func testRoomsEncloseTheCorridorBetweenThem() {
+        var venue = CoverageHall.venue(beacons: [])
+        for (index, x) in [8...12.0, 13...17, 18...22].enumerated() {
+            for (row, y) in [6...9.0, 11...14].enumerated() {
+                venue.rooms.append(
+                    Room(
+                        id: 2 * index + row, name: "Room", mapID: CoverageHall.map,
+                        area: .polygon(Self.rectangle(x, y))))
+            }
+        }
+        let corridor = [MapPoint(x: 9.5, y: 10), MapPoint(x: 15, y: 10), MapPoint(x: 20.5, y: 10)]
+        assert(venue, inside: corridor + [MapPoint(x: 10, y: 7)], outside: Self.inGarden)
+    }
+
+    /// The plan ends at the outer walls, which aren't described.
+    func testAPlanWithoutMarginIsInsideUpToItsEdges() {
+        let partitions = [
+            [MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 12)], [MapPoint(x: 20, y: 20), MapPoint(x: 20, y: 8)],
+            [MapPoint(x: 0, y: 12), MapPoint(x: 8, y: 12)], [MapPoint(x: 30, y: 8), MapPoint(x: 22, y: 8)],
+        ]
+        assert(
+            CoverageHall.venue(beacons: [], walls: partitions),
+            inside: Self.inHouse + Self.inGarden + [MapPoint(x: 0.5, y: 0.5), MapPoint(x: 29.5, y: 19.5)], outside: [])
+    }
+
+    func testTheNotchOfAnAngledBuildingIsOutside() {
+        let angle = [
+            MapPoint(x: 4, y: 4), MapPoint(x: 26, y: 4), MapPoint(x: 26, y: 9), MapPoint(x: 11, y: 9),
+            MapPoint(x: 11, y: 17), MapPoint(x: 4, y: 17), MapPoint(x: 4, y: 4),
+        ]
+        assert(
+            CoverageHall.venue(beacons: [], walls: [angle]), inside: [MapPoint(x: 7, y: 15), MapPoint(x: 24, y: 6)],
+            outside: [MapPoint(x: 20, y: 14), MapPoint(x: 13, y: 11)])
+    }
+
+    func testWalkableAreasAloneCountWhereTheyExist() {
+        let garden = Self.rectangle(1...5, 8...12)
+        assert(
+            CoverageHall.venue(beacons: [], walls: Self.house, walkable: [garden]),
+            inside: [MapPoint(x: 3, y: 10)], outside: [MapPoint(x: 15, y: 10)])
+    }
+
+    func testSurveyedPlacesAreInside() {
+        let place = RadioMap.Fingerprint(
+            mapID: CoverageHall.map, point: MapPoint(x: 25, y: 17), duration: 1, readings: [])
+        let map = RadioMap(beacons: [], fingerprints: [place], pathLossExponent: 2)
+        assert(
+            CoverageHall.venue(beacons: [], walls: Self.house, radioMap: map),
+            inside: Self.inHouse + [MapPoint(x: 26, y: 18)], outside: Array(Self.inGarden.prefix(3)))
+    }
+
+    /// One room of many is described, and the beacons are everywhere.
+    func testTheWholePlanCountsIfManyBeaconsWouldBeOutside() {
+        var venue = CoverageHall.venue(beacons: CoverageHall.lattice(columns: 3, rows: 2))
+        venue.rooms = [
+            Room(id: 1, name: "Store", mapID: CoverageHall.map, area: .polygon(Self.rectangle(1...4, 1...4)))
+        ]
+        XCTAssertFalse(MapInterior(of: venue.maps[0], in: venue).isKnown)
+        XCTAssertTrue(MapInterior(of: venue.maps[0], in: venue).contains(MapPoint(x: 20, y: 10)))
+    }
+
+    func testNothingIsKnownOfAPlanWithoutRoomsAndWalls() {
+        var venue = CoverageHall.venue(beacons: [])
+        XCTAssertEqual(MapInterior.unknown(in: venue), [], "a map without an image has no margin")
+        venue.maps[0].imagePath = "plan.png"
+        XCTAssertEqual(MapInterior.unknown(in: venue).map(\.id), [CoverageHall.map])
+        venue.maps[0].walls = Self.house
+        XCTAssertEqual(MapInterior.unknown(in: venue), [])
+    }
+
+    func testBeaconsAreProposedInTheHouseOnly() {
+        let venue = CoverageHall.venue(beacons: [MapPoint(x: 15, y: 10)], walls: Self.house)
+        let analysis = CoverageAnalysis(venue: venue)
+        let proposals = analysis.proposedBeacons(count: 6)
+        XCTAssertEqual(proposals.count, 6)
+        for proposal in proposals {
+            XCTAssertTrue(
+                (8...22).contains(proposal.point.x) && (6...14).contains(proposal.point.y), "\(proposal.point)")
+        }
+        let grid = analysis.expectedErrors(on: CoverageHall.map)
+        XCTAssertNotNil(grid?.error(at: MapPoint(x: 9, y: 13)))
+        XCTAssertNil(grid?.error(at: MapPoint(x: 3, y: 3)))
+    }
+
+    func testAGardenIsNoGapOfASurvey() {
+        let venue = CoverageHall.venue(beacons: [], walls: Self.house)
+        let gaps = venue.surveyGaps(around: [CoverageHall.map: [MapPoint(x: 10, y: 10)]])
+        XCTAssertEqual(gaps.count, 1)
+        XCTAssertGreaterThan(gaps.first?.point.x ?? 0, 15)
+        XCTAssertLessThan(gaps.first?.area ?? 1000, 14 * 8)
     }
 }

@@ -218,3 +218,242 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.position.y, 60, accuracy: 1, "the steps were shorter than measured")
     }
 }
+
+final class HeadingTests: XCTestCase {
+    private func heading(_ reckoner: DeadReckoner) throws -> Heading { try XCTUnwrap(reckoner.heading) }
+
+    func testTheDevicesOwnAttitudeIsUsedUnchanged() throws {
+        var (device, reckoner) = (CarriedDevice(heading: 130), DeadReckoner())
+        reckoner.observe(device.samples(1))
+        let heading = try heading(reckoner)
+        XCTAssertEqual(heading.course, 130, accuracy: 0.01)
+        XCTAssertEqual(heading.reference, .device)
+        XCTAssertNil(heading.trueNorth, "nobody has said where north is")
+        XCTAssertEqual(try XCTUnwrap(reckoner.attitude).rotation.angle(to: device.attitude), 0, accuracy: 1e-6)
+    }
+
+    func testTheCompassGivesMagneticAndTrueNorth() throws {
+        var settings = DeadReckoningSettings()
+        settings.magneticDeclination = 4
+        var device = CarriedDevice([.acceleration, .rotationRate, .magneticField], heading: 200)
+        var reckoner = DeadReckoner(settings: settings)
+        reckoner.observe(device.samples(3))
+        let heading = try heading(reckoner)
+        XCTAssertEqual(heading.course, 200, accuracy: 3, "y is magnetic north")
+        XCTAssertEqual(try XCTUnwrap(heading.magneticNorth), 200, accuracy: 3)
+        XCTAssertEqual(try XCTUnwrap(heading.trueNorth), 204, accuracy: 3)
+        XCTAssertEqual(heading.reference, .magneticNorth)
+        XCTAssertEqual(heading.accuracy, 10, accuracy: 1)
+    }
+
+    func testTheCompassIsRelativeToATurnedPlan() throws {
+        var settings = DeadReckoningSettings()
+        settings.magneticDeclination = 4
+        var device = CarriedDevice([.acceleration, .rotationRate, .magneticField], heading: 200)
+        var reckoner = DeadReckoner(settings: settings)
+        reckoner.setFrameBearing(30)
+        reckoner.observe(device.samples(3))
+        let heading = try heading(reckoner)
+        XCTAssertEqual(heading.course, 174, accuracy: 3, "200° magnetic are 204° true, 174° from the plan's top")
+        XCTAssertEqual(try XCTUnwrap(heading.trueNorth), 204, accuracy: 3)
+        XCTAssertEqual(try XCTUnwrap(heading.magneticNorth), 200, accuracy: 3)
+    }
+
+    func testTheErrorGrowsWithoutACompass() throws {
+        var (device, reckoner) = (CarriedDevice([.acceleration, .rotationRate]), DeadReckoner())
+        reckoner.observe(device.samples(2))
+        XCTAssertEqual(try heading(reckoner).reference, .start)
+        let before = try heading(reckoner).accuracy
+        reckoner.observe(device.samples(100))
+        XCTAssertGreaterThan(try heading(reckoner).accuracy, before + 4, "0.7° in a second, 7° in a hundred")
+    }
+
+    func testADisturbedCompassIsReportedAndTheErrorGrows() throws {
+        var device = CarriedDevice([.acceleration, .rotationRate, .magneticField])
+        var reckoner = DeadReckoner()
+        reckoner.observe(device.samples(5))
+        XCTAssertFalse(try heading(reckoner).isMagneticallyDisturbed)
+        device.iron = Vector3(x: 60, y: 0, z: 0)
+        reckoner.observe(device.samples(10))
+        XCTAssertTrue(try heading(reckoner).isMagneticallyDisturbed)
+        XCTAssertGreaterThan(try heading(reckoner).accuracy, 10.1)
+    }
+
+    func testASetterReplacesTheHeadingAndAnOffsetAdds() throws {
+        var (device, reckoner) = (CarriedDevice(heading: 50), DeadReckoner())
+        reckoner.observe(device.samples(1))
+        try reckoner.setHeading(10)
+        XCTAssertEqual(try heading(reckoner).course, 10, accuracy: 0.01)
+        try reckoner.offsetHeading(by: 20)
+        XCTAssertEqual(try heading(reckoner).course, 30, accuracy: 0.01)
+        reckoner.observe(device.samples(1, turn: 15))
+        XCTAssertEqual(try heading(reckoner).course, 45, accuracy: 0.01)
+    }
+
+    func testAHeadingSetBeforeAnySensorAppliesToTheFirstReading() throws {
+        var (device, reckoner) = (CarriedDevice(heading: 300), DeadReckoner())
+        try reckoner.setHeading(90)
+        reckoner.observe(device.samples(1))
+        XCTAssertEqual(try heading(reckoner).course, 90, accuracy: 0.01)
+    }
+
+    /// The local heading is counter-clockwise within 180 degrees.
+    func testTheMathematicalHeadingIsCounterClockwise() {
+        for (course, expected) in [(0.0, 0.0), (90, -90), (180, 180), (270, 90), (359, 1)] {
+            let heading = Heading(instant: .zero, course: course, accuracy: 1, reference: .start)
+            XCTAssertEqual(heading.counterClockwise, expected, "\(course)")
+        }
+    }
+
+    func testTheHeadingContinuesWhenTheDeviceStopsReportingAttitudes() throws {
+        var (device, reckoner) = (CarriedDevice(heading: 100), DeadReckoner())
+        reckoner.observe(device.samples(2))
+        device.sensors = [.acceleration, .rotationRate]
+        reckoner.observe(device.samples(8))
+        XCTAssertEqual(try heading(reckoner).course, 100, accuracy: 2)
+        XCTAssertEqual(try heading(reckoner).reference, .start)
+        reckoner.observe(device.samples(1, turn: 30))
+        XCTAssertEqual(try heading(reckoner).course, 130, accuracy: 3)
+    }
+
+    /// An invalid floor has its own error.
+    func testInvalidNumbersAreRejected() {
+        var reckoner = DeadReckoner()
+        XCTAssertThrowsError(try reckoner.setHeading(.nan)) {
+            XCTAssertEqual($0 as? DeadReckoningError, .invalidPlace)
+        }
+        XCTAssertThrowsError(try reckoner.setHeading(90, accuracy: -1)) {
+            XCTAssertEqual($0 as? DeadReckoningError, .invalidAccuracy(-1))
+            XCTAssertEqual("\($0)", "the heading accuracy -1.0° is invalid; give 0° or more")
+        }
+        XCTAssertThrowsError(try reckoner.setPosition(x: 0, y: 0, radius: -1)) {
+            XCTAssertEqual($0 as? DeadReckoningError, .invalidRadius(-1))
+        }
+        XCTAssertThrowsError(try reckoner.setGlobalPosition(Coordinate(latitude: 91, longitude: 0))) {
+            XCTAssertEqual($0 as? DeadReckoningError, .invalidPlace)
+        }
+        XCTAssertThrowsError(try reckoner.correct(Coordinate(latitude: 50, longitude: 8), radius: 3)) {
+            XCTAssertEqual($0 as? DeadReckoningError, .notOnEarth)
+        }
+        XCTAssertThrowsError(try reckoner.addFloor(0, height: 0)) {
+            XCTAssertEqual($0 as? DeadReckoningError, .invalidFloorHeight(0))
+        }
+    }
+}
+
+final class AttitudeFilterTests: XCTestCase {
+    private static let raw: CarriedDevice.Sensors = [.acceleration, .rotationRate]
+    private static let nineAxes: CarriedDevice.Sensors = [.acceleration, .rotationRate, .magneticField]
+
+    private func run(_ filter: inout AttitudeFilter, _ readings: [SensorReading]) {
+        for case .motion(let sample) in readings { filter.observe(sample) }
+    }
+
+    /// Degrees between what the filter believes and how the device is turned.
+    private func error(_ filter: AttitudeFilter, _ device: CarriedDevice) throws -> Double {
+        try XCTUnwrap(filter.rotation).angle(to: device.attitude) * 180 / .pi
+    }
+
+    func testGravityAndFieldGiveTheAttitudeAtOnce() throws {
+        for heading in stride(from: 0.0, to: 360, by: 45) {
+            for tilt in [0.0, 40, 80] {
+                var device = CarriedDevice(Self.nineAxes, heading: heading)
+                device.tilt = tilt
+                var filter = AttitudeFilter()
+                run(&filter, device.samples(0.04))
+                XCTAssertLessThan(try error(filter, device), 3, "heading \(heading), tilt \(tilt)")
+                XCTAssertTrue(filter.isNorthward)
+            }
+        }
+    }
+
+    func testTheGyroscopeTurnsTheAttitude() throws {
+        var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
+        run(&filter, device.samples(2))
+        run(&filter, device.samples(1, turn: 90))
+        XCTAssertEqual(device.heading, 90, accuracy: 1e-9)
+        XCTAssertLessThan(try error(filter, device), 3)
+    }
+
+    func testWithoutAMagnetometerTheHeadingBeginsStraightAhead() throws {
+        var (device, filter) = (CarriedDevice(Self.raw, heading: 70), AttitudeFilter())
+        run(&filter, device.samples(2))
+        XCTAssertFalse(filter.isNorthward)
+        device.heading = 0
+        XCTAssertLessThan(try error(filter, device), 3)
+        run(&filter, device.samples(1, turn: -60))
+        XCTAssertLessThan(try error(filter, device), 3)
+    }
+
+    func testTheGyroscopesBiasIsLearned() throws {
+        var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
+        device.bias = Vector3(x: 0.01, y: -0.015, z: 0.02)
+        run(&filter, device.samples(180))
+        XCTAssertLessThan(try error(filter, device), 3)
+        // Without field it now turns by what is left of the bias: 69° a minute at first.
+        device.sensors = Self.raw
+        let before = try XCTUnwrap(filter.rotation)
+        run(&filter, device.samples(30))
+        XCTAssertLessThan(try XCTUnwrap(filter.rotation).angle(to: before) * 180 / .pi, 10)
+    }
+
+    func testStepsDoNotTiltTheAttitude() throws {
+        var (device, filter) = (CarriedDevice(Self.nineAxes, heading: 120), AttitudeFilter())
+        run(&filter, device.samples(20, steps: 2))
+        XCTAssertLessThan(try error(filter, device), 4)
+    }
+
+    func testIronTurnsTheAttitudeByLittle() throws {
+        var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
+        run(&filter, device.samples(10))
+        device.iron = Vector3(x: 40, y: 0, z: 10)
+        run(&filter, device.samples(5))
+        XCTAssertTrue(filter.isDisturbed)
+        XCTAssertLessThan(try error(filter, device), 5, "the field alone would have turned it by 63°")
+        device.iron = Vector3(x: 0, y: 0, z: 0)
+        run(&filter, device.samples(5))
+        XCTAssertFalse(filter.isDisturbed)
+    }
+
+    func testAFieldOutsideTheRangeOfTheEarthIsIgnored() throws {
+        var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
+        device.iron = Vector3(x: 200, y: 0, z: 0)
+        run(&filter, device.samples(3))
+        XCTAssertTrue(filter.isDisturbed)
+        XCTAssertFalse(filter.isNorthward)
+    }
+
+    func testALastingFieldIsAcceptedInTheEnd() throws {
+        var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
+        run(&filter, device.samples(5))
+        device.iron = Vector3(x: 0, y: 10, z: 0)
+        run(&filter, device.samples(120))
+        XCTAssertFalse(filter.isDisturbed)
+    }
+
+    func testWithoutAGyroscopeGravityAndFieldAreEnough() throws {
+        var (device, filter) = (CarriedDevice([.acceleration, .magneticField], heading: 10), AttitudeFilter())
+        run(&filter, device.samples(2))
+        device.heading = 80
+        run(&filter, device.samples(3))
+        XCTAssertLessThan(try error(filter, device), 5)
+    }
+
+    func testTheFilterStartsAgainAfterAGapWithTheEarlierHeading() throws {
+        var (device, filter) = (CarriedDevice(Self.raw), AttitudeFilter())
+        run(&filter, device.samples(1))
+        run(&filter, device.samples(1, turn: 50))
+        _ = device.samples(10)
+        device.tilt = 60
+        run(&filter, device.samples(0.5))
+        XCTAssertLessThan(try error(filter, device), 4)
+    }
+
+    func testTheFilterHandlesADeviceUpsideDown() throws {
+        var (device, filter) = (CarriedDevice(Self.raw), AttitudeFilter())
+        device.tilt = 180
+        run(&filter, device.samples(1, shake: 0))
+        let up = try XCTUnwrap(filter.rotation).rotate(Vector3(x: 0, y: 0, z: 1))
+        XCTAssertEqual(up.z, -1, accuracy: 0.01)
+    }
+}

@@ -1,5 +1,7 @@
 import IndoorLocalization
+import IndoorLocalizationTesting
 import XCTest
+@testable import LocalizationSession
 
 /// The steps of a positioner up to its first position, and its end.
 final class FloorPlanLocalizerMachineTests: XCTestCase {
@@ -220,4 +222,302 @@ private final class Heard: Sendable {
     private let noted = Guarded([MotionModel]())
     var motions: [MotionModel] { noted.withLock { $0 } }
     func note(_ motion: MotionModel) { noted.withLock { $0.append(motion) } }
+}
+
+/// Floor lock and indoor lock of a session.
+final class FloorLockTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    /// A forced map is kept until it is unlocked.
+    func testALockedFloorHoldsAgainstContraryEvidence() {
+        var machine = SessionStage.machine(in: .localizationRunning)
+        XCTAssertEqual(machine.handle(.lockFloor(10), at: 10), [])
+        _ = machine.handle(.reading(SessionStage.fix(11, at: 10.1)), at: 10.1)
+        _ = machine.handle(.reading(SessionStage.heard(1, at: 20)), at: 20)
+        _ = machine.pass(to: 25)
+        guard case .localizationRunning(let running) = machine.state else { return XCTFail("\(machine.state)") }
+        XCTAssertEqual(running.mapID, 10)
+        XCTAssertEqual(machine.handle(.lockFloor(nil), at: 25), [])
+        _ = machine.pass(to: 28)
+        guard case .localizationRunning(let free) = machine.state else { return XCTFail("\(machine.state)") }
+        XCTAssertEqual(free.mapID, 11, "evidence decides again")
+    }
+
+    func testAnUnlockWithoutALockDoesNothing() {
+        var (first, second) = (
+            SessionStage.machine(in: .localizationRunning), SessionStage.machine(in: .localizationRunning)
+        )
+        XCTAssertEqual(first.handle(.lockFloor(nil), at: 10), [])
+        XCTAssertEqual(first.pass(to: 15), second.pass(to: 15))
+    }
+
+    func testALockOnAFloorOfAnotherVenueDoesNothing() {
+        var machine = SessionStage.machine(in: .localizationRunning)
+        _ = machine.handle(.lockFloor(99), at: 10)
+        _ = machine.handle(.reading(SessionStage.fix(11, at: 10.1)), at: 10.1)
+        _ = machine.pass(to: 13)
+        guard case .localizationRunning(let running) = machine.state else { return XCTFail("\(machine.state)") }
+        XCTAssertEqual(running.mapID, 11)
+    }
+
+    /// The hall's beacons are heard as loud as can be, and yet the device stays in the gallery.
+    func testTheEngineStaysOnTheLockedFloorAndLeavesItAfterwards() throws {
+        for seed in UInt64(1)...3 {
+            var receiver = HallReceiver(
+                at: MapPoint(x: 10, y: 10), seed: seed, venue: Stage.twoFloors, field: Stage.twoFloorField)
+            receiver.lock(to: Stage.gallery)
+            receiver.listen(seconds: 6)
+            XCTAssertEqual(receiver.engine.mapProbabilities, [Stage.gallery: 1], "seed \(seed)")
+            XCTAssertNotNil(receiver.engine.estimate(on: Stage.gallery))
+            receiver.lock(to: nil)
+            receiver.listen(seconds: 6)
+            XCTAssertGreaterThan(receiver.engine.mapProbabilities[Stage.hall] ?? 0, 0.9, "seed \(seed)")
+        }
+    }
+
+    func testALockedFloorHasNoProbabilityBeforeEvidence() {
+        for method in PositioningMethod.allCases {
+            var settings = PositioningSettings()
+            settings.method = method
+            var engine = PositioningEngine(
+                venue: Stage.twoFloors, field: Stage.twoFloorField, settings: settings, seed: 1)
+            engine.lock(to: Stage.gallery)
+            XCTAssertEqual(engine.mapProbabilities, [:], "\(method)")
+        }
+    }
+
+    func testTheFloorCertaintyIsWithinZeroAndOne() throws {
+        /// The certainty of each position of a receiver that hears some of the hall's beacons.
+        func certainties(beacons: Range<Int>) -> [Double] {
+            var replay = SessionReplay(venues: [Stage.twoFloors], seed: 1)
+            var outputs = replay.start()
+            for second in 0..<10 {
+                for index in beacons {
+                    let rssi = Stage.rssi(from: Stage.beaconPoints[index], to: MapPoint(x: 10, y: 10))
+                    let sighting = Sighting(
+                        instant: Instant(seconds: Double(second)), beacon: Stage.identity(index), rssi: rssi)
+                    outputs += replay.handle(.sighting(sighting))
+                }
+            }
+            outputs += replay.finish()
+            return outputs.compactMap { output in
+                if case .position(let position) = output.content { position.floorCertainty } else { nil }
+            }
+        }
+        let (clear, unclear) = (certainties(beacons: Stage.beaconPoints.indices), certainties(beacons: 0..<1))
+        XCTAssertGreaterThan(min(clear.count, unclear.count), 10)
+        for certainty in clear + unclear { XCTAssertTrue((0...1).contains(certainty), "\(certainty)") }
+        XCTAssertGreaterThan(try XCTUnwrap(clear.last), try XCTUnwrap(clear.first), "what is heard makes it surer")
+        XCTAssertGreaterThan(try XCTUnwrap(clear.last), 0.8)
+        XCTAssertLessThan(
+            try XCTUnwrap(unclear.first), try XCTUnwrap(clear.first) - 0.05, "one beacon tells less than eight")
+    }
+
+    func testAnIndoorLockKeepsTheDeviceInItsVenueUntilItIsLifted() {
+        for isLocked in [true, false] {
+            var machine = SessionStage.machine(in: .localizationRunning)
+            _ = machine.handle(.lockIndoors(isLocked), at: 10)
+            for second in 11...14 {
+                _ = machine.handle(.reading(SessionStage.gnss(52.5, at: Double(second))), at: Double(second))
+            }
+            XCTAssertEqual(machine.state.name, isLocked ? "localizationRunning" : "searchVenue")
+        }
+    }
+
+    func testALocalizerCanBeLockedWhileItRuns() async throws {
+        let stage = LocalizerStage()
+        await stage.localizer.lockFloor(11)
+        await stage.localizer.lockIndoors(true)
+        let states = stage.localizer.states
+        try await stage.run()
+        _ = try await Bounded.elements(of: states, until: "the locked floor") { state in
+            if case .localizationRunning(let running) = state { running.mapID == 11 } else { false }
+        }
+        await stage.localizer.unlockFloor()
+    }
+}
+
+final class MotionModeTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    func testWalkingIsTheModelOfTheSettings() {
+        XCTAssertEqual(MotionModel(.walking), MotionModel())
+    }
+
+    func testWheeledModesHaveNoSteps() {
+        for mode in MotionMode.allCases { XCTAssertEqual(MotionModel(mode).usesSteps, mode == .walking, "\(mode)") }
+    }
+
+    func testAllModelsAreWithinTheSettingsRanges() {
+        for mode in MotionMode.allCases {
+            var settings = LocalizationSettings()
+            settings.positioning.motion = MotionModel(mode)
+            XCTAssertEqual(settings.problems, [], "\(mode)")
+        }
+    }
+
+    /// The joints of the floor are no steps: on wheels they don't move the estimate.
+    func testStepsMoveAWalkerButNoWheeledDevice() throws {
+        for mode in MotionMode.allCases {
+            var settings = PositioningSettings()
+            settings.motion = MotionModel(mode)
+            var engine = PositioningEngine(venue: Stage.venue, field: Stage.packetField, settings: settings, seed: 1)
+            let fix = Fix(instant: .zero, mapID: Stage.hall, point: MapPoint(x: 10, y: 10), radius: 0.3)
+            engine.observe(.fix(fix))
+            engine.advance(to: .zero)
+            for step in 1...6 {
+                let instant = Instant(seconds: Double(step) / 2)
+                engine.observe(.step(Step(instant: instant, length: 0.7, heading: 90)))
+                engine.advance(to: instant)
+            }
+            let moved = try XCTUnwrap(engine.estimate(on: Stage.hall)).point.x - 10
+            if mode == .walking {
+                XCTAssertGreaterThan(moved, 2.5)
+            } else {
+                XCTAssertEqual(moved, 0, accuracy: 0.5, "\(mode)")
+            }
+        }
+    }
+
+    /// Whoever is faster gets lost faster: the radius grows by the speed of what carries the device.
+    func testTheRadiusGrowsWithTheSpeed() throws {
+        let radii = try [MotionMode.walking, .wheelchair, .shoppingCart, .robot].map { mode in
+            var settings = PositioningSettings()
+            settings.motion = MotionModel(mode)
+            var engine = PositioningEngine(venue: Stage.venue, field: Stage.packetField, settings: settings, seed: 1)
+            let fix = Fix(instant: .zero, mapID: Stage.hall, point: MapPoint(x: 10, y: 10), radius: 0.3)
+            engine.observe(.fix(fix))
+            for tick in 0...6 { engine.advance(to: Instant(seconds: Double(tick) / 2)) }
+            return try XCTUnwrap(engine.estimate(on: Stage.hall)).radius
+        }
+        XCTAssertGreaterThan(radii[0], radii[2])
+        XCTAssertGreaterThan(radii[0], radii[3])
+        XCTAssertGreaterThan(radii[1], radii[3])
+    }
+
+    func testTheDesiredAccuracyChangesTheCostOfPositions() {
+        var machine = FloorPlanLocalizerMachineStage().machine
+        var parameters = FloorPlanLocalizerParameters()
+        parameters.desiredAccuracy = .low
+        _ = machine.handle(.start(parameters), at: .zero)
+        _ = machine.handle(.catalogue(SessionStage.summaries), at: .zero)
+        let told = machine.handle(.packet(SessionStage.office), at: .zero)
+        XCTAssertTrue(
+            told.contains(.schedule(ScanSchedule(cycle: .continuous, timing: .half))), "the radio listens half the time"
+        )
+    }
+}
+
+final class SpeedometerTests: XCTestCase {
+    func testAWalkHasItsSpeedAfterASecond() {
+        var meter = Speedometer()
+        for half in 0..<20 {
+            let seconds = Double(half) / 2
+            let speed = meter.observe(MapPoint(x: 1.2 * seconds, y: 0), on: 1, at: Instant(seconds: seconds))
+            if seconds < 1 {
+                XCTAssertNil(speed)
+            } else {
+                expectClose(speed, 1.2, within: 1e-9, "at \(seconds) s")
+            }
+        }
+    }
+
+    func testAStoppedDeviceHasNoSpeedAfterTwoSeconds() {
+        var meter = Speedometer()
+        for half in 0..<20 {
+            _ = meter.observe(MapPoint(x: Double(half), y: 0), on: 1, at: Instant(seconds: Double(half) / 2))
+        }
+        for half in 20..<24 {
+            _ = meter.observe(MapPoint(x: 19, y: 0), on: 1, at: Instant(seconds: Double(half) / 2))
+        }
+        expectClose(meter.observe(MapPoint(x: 19, y: 0), on: 1, at: Instant(seconds: 12)), 0, within: 1e-9)
+    }
+
+    func testAnotherMapRestartsTheMeasurement() {
+        var meter = Speedometer()
+        _ = meter.observe(MapPoint(x: 0, y: 0), on: 1, at: .zero)
+        XCTAssertNil(meter.observe(MapPoint(x: 9, y: 0), on: 2, at: Instant(seconds: 3)))
+    }
+
+    func testAGapIsNoStandstill() {
+        var meter = Speedometer()
+        _ = meter.observe(MapPoint(x: 0, y: 0), on: 1, at: .zero)
+        expectClose(meter.observe(MapPoint(x: 20, y: 0), on: 1, at: Instant(seconds: 10)), 2, within: 1e-9)
+    }
+}
+
+final class PositionFilterTests: XCTestCase {
+    private func position(_ x: Double, at seconds: Double, course: Double? = nil, map: MapID = 10) -> Position {
+        Position(
+            instant: Instant(seconds: seconds), venueID: 1, mapID: map, point: MapPoint(x: x, y: 0), radius: 1,
+            course: course)
+    }
+
+    private func passed(_ positions: [Position], _ filter: PositionFilter) -> [Double] {
+        var gate = PositionGate()
+        return positions.filter { gate.admits($0, by: filter) }.map(\.instant.seconds)
+    }
+
+    func testWithoutAFilterEveryPositionPasses() {
+        let positions = [position(0, at: 0), position(0, at: 0.1), position(0, at: 0.2)]
+        XCTAssertEqual(passed(positions, PositionFilter()), [0, 0.1, 0.2])
+    }
+
+    func testDistanceOrTimeIsEnough() {
+        let positions = [
+            position(0, at: 0), position(0.6, at: 1), position(0.75, at: 1.5), position(0.8, at: 3.4),
+            position(0.8, at: 3.5),
+        ]
+        XCTAssertEqual(passed(positions, PositionFilter(distance: 0.7, time: .seconds(2))), [0, 1.5, 3.5])
+    }
+
+    func testAFilterIgnoresThresholdsOfZero() {
+        let positions = [position(0, at: 0), position(5, at: 1), position(5, at: 30)]
+        XCTAssertEqual(passed(positions, PositionFilter(distance: 0.7)), [0, 1])
+        XCTAssertEqual(passed(positions, PositionFilter(time: .seconds(10))), [0, 30])
+    }
+
+    /// Distance is counted from what was told last, so that slow motion is told too.
+    func testSlowMotionAddsUp() {
+        let positions = (0...10).map { position(0.3 * Double($0), at: Double($0)) }
+        XCTAssertEqual(passed(positions, PositionFilter(distance: 0.7)), [0, 3, 6, 9])
+    }
+
+    func testATurnIsEnough() {
+        let positions = [
+            position(0, at: 0, course: 359), position(0, at: 1, course: 3), position(0, at: 2, course: 4),
+            position(0, at: 3), position(0, at: 4, course: 9),
+        ]
+        XCTAssertEqual(passed(positions, PositionFilter(heading: 5)), [0, 2, 4])
+    }
+
+    func testAnotherMapPasses() {
+        let positions = [position(0, at: 0), position(0, at: 1, map: 11), position(0, at: 2, map: 11)]
+        XCTAssertEqual(passed(positions, PositionFilter(distance: 1)), [0, 1])
+    }
+
+    func testASessionEmitsTheFilteredPositionsAndAllRoomEvents() {
+        var settings = LocalizationSettings()
+        settings.positionFilter = PositionFilter(distance: 100)
+        settings.areaDwell = .zero
+        var machine = SessionStage.machine(in: .localizationRunning, settings)
+        let told = machine.handle(.reading(SessionStage.fix(10, 5, 5, at: 10.1)), at: 10.1) + machine.pass(to: 10.6)
+        let names = told.map { directive in
+            switch directive {
+            case .emit: "position"
+            case .emitEvent: "event"
+            default: "other"
+            }
+        }
+        XCTAssertEqual(names, ["event", "event"])
+    }
+
+    func testFiltersOutOfRangeAreNamed() {
+        var settings = LocalizationSettings()
+        settings.positionFilter = PositionFilter(distance: -1, time: .seconds(-1), heading: 181)
+        XCTAssertEqual(settings.problems.count, 3)
+        for key in ["positionFilter.distance", "positionFilter.time", "positionFilter.heading"] {
+            XCTAssertTrue(settings.problems.contains { $0.contains(key) }, "\(key): \(settings.problems)")
+        }
+    }
 }

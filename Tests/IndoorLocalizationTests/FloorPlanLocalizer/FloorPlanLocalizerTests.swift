@@ -1,6 +1,7 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
+@testable import LocalizationSession
 
 /// What a positioner promises to its users: steps, streams, several side by side.
 final class FloorPlanLocalizerTests: XCTestCase {
@@ -192,5 +193,407 @@ final class FloorPlanLocalizerTests: XCTestCase {
         told.finish()
         let rest = try await Bounded.all(names)
         XCTAssertEqual(rest, [])
+    }
+}
+
+/// What a positioner tells while the radio falls silent, fails or falls behind.
+final class FloorPlanLocalizerBufferingTests: XCTestCase {
+    private typealias Stage = FloorPlanLocalizerMachineStage
+
+    private var running: Stage {
+        var stage = Stage()
+        stage.run()
+        return stage
+    }
+
+    func testSilenceCausesBufferingThenHeavyBufferingAndOneBeaconReturnsToBuffering() {
+        var stage = running
+        XCTAssertEqual(stage.pass(to: 12.999).states, [])
+        XCTAssertEqual(stage.pass(to: 13).states, ["buffering"])
+        XCTAssertEqual(stage.pass(to: 19.999).states, [])
+        XCTAssertEqual(stage.pass(to: 20).states, ["heavyBuffering"])
+        XCTAssertEqual(stage.hear(at: 25.01).states, ["buffering"], "one packet")
+        XCTAssertEqual(stage.hear(at: 25.02).states, ["positioning"])
+    }
+
+    func testPositionsContinueWhileBufferingAndPauseWhileHeavyBuffering() {
+        var stage = running
+        XCTAssertEqual(stage.pass(to: 19.9).positions.count, 19)
+        XCTAssertEqual(stage.pass(to: 35).positions, [])
+        XCTAssertEqual(stage.machine.state, .heavyBuffering)
+        XCTAssertEqual(stage.machine.latency, .zero)
+    }
+
+    func testPositionsReturnWithTheBeaconsOfALostVenue() {
+        var stage = running
+        _ = stage.pass(to: 100)
+        XCTAssertEqual(stage.machine.state, .heavyBuffering)
+        var told = stage.hear(at: 100)
+        told += stage.handle(.fix(Stage.fix()), at: 100.1)
+        told += stage.pass(to: 100.5)
+        told += stage.hear(at: 101)
+        told += stage.pass(to: 101)
+        XCTAssertEqual(told.states, ["buffering", "positioning"])
+        XCTAssertFalse(told.positions.isEmpty)
+    }
+
+    func testLateReadingsCauseBuffering() {
+        var stage = running
+        XCTAssertEqual(stage.hear(at: 11, delay: 2.9).states, [])
+        XCTAssertEqual(stage.hear(at: 11.1, delay: 3).states, ["buffering"])
+        XCTAssertEqual(stage.hear(at: 11.2, delay: 30).states, [], "something comes, though late")
+        XCTAssertEqual(stage.hear(at: 11.3).states, ["positioning"])
+    }
+
+    func testBeaconsOfOtherVenuesAndMotionDoNotPreventBuffering() {
+        var stage = running
+        for tenth in 101...130 {
+            let seconds = Double(tenth) / 10
+            _ = stage.handle(.reading(SessionStage.heard(7, at: seconds), delay: .zero), at: seconds)
+            _ = stage.handle(.reading(SessionStage.motion(at: seconds), delay: .zero), at: seconds)
+        }
+        XCTAssertEqual(stage.machine.state, .buffering)
+    }
+
+    func testTheLatencyIsTheTimeFromTheRadioToThePosition() {
+        var stage = running
+        _ = stage.hear(at: 10.4, delay: 0.25)
+        XCTAssertEqual(stage.pass(to: 10.5).positions.count, 1)
+        XCTAssertEqual(stage.machine.latency.seconds, 0.35, accuracy: 1e-9)
+    }
+
+    func testTheLatencyIsZeroBeforeThereArePositions() {
+        var stage = Stage()
+        XCTAssertEqual(stage.machine.latency, .zero)
+        _ = stage.answer(.start(FloorPlanLocalizerParameters()), at: 10)
+        _ = stage.hear(at: 10, delay: 0.5)
+        _ = stage.pass(to: 10.5)
+        XCTAssertEqual(stage.machine.state, .waitingForFix)
+        XCTAssertEqual(stage.machine.latency, .zero)
+    }
+
+    func testAFailedScanIsReconnectingUntilABeaconIsReceived() {
+        var stage = running
+        let failed = stage.handle(.sourceFailed(Stage.network), at: 11)
+        XCTAssertEqual(failed.states, ["reconnecting"])
+        XCTAssertTrue(failed.contains(.report(Stage.network)))
+        XCTAssertTrue(stage.pass(to: 12).contains(.startScanning), "the first pause is at most a second")
+        XCTAssertEqual(stage.machine.state, .reconnecting(Stage.network))
+        XCTAssertEqual(stage.hear(at: 12.5).states, ["positioning"])
+    }
+
+    func testARadioWithoutPowerIsReconnectingUntilItReceives() {
+        var stage = running
+        let off = RadioEvent(instant: Instant(seconds: 11), status: .poweredOff)
+        XCTAssertEqual(stage.handle(.reading(.radio(off), delay: .zero), at: 11).states, ["reconnecting"])
+        XCTAssertNotNil(stage.machine.state.error)
+        _ = stage.handle(.reading(SessionStage.motion(at: 11.5), delay: .zero), at: 11.5)
+        XCTAssertEqual(stage.machine.state.name, "reconnecting", "motion says nothing of the radio")
+        let on = RadioEvent(instant: Instant(seconds: 12), status: .scanning)
+        XCTAssertEqual(stage.handle(.reading(.radio(on), delay: .zero), at: 12).states, ["positioning"])
+    }
+
+    func testARestOfTheRadioIsNotCountedAsSilence() {
+        var stage = running
+        let rest = RadioEvent(instant: Instant(seconds: 12), status: .resting)
+        XCTAssertEqual(stage.handle(.reading(.radio(rest), delay: .zero), at: 12).states, [])
+        XCTAssertEqual(stage.pass(to: 100).states, [])
+        let scan = RadioEvent(instant: Instant(seconds: 100), status: .scanning)
+        XCTAssertEqual(stage.handle(.reading(.radio(scan), delay: .zero), at: 100).states, [])
+        // 2 s of silence before the rest, and 1 s behind it.
+        XCTAssertEqual(stage.pass(to: 100.9).states, [])
+        XCTAssertEqual(stage.pass(to: 101).states, ["buffering"])
+        XCTAssertEqual(stage.pass(to: 108).states, ["heavyBuffering"])
+    }
+
+    func testAFailedRadioWithoutAPositionReturnsToWaitingForFix() {
+        var stage = Stage()
+        _ = stage.answer(.start(FloorPlanLocalizerParameters()), at: 10)
+        XCTAssertEqual(stage.handle(.sourceFailed(Stage.network), at: 11).states, ["reconnecting"])
+        _ = stage.pass(to: 12)
+        let foreign = SessionStage.heard(7, at: 12.5)
+        XCTAssertEqual(stage.handle(.reading(foreign, delay: .zero), at: 12.5).states, ["waitingForFix"])
+    }
+
+    func testSatellitesEndTheVenueOnlyWithoutTheIndoorLock() {
+        for isLocked in [true, false] {
+            var parameters = FloorPlanLocalizerParameters()
+            parameters.isLockedIndoors = isLocked
+            var stage = Stage()
+            stage.run(parameters)
+            var told: [Stage.Machine.Directive] = []
+            for second in 11...14 {
+                let far = SessionStage.gnss(52.5, at: Double(second))
+                told += stage.handle(.reading(far, delay: .zero), at: Double(second))
+                told += stage.hear(at: Double(second) + 0.5)
+            }
+            XCTAssertEqual(told.states, isLocked ? [] : ["buffering"], "locked: \(isLocked)")
+        }
+    }
+
+    func testAFixBeforeTheStartIsTheStartingPoint() {
+        var stage = Stage()
+        _ = stage.answer(.connect, at: 1)
+        XCTAssertEqual(stage.handle(.fix(Stage.fix(7, 8)), at: 2), [])
+        XCTAssertEqual(stage.machine.fixOutcome, .kept)
+        var told = stage.answer(.start(FloorPlanLocalizerParameters()), at: 3)
+        told += stage.pass(to: 3)
+        XCTAssertEqual(
+            told.states, ["loading", "ready", "waitingForFix", "positioning"], "no beacon needs to be heard")
+        XCTAssertEqual(told.positions.first?.point, MapPoint(x: 7, y: 8))
+    }
+
+    func testAFilterReducesThePositions() {
+        var parameters = FloorPlanLocalizerParameters()
+        parameters.filter = PositionFilter(distance: 100, time: .seconds(2))
+        var stage = Stage()
+        _ = stage.answer(.start(parameters), at: 10)
+        _ = stage.handle(.fix(Stage.fix()), at: 10)
+        var told: [Stage.Machine.Directive] = []
+        for second in 10...18 { told += stage.hear(at: Double(second)) + stage.pass(to: Double(second)) }
+        XCTAssertEqual(told.positions.map(\.instant.seconds), [10, 12, 14, 16, 18])
+    }
+}
+
+/// How late readings come, whatever their clock counts from.
+final class DeliveryDelayTests: XCTestCase {
+    private func late(_ delay: inout DeliveryDelay, _ instant: Double, _ elapsed: Double) -> Double {
+        delay.observe(Instant(seconds: instant), at: .seconds(elapsed)).seconds
+    }
+
+    func testTheQuickestDeliveryHasNoDelay() {
+        for zero in [0, 5000, -1e6] {
+            var delay = DeliveryDelay()
+            XCTAssertEqual(late(&delay, zero + 1, 10), 0)
+            XCTAssertEqual(late(&delay, zero + 1.5, 11), 0.5, accuracy: 1e-3, "\(zero)")
+            XCTAssertEqual(late(&delay, zero + 3, 11.5), 0, accuracy: 1e-3, "quicker than the first: \(zero)")
+            XCTAssertEqual(late(&delay, zero + 4, 13), 0.5, accuracy: 1e-3, "\(zero)")
+        }
+    }
+
+    /// A source whose quartz is slow by 50 parts in a million: an hour later nothing seems late.
+    func testClockDriftIsNotCountedAsDelay() {
+        var delay = DeliveryDelay()
+        var worst = 0.0
+        for tenth in 0..<36_000 {
+            let elapsed = Double(tenth) / 10
+            worst = max(worst, late(&delay, elapsed * (1 - 5e-5), elapsed))
+        }
+        XCTAssertLessThan(worst, 1e-3)
+    }
+
+    func testTheAgeOfAReadingIsItsDelayPlusTheSilenceSince() {
+        let news = ReadingAge(arrival: Instant(seconds: 10), delay: .seconds(2))
+        XCTAssertEqual(news.silence(at: Instant(seconds: 13)), .seconds(3))
+        XCTAssertEqual(news.age(at: Instant(seconds: 13)), .seconds(5))
+        XCTAssertEqual(
+            ReadingAge(arrival: .zero, delay: .seconds(-1)).delay, .zero, "nothing comes before it was heard")
+    }
+}
+
+/// Places given from outside, before and during a session.
+final class FixSubmissionTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    private static func fix(_ place: MapPoint, radius: Double, isSoft: Bool = false) -> Fix {
+        Fix(instant: .zero, mapID: Stage.hall, point: place, radius: radius, isSoft: isSoft)
+    }
+
+    /// The readings agree with the fix; the belief was elsewhere.
+    func testTheEstimateConvergesMonotonicallyToAHardFix() throws {
+        for seed in UInt64(1)...20 {
+            var generator = SeededGenerator(seed: seed)
+            let place = MapPoint(x: 3 + 14 * generator.uniform(), y: 3 + 14 * generator.uniform())
+            let elsewhere = MapPoint(x: place.x < 10 ? 17 : 3, y: 20 - place.y)
+            var receiver = HallReceiver(at: place, seed: seed)
+            receiver.observe(.fix(Self.fix(elsewhere, radius: 0.5)))
+            let radius = 3.0
+            var distance = try XCTUnwrap(receiver.estimate).point.distance(to: place)
+            XCTAssertGreaterThan(distance, radius, "seed \(seed)")
+            receiver.observe(.fix(Self.fix(place, radius: radius)))
+            for second in 1...10 where distance > radius {
+                receiver.listen()
+                let next = try XCTUnwrap(receiver.estimate).point.distance(to: place)
+                XCTAssertLessThan(next, distance, "seed \(seed), second \(second)")
+                distance = next
+            }
+            XCTAssertLessThanOrEqual(distance, radius, "seed \(seed)")
+        }
+    }
+
+    /// There are no readings: the estimate stays within the radius, and its own radius grows.
+    func testWithoutOtherEvidenceTheEstimateStaysAtTheFix() throws {
+        for seed in UInt64(1)...10 {
+            var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
+            receiver.listen(seconds: 3)
+            let place = MapPoint(x: 12, y: 9)
+            receiver.observe(.fix(Self.fix(place, radius: 2)))
+            let first = try XCTUnwrap(receiver.estimate)
+            for step in 1...8 {
+                receiver.pass(by: 0.25)
+                let estimate = try XCTUnwrap(receiver.estimate)
+                XCTAssertLessThan(estimate.point.distance(to: place), 2, "seed \(seed), step \(step)")
+            }
+            XCTAssertGreaterThan(try XCTUnwrap(receiver.estimate).radius, first.radius, "seed \(seed)")
+        }
+    }
+
+    func testTheEstimateMovesToADistantHardFix() throws {
+        for seed in UInt64(1)...10 {
+            var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
+            receiver.listen(seconds: 5)
+            let place = MapPoint(x: 17, y: 16)
+            receiver.observe(.fix(Self.fix(place, radius: 1)))
+            let estimate = try XCTUnwrap(receiver.estimate)
+            XCTAssertLessThan(estimate.point.distance(to: place), 1, "seed \(seed)")
+            let reception = try XCTUnwrap(receiver.engine.fixReception)
+            XCTAssertLessThan(try XCTUnwrap(reception.agreement), 0.01, "seed \(seed)")
+            XCTAssertEqual(reception.belief, 1, accuracy: 1e-6)
+        }
+    }
+
+    /// The test of the beacons compares the belief with the readings of some seconds: those from before a fix must not
+    /// lead it back.
+    func testTheEstimateStaysAtADistantHardFixThatTheNextReadingsConfirm() throws {
+        let start = MapPoint(x: 4, y: 4)
+        let beacon = try XCTUnwrap(
+            Stage.beaconPoints.indices.max {
+                Stage.beaconPoints[$0].distance(to: start) < Stage.beaconPoints[$1].distance(to: start)
+            })
+        let point = Stage.beaconPoints[beacon]
+        for seed in UInt64(1)...6 {
+            // A global update comes every two seconds, so at different times after the fix.
+            for seconds in 5...6 {
+                var receiver = HallReceiver(at: start, seed: seed) { $0.testedBeacons = .all }
+                receiver.listen(seconds: seconds)
+                receiver.place = point
+                receiver.observe(.fix(Self.fix(point, radius: 1)))
+                for half in 1...8 {
+                    for tick in 1...5 {
+                        let instant = Instant(seconds: receiver.seconds + Double(tick) / 10)
+                        let rssi = Stage.rssi(from: point, to: point)
+                        receiver.observe(
+                            .sighting(Sighting(instant: instant, beacon: Stage.identity(beacon), rssi: rssi)))
+                    }
+                    receiver.pass(by: 0.5)
+                    XCTAssertLessThan(receiver.error, 3, "seed \(seed), \(seconds) s before, \(half) after")
+                }
+            }
+        }
+    }
+
+    /// A soft fix of 2 m: a mistake of ten lies anywhere on the 400 m² of the hall, the others within it.
+    func testASoftFixIsCombinedWithTheOtherEvidence() throws {
+        for seed in UInt64(1)...10 {
+            var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
+            receiver.listen(seconds: 8)
+            let before = try XCTUnwrap(receiver.estimate)
+            receiver.observe(.fix(Self.fix(MapPoint(x: 17, y: 16), radius: 1, isSoft: true)))
+            let refused = try XCTUnwrap(receiver.engine.fixReception)
+            XCTAssertLessThan(refused.belief, 0.1, "seed \(seed): contrary to all that was heard")
+            let after = try XCTUnwrap(receiver.estimate)
+            XCTAssertLessThan(after.point.distance(to: before.point), 0.5, "seed \(seed)")
+            receiver.observe(.fix(Self.fix(before.point, radius: 2, isSoft: true)))
+            let taken = try XCTUnwrap(receiver.engine.fixReception)
+            XCTAssertGreaterThan(taken.belief, 0.9, "seed \(seed): where it is believed anyway")
+        }
+    }
+
+    func testASoftFixBeforeAnyEvidenceIsTheStartingPoint() throws {
+        var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
+        receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1, isSoft: true)))
+        let estimate = try XCTUnwrap(receiver.estimate)
+        XCTAssertLessThan(estimate.point.distance(to: MapPoint(x: 4, y: 5)), 0.3)
+        XCTAssertNil(try XCTUnwrap(receiver.engine.fixReception).agreement)
+    }
+
+    func testAnInvalidFixIsNotReceived() {
+        var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
+        receiver.listen()
+        receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1)))
+        XCTAssertNotNil(receiver.engine.fixReception)
+        receiver.observe(.fix(Self.fix(MapPoint(x: .nan, y: 5), radius: 1)))
+        XCTAssertNil(receiver.engine.fixReception)
+    }
+
+    func testAFixBeforeTheStartIsTheStartingPoint() throws {
+        var machine = SessionStage.machine()
+        let place = MapPoint(x: 7, y: 8)
+        XCTAssertEqual(machine.handle(.fix(Fix(instant: .zero, mapID: 10, point: place, radius: 1)), at: 1), [])
+        XCTAssertEqual(machine.fixOutcome, .kept)
+        _ = machine.handle(.start, at: 2)
+        _ = machine.handle(.catalogue(SessionStage.summaries), at: 2)
+        XCTAssertEqual(machine.state, .searchVenue, "a beacon tells the venue")
+        _ = machine.handle(.reading(SessionStage.heard(1, at: 3)), at: 3)
+        _ = machine.handle(.packet(1, SessionStage.office), at: 3)
+        XCTAssertEqual(Self.positions(machine.pass(to: 3)).first?.point, place)
+    }
+
+    func testAFixInAForcedVenueNeedsNoBeacon() throws {
+        var settings = LocalizationSettings()
+        settings.forcedVenue = 1
+        for isEarly in [true, false] {
+            var machine = SessionStage.machine(settings)
+            let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 7, y: 8), radius: 1)
+            if isEarly { _ = machine.handle(.fix(fix), at: 1) }
+            _ = machine.handle(.start, at: 2)
+            _ = machine.handle(.catalogue(SessionStage.summaries), at: 2)
+            if !isEarly { _ = machine.handle(.fix(fix), at: 2) }
+            XCTAssertEqual(machine.state, .getPacket(venueID: 1, progress: 0))
+            _ = machine.handle(.packet(1, SessionStage.office), at: 3)
+            XCTAssertEqual(Self.positions(machine.pass(to: 3)).first?.point, fix.point)
+        }
+    }
+
+    func testALocalizerReturnsTheOutcomeOfAFix() async throws {
+        let stage = LocalizerStage()
+        let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 30, y: 20), radius: 1)
+        let early = await stage.localizer.submit(fix)
+        XCTAssertEqual(early, .kept)
+        try await stage.run()
+        let late = await stage.localizer.submit(fix)
+        guard case .taken(let reception) = late else { return XCTFail("\(late)") }
+        XCTAssertTrue((0...1).contains(reception.belief))
+        XCTAssertTrue((0...1).contains(try XCTUnwrap(reception.agreement)))
+        var foreign = fix
+        foreign.mapID = 99
+        let outcome = await stage.localizer.submit(foreign)
+        XCTAssertEqual(outcome, .ignored(.unknownMap(99)))
+    }
+
+    func testALocalizerIgnoresAnInvalidFixAndReturnsTheReason() async throws {
+        let good = MapPoint(x: 30, y: 20)
+        let stage = LocalizerStage()
+        func submit(_ point: MapPoint, _ radius: Double) async -> FixOutcome {
+            await stage.localizer.submit(Fix(instant: .zero, mapID: 10, point: point, radius: radius))
+        }
+        for isEarly in [true, false] {
+            if !isEarly { try await stage.run() }
+            for radius in [0, -1, .infinity, 1e7] {
+                let outcome = await submit(good, radius)
+                XCTAssertEqual(outcome, .ignored(.invalidRadius(radius)))
+            }
+            for point in [MapPoint(x: .nan, y: 1), MapPoint(x: 1, y: -.infinity)] {
+                let outcome = await submit(point, 1)
+                guard case .ignored(.invalidPlace) = outcome else { return XCTFail("\(outcome)") }
+            }
+        }
+        let far = await submit(MapPoint(x: -500, y: 20), 1)
+        XCTAssertEqual(far, .ignored(.offPlan(10, distance: 500)))
+        let vague = await submit(MapPoint(x: -500, y: 20), 451)
+        guard case .taken = vague else { return XCTFail("\(vague)") }
+    }
+
+    func testAFixFarOffThePlanDoesNotMoveTheBelief() throws {
+        var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
+        receiver.listen()
+        let before = try XCTUnwrap(receiver.estimate)
+        receiver.observe(.fix(Self.fix(MapPoint(x: 500, y: 4), radius: 1)))
+        XCTAssertNil(receiver.engine.fixReception)
+        XCTAssertEqual(receiver.estimate, before)
+    }
+
+    private static func positions(_ directives: [Machine.Directive]) -> [Position] {
+        directives.compactMap { if case .emit(let position) = $0 { position } else { nil } }
     }
 }

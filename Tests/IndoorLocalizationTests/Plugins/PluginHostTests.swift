@@ -309,3 +309,235 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(settings.areaDwell, .seconds(9))
     }
 }
+
+final class PluginHandshakeTests: XCTestCase {
+    private let first = PluginID(rawValue: 1)
+    private let second = PluginID(rawValue: 2)
+    private let third = PluginID(rawValue: 3)
+
+    func testTwoPluginsKnowEachOtherOnceTheSecondIsAdded() throws {
+        var early = PluginHandshake(tag: "maps", own: first)
+        var late = PluginHandshake(tag: "maps", own: second)
+        let greeting = late.greeting
+        XCTAssertEqual(greeting.operation, .initialize)
+        XCTAssertEqual(greeting.operation.rawValue, 0)
+        let answer = try XCTUnwrap(early.handle(greeting))
+        XCTAssertEqual(answer.operation.rawValue, -1)
+        XCTAssertEqual(answer.value(as: PluginID.self), second, "the newcomer's number")
+        XCTAssertNil(late.handle(answer))
+        XCTAssertEqual(early.peers, [second])
+        XCTAssertEqual(late.peers, [first])
+        let farewell = late.farewell
+        XCTAssertEqual(farewell.operation.rawValue, -2)
+        XCTAssertNil(early.handle(farewell))
+        XCTAssertEqual(early.peers, [])
+    }
+
+    func testAnAnswerToAnotherPluginIsIgnored() throws {
+        var early = PluginHandshake(tag: "maps", own: first)
+        var bystander = PluginHandshake(tag: "maps", own: third)
+        let answer = try XCTUnwrap(early.handle(PluginHandshake(tag: "maps", own: second).greeting))
+        XCTAssertNil(bystander.handle(answer))
+        XCTAssertEqual(bystander.peers, [])
+    }
+
+    func testOtherDataIsNoHandshake() {
+        var handshake = PluginHandshake(tag: "maps", own: first)
+        XCTAssertNil(handshake.handle(handshake.greeting), "its own")
+        XCTAssertNil(handshake.handle(PluginHandshake(tag: "routes", own: second).greeting), "another tag")
+        XCTAssertNil(handshake.handle(PluginData(tag: "maps", operation: .initialize)), "nobody's")
+        XCTAssertNil(handshake.handle(PluginData(tag: "maps", operation: 1, sender: second)), "data")
+        XCTAssertNil(
+            handshake.handle(PluginData(tag: "maps", operation: .acknowledge, sender: second, payload: "one")))
+        XCTAssertEqual(handshake.peers, [])
+    }
+}
+
+final class PluginPlacementTests: XCTestCase {
+    private let running = LocalizationState.localizationRunning(RunningState(venue: SessionStage.office, mapID: 10))
+
+    func testAPlaceInMetresNeedsOnlyTheNumberOfItsMap() throws {
+        let placement = PluginPlacement(mapID: 11, place: .point(MapPoint(x: 1, y: 2)), radius: 3)
+        for state in [LocalizationState.idle, .searchVenue, .findFloor(SessionStage.office), running] {
+            XCTAssertEqual(
+                try placement.fix(in: state),
+                Fix(instant: .zero, mapID: 11, point: MapPoint(x: 1, y: 2), radius: 3), state.name)
+        }
+    }
+
+    func testAPlacementWithoutAMapUsesTheDevicesMap() throws {
+        let placement = PluginPlacement(place: .pixel(PixelPoint(x: 100, y: 200)), radius: 10)
+        let fix = try XCTUnwrap(try placement.fix(in: running))
+        XCTAssertEqual(fix.mapID, 10)
+        XCTAssertEqual(fix.point, MapPoint(x: 10, y: 20), "ten pixels a metre")
+        XCTAssertEqual(fix.radius, 1, accuracy: 1e-9)
+        XCTAssertThrowsError(try placement.fix(in: .findFloor(SessionStage.office))) {
+            XCTAssertEqual($0 as? PluginPlacementError, .noMap)
+        }
+    }
+
+    func testAPlacementWithOnlyAHeadingGivesNoFix() throws {
+        XCTAssertNil(try PluginPlacement(heading: 90).fix(in: .idle))
+    }
+
+    func testAPlaceThatIsOnNoMapIsAnError() {
+        let pixel = FixPlace.pixel(PixelPoint(x: 1, y: 1))
+        let point = FixPlace.point(MapPoint(x: 1, y: 1))
+        let cases: [(PluginPlacement, LocalizationState, PluginPlacementError)] = [
+            (PluginPlacement(mapID: 10, place: pixel), .searchVenue, .noVenue(pixel)),
+            (PluginPlacement(mapID: 99, place: point), running, .unknownMap(99, venue: 1)),
+            (PluginPlacement(mapID: 11, place: pixel), running, .fix(.noImageSize(11))),
+            (PluginPlacement(mapID: 10, place: point, radius: 0), running, .fix(.invalidRadius(0))),
+        ]
+        for (placement, state, expected) in cases {
+            XCTAssertThrowsError(try placement.fix(in: state), "\(expected)") {
+                XCTAssertEqual($0 as? PluginPlacementError, expected)
+            }
+        }
+    }
+}
+
+/// Plugins that never come to an end, and what becomes of the others.
+final class PluginTimeLimitTests: XCTestCase {
+    private let stage = LocalizerStage()
+    private let clock = ManualClock()
+
+    /// A plugin that hangs in the given calls, and ignores its cancellation.
+    private actor HangingPlugin: LocalizationPlugin {
+        private let hangsAtBeginning: Bool
+        private let accepts: Bool
+        private let gate: WatchedState<Bool>
+        nonisolated let calls = WatchedState<[String]>([])
+
+        init(hangsAtBeginning: Bool, accepts: Bool = true, until gate: WatchedState<Bool>) {
+            self.hangsAtBeginning = hangsAtBeginning
+            self.accepts = accepts
+            self.gate = gate
+        }
+
+        private func hang() async {
+            // A task of its own is not cancelled with this one.
+            let gate = gate
+            await Task { try? await gate.wait { $0 } }.value
+        }
+
+        func initialize(host: PluginHost, arguments: Void) async throws -> Bool {
+            calls.update { $0.append("initialize") }
+            if hangsAtBeginning { await hang() }
+            await host.subscribe(self, to: .all)
+            calls.update { $0.append("initialized") }
+            return accepts
+        }
+
+        func stop() async throws -> Bool {
+            calls.update { $0.append("stop") }
+            if !hangsAtBeginning { await hang() }
+            calls.update { $0.append("stopped") }
+            return false
+        }
+    }
+
+    private let gate = WatchedState(false)
+
+    override func tearDown() { gate.update { $0 = true } }
+
+    private func host(timeLimit: Duration? = .seconds(5)) -> PluginHost {
+        PluginHost(localizer: stage.localizer, timeLimit: timeLimit, clock: clock)
+    }
+
+    /// Moves the clock to the end of a time limit, once a task waits for it.
+    private func passTheLimit(ending end: Instant) async throws {
+        try await Bounded.wait(for: "the time limit until \(end)") { [clock] in
+            while !clock.deadlines.contains(end) { try await pause() }
+        }
+        clock.advance(to: end)
+    }
+
+    func testAPluginThatHangsInInitializeIsDroppedAfterTheTimeLimit() async throws {
+        let (host, plugin) = (host(), HangingPlugin(hangsAtBeginning: true, until: gate))
+        let failures = host.failures
+        let adding = Task { await host.add(plugin) }
+        try await passTheLimit(ending: Instant(seconds: 5))
+        let kept = await adding.value
+        XCTAssertNil(kept)
+        let count = await host.count
+        XCTAssertEqual(count, 0)
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(
+            failure?.description,
+            "HangingPlugin (plugin 1) failed to initialize and is not kept: it took longer than 5.0 seconds")
+        gate.update { $0 = true }
+        try await Bounded.wait(for: "its late end") { try await plugin.calls.wait { $0.contains("initialized") } }
+        let streams = await host.streams(of: plugin)
+        XCTAssertEqual(streams, .nothing, "what it says later does not count")
+        XCTAssertEqual(plugin.calls.value, ["initialize", "initialized"], "and it is not stopped")
+    }
+
+    func testAHostStopsAlthoughAPluginHangsInStop() async throws {
+        let (host, plugin) = (host(), HangingPlugin(hangsAtBeginning: false, until: gate))
+        let sound = ProbePlugin()
+        let failures = host.failures
+        await host.add(sound)
+        await host.add(plugin)
+        try await host.startServices()
+        // Alarms of the beginning may still be about to end.
+        clock.advance(by: .seconds(1))
+        let stopping = Task { await host.stopAll() }
+        try await passTheLimit(ending: Instant(seconds: 6))
+        let isStopped = await stopping.value
+        XCTAssertTrue(isStopped)
+        XCTAssertEqual(sound.count("stop"), 1)
+        let state = await stage.localizer.state
+        XCTAssertEqual(state, .idle)
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(
+            failure?.description, "HangingPlugin (plugin 2) failed to stop: it took longer than 5.0 seconds")
+        gate.update { $0 = true }
+        try await Bounded.wait(for: "its late end") { try await plugin.calls.wait { $0.contains("stopped") } }
+        let count = await host.count
+        XCTAssertEqual(count, 0, "that it refuses comes too late")
+    }
+
+    func testAPluginThatRefusesAndHangsInStopIsDropped() async throws {
+        let (host, plugin) = (host(), HangingPlugin(hangsAtBeginning: false, accepts: false, until: gate))
+        let adding = Task { await host.add(plugin) }
+        try await Bounded.wait(for: "stop") { try await plugin.calls.wait { $0.contains("stop") } }
+        try await Bounded.wait(for: "its end") { [clock] in
+            while await host.count > 0 {
+                clock.advance(by: .seconds(5))
+                try await pause()
+            }
+        }
+        let kept = await adding.value
+        XCTAssertNil(kept)
+    }
+
+    func testASlowPluginIsKeptWithoutATimeLimit() async throws {
+        let (host, plugin) = (host(timeLimit: nil), HangingPlugin(hangsAtBeginning: true, until: gate))
+        let adding = Task { await host.add(plugin) }
+        try await Bounded.wait(for: "initialize") { try await plugin.calls.wait { $0.contains("initialize") } }
+        XCTAssertEqual(clock.deadlines, [])
+        gate.update { $0 = true }
+        let kept = await adding.value
+        XCTAssertNotNil(kept)
+    }
+
+    func testAPluginIsCancelledAfterTheTimeLimit() async throws {
+        let limit = TimeLimit(.seconds(1), clock: clock)
+        let isCancelled = WatchedState(false)
+        let running = Task {
+            try await limit.run {
+                try? await WatchedState(false).wait { $0 }
+                isCancelled.update { $0 = Task.isCancelled }
+            }
+        }
+        try await passTheLimit(ending: Instant(seconds: 1))
+        do {
+            try await running.value
+            XCTFail("it was in time")
+        } catch {
+            XCTAssertEqual((error as? TimeLimit.Exceeded)?.limit, .seconds(1))
+        }
+        try await Bounded.wait(for: "its end") { try await isCancelled.wait { $0 } }
+    }
+}

@@ -1,6 +1,6 @@
-import XCTest
-
 import IndoorLocalization
+import XCTest
+@testable import IndoorPositioning
 
 final class FloorFilterTests: XCTestCase {
     func testAllLevelsAreEquallyProbableWithoutEvidence() {
@@ -252,5 +252,82 @@ final class FloorFilterTests: XCTestCase {
             filter.observe(evidence: none, height: start + metres * Double(second) / Double(duration), after: 1)
         }
         for _ in 0..<6 { filter.observe(evidence: none, height: start + metres, after: 1) }
+    }
+}
+
+final class FloorDistanceTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    /// A cellar, a ground floor, one of another building beside it, and a tower.
+    private let distance = FloorDistance([
+        Stage.map(1, level: -1), Stage.map(2, level: 0), Stage.map(3, level: 0), Stage.map(4, level: 7),
+    ])
+
+    func testASignalWithinAMapPassesNoFloor() {
+        for map in [1, 2, 3, 4] as [MapID] { XCTAssertEqual(distance.floors(from: map, to: map), 0, "\(map)") }
+    }
+
+    func testTheFloorsBetweenMapsAreTheDifferenceOfTheirLevels() {
+        XCTAssertEqual(distance.floors(from: 1, to: 2), 1)
+        XCTAssertEqual(distance.floors(from: 1, to: 4), 8)
+        XCTAssertEqual(distance.floors(from: 4, to: 1), 8)
+    }
+
+    func testASignalBetweenMapsOfTheSameLevelPassesOneFloor() {
+        XCTAssertEqual(distance.floors(from: 2, to: 3), 1)
+    }
+
+    func testASignalToAnUnknownMapPassesOneFloor() {
+        XCTAssertEqual(distance.floors(from: 4, to: 99), 1)
+        XCTAssertEqual(distance.floors(from: 99, to: 4), 1)
+        XCTAssertEqual(distance.floors(from: 99, to: 99), 0)
+    }
+
+    func testTheFirstOfTwoMapsWithOneIdentityApplies() {
+        let twice = FloorDistance([Stage.map(1, level: 0), Stage.map(1, level: 9), Stage.map(2, level: 3)])
+        XCTAssertEqual(twice.floors(from: 1, to: 2), 3)
+    }
+
+    func testExtremeLevelsAreFarApart() {
+        let wild = FloorDistance([Stage.map(1, level: .min), Stage.map(2, level: .max), Stage.map(3, level: 0)])
+        XCTAssertEqual(wild.floors(from: 1, to: 2), .max)
+        XCTAssertEqual(wild.floors(from: 2, to: 1), .max)
+        XCTAssertEqual(wild.floors(from: 1, to: 3), .max)
+    }
+}
+
+final class PressureMeanTests: XCTestCase {
+    func testTheStandardPressureGivesSeaLevel() {
+        expectClose(height(of: [1013.25]), 0, within: 1e-6)
+    }
+
+    func testTheStandardAtmosphereHas954HectopascalAt500Metres() {
+        // ICAO Doc 7488: 954.61 hPa at 500 m.
+        expectClose(height(of: [954.61]), 500, within: 0.5)
+    }
+
+    func testTheHeightIsThatOfTheMeanPressure() {
+        expectClose(height(of: [1012, 1014.5]), 0, within: 1e-6)
+    }
+
+    func testReadingsThatAreNoPressureAreIgnored() {
+        expectClose(height(of: [1013.25, .nan, 0, -5, 101_325, .infinity]), 0, within: 1e-6)
+    }
+
+    func testWithoutReadingsThereIsNoHeight() {
+        XCTAssertNil(height(of: []))
+    }
+
+    func testAHeightIsReturnedOnce() {
+        var mean = PressureMean()
+        mean.add(1000)
+        XCTAssertNotNil(mean.drainHeight())
+        XCTAssertNil(mean.drainHeight())
+    }
+
+    private func height(of pressures: [Double]) -> Double? {
+        var mean = PressureMean()
+        for pressure in pressures { mean.add(pressure) }
+        return mean.drainHeight()
     }
 }

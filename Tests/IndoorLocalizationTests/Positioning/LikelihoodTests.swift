@@ -1,7 +1,129 @@
-import XCTest
-
-@testable import IndoorPositioning
 import IndoorLocalization
+import XCTest
+@testable import IndoorPositioning
+
+final class SignalModelTests: XCTestCase {
+    private let model = SignalModel()
+
+    func testPathLossAtOneMetreIsThePower() {
+        let rssi = model.pathLoss(power: -59, exponent: 2, planar: 1, height: 0)
+        XCTAssertEqual(rssi, -59, accuracy: 1e-12)
+    }
+
+    func testTenTimesTheDistanceLosesTenTimesTheExponent() {
+        XCTAssertEqual(model.pathLoss(power: -59, exponent: 2.5, planar: 10, height: 0), -84, accuracy: 1e-9)
+    }
+
+    func testTheDistanceIncludesTheHeightDifference() {
+        // 3 m in the plan and 4 m up are 5 m: -60 - 20·log₁₀ 5 = -73.9794.
+        XCTAssertEqual(model.pathLoss(power: -60, exponent: 2, planar: 3, height: 4), -73.9794, accuracy: 1e-4)
+    }
+
+    func testShadowingIsFullyCorrelatedAtTheSamePlace() {
+        XCTAssertEqual(model.shadowingCorrelation(distance: 0), 1, accuracy: 1e-12)
+    }
+
+    func testShadowingAtOneLengthFollowsMatérn() {
+        // (1 + √3)·exp(-√3) = 0.48335.
+        XCTAssertEqual(model.shadowingCorrelation(distance: model.shadowingLength), 0.48335, accuracy: 1e-4)
+    }
+
+    func testTheCorrelationOfShadowingFallsWithDistance() {
+        let values = (0...60).map { model.shadowingCorrelation(distance: Double($0)) }
+        for (near, far) in zip(values, values.dropFirst()) { XCTAssertGreaterThan(near, far) }
+        XCTAssertLessThan(model.shadowingCorrelation(distance: 60), 1e-3)
+    }
+
+    func testOneSurveyReadingVariesByNoiseAndFading() {
+        // 1.5² + 2.5² = 8.5.
+        XCTAssertEqual(model.surveyVariance(count: 1), 8.5, accuracy: 1e-12)
+    }
+
+    func testFourSurveyReadingsFadeAFourthAsMuch() {
+        XCTAssertEqual(model.surveyVariance(count: 4), 2.25 + 6.25 / 4, accuracy: 1e-12)
+    }
+
+    func testReadingsBeyondTheCapDoNotReduceTheVariance() {
+        XCTAssertEqual(
+            model.surveyVariance(count: model.readingCap), model.surveyVariance(count: 1000), accuracy: 1e-12)
+    }
+
+    func testEachSurveyParameterReplacesTheSetting() {
+        let cases: [(tell: (inout RadioMap.Fit) -> Void, expect: (inout SignalModel) -> Void)] = [
+            ({ $0.floorLoss = 7 }, { $0.floorLoss = 7 }), ({ $0.rateLength = 3.5 }, { $0.rateLength = 3.5 }),
+            ({ $0.ratePriorDetections = 0.4 }, { $0.ratePriorDetections = 0.4 }),
+            ({ $0.supportWidth = 0.75 }, { $0.supportWidth = 0.75 }),
+            ({ $0.unsupportedShare = 0.3 }, { $0.unsupportedShare = 0.3 }),
+            ({ $0.bodyDeviation = 3.5 }, { $0.bodyDeviation = 3.5 }),
+            ({ $0.receiverDeviation = 12 }, { $0.receiverOffsetDeviation = 12 }),
+        ]
+        for (index, (tell, expect)) in cases.enumerated() {
+            var fit = RadioMap.Fit()
+            tell(&fit)
+            var expected = model
+            expect(&expected)
+            XCTAssertNotEqual(expected, model, "case \(index)")
+            expected.fastFading *= SignalModel.surveyedFading
+            XCTAssertEqual(model.fitted(to: radioMap(fit)), expected, "case \(index)")
+        }
+    }
+
+    func testParametersMissingFromTheSurveyKeepTheSetting() {
+        var model = model
+        (model.floorLoss, model.rateLength, model.supportWidth) = (11, 2.5, 1.25)
+        model.ratePriorDetections = 0.2
+        (model.unsupportedShare, model.bodyDeviation, model.receiverOffsetDeviation) = (0.03, 4, 2)
+        let fitted = model.fitted(to: radioMap(RadioMap.Fit()))
+        model.fastFading *= SignalModel.surveyedFading
+        XCTAssertEqual(fitted, model)
+    }
+
+    func testWithoutASurveyTheModelUsesItsUnsurveyedParameters() {
+        var model = model
+        (model.unsurveyedBeaconLimit, model.unsurveyedRate, model.unsurveyedDetectionWeight) = (7, 0.3, 0.25)
+        let fitted = model.fitted(to: nil)
+        // Far beacons are not to outvote the near ones.
+        XCTAssertEqual(fitted.beaconLimit, 7)
+        XCTAssertEqual(fitted.unheardRate, 0.3)
+        XCTAssertEqual(fitted.detectionWeight, 0.25)
+        XCTAssertEqual(fitted.fitted(to: nil), fitted)
+        (model.beaconLimit, model.unheardRate, model.detectionWeight) = (7, 0.3, 0.25)
+        XCTAssertEqual(fitted, model)
+    }
+
+    func testAnOffsetDeviationOfZeroStaysZero() {
+        var model = model
+        model.receiverOffsetDeviation = 0
+        var fit = RadioMap.Fit()
+        fit.receiverDeviation = 6
+        XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, 0)
+    }
+
+    func testTheSurveyDoesNotReduceTheOffsetDeviation() {
+        var fit = RadioMap.Fit()
+        fit.receiverDeviation = 1
+        XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, model.receiverOffsetDeviation)
+    }
+
+    /// A phone in a pocket against one in a hand: most differ by less than 10 dB, some by 15.
+    func testTheDefaultsCoverTypicalReceivers() {
+        XCTAssertEqual(model.receiverOffsetDeviation, 9)
+        XCTAssertEqual(model.bodyDeviation, 2)
+        XCTAssertEqual(model.beaconLimit, 64)
+    }
+
+    func testAllBeaconsShareTheUnheardRate() {
+        XCTAssertEqual(model.unheardRate(of: 1), model.unheardRate, accuracy: 1e-12)
+        XCTAssertEqual(model.unheardRate(of: 600) * 600, model.unheardRate, accuracy: 1e-12)
+        XCTAssertEqual(model.unheardRate(of: 0), model.unheardRate, accuracy: 1e-12)
+    }
+
+    private func radioMap(_ fit: RadioMap.Fit) -> RadioMap {
+        var radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
+        radioMap.fit = fit
+        return radioMap
+    }
+}
 
 final class LikelihoodTests: XCTestCase {
     private typealias Stage = PositioningStage
@@ -212,5 +334,159 @@ final class LikelihoodTests: XCTestCase {
         }
         evidence.order()
         return evidence
+    }
+}
+
+final class ConsistencyTestTests: XCTestCase {
+    func testBeforeAnyComparisonTheRatioIsZero() {
+        XCTAssertEqual(ConsistencyTest().ratio, 0)
+    }
+
+    func testTheRatioComparesADifferenceWithTheDifferenceOfTheVariances() {
+        // Of 10 m² the belief explains 4: 6 m² are expected.
+        let check = Self.check(differences: [3], latest: 10, belief: 4)
+        XCTAssertEqual(check.ratio, 9.0 / 6, accuracy: 1e-12)
+    }
+
+    func testTheExpectedVarianceIsAtLeastHalfThatOfTheLatestEvidence() {
+        for belief in [6.0, 10, 50] {
+            XCTAssertEqual(Self.check(differences: [3], latest: 10, belief: belief).ratio, 9.0 / 5, accuracy: 1e-12)
+        }
+    }
+
+    func testTheRatioIsTheMeanOfSeveralComparisons() {
+        let check = Self.check(differences: [0, 3, 0, 3], latest: 10, belief: 1, pause: 0)
+        XCTAssertEqual(check.ratio, 0.5, accuracy: 1e-12)
+    }
+
+    func testTheTestForgetsADisagreementAfterTwoMinutesOfAgreement() {
+        let lost = [Double](repeating: 20, count: 15)
+        XCTAssertEqual(Self.check(differences: lost, latest: 10, belief: 1).ratio, 400.0 / 9, accuracy: 1e-9)
+        let found = Self.check(differences: lost + [Double](repeating: 1, count: 60), latest: 10, belief: 1)
+        XCTAssertLessThan(found.ratio, 1)
+    }
+
+    func testTheTestIgnoresInvalidNumbers() {
+        var check = Self.check(differences: [3], latest: 10, belief: 1)
+        let before = check
+        check.observe(difference: .nan, latest: 10, belief: 1, after: 2)
+        check.observe(difference: 3, latest: 0, belief: 0, after: 2)
+        check.observe(difference: 3, latest: .infinity, belief: 1, after: 2)
+        XCTAssertEqual(check, before)
+    }
+
+    func testARestingReceiverHardlyInflatesTheRadius() {
+        let doubted = (UInt64(1)...20).filter { seed in
+            Self.radius(doubt: 2, seed: seed, places: [MapPoint(x: 8, y: 11)])
+                != Self.radius(doubt: 0, seed: seed, places: [MapPoint(x: 8, y: 11)])
+        }
+        XCTAssertLessThanOrEqual(doubted.count, 2, "seeds \(doubted) of 1...20")
+    }
+
+    func testContradictoryEvidenceInflatesTheRadius() throws {
+        // Heard in two corners in turns: no model explains that.
+        let corners = [MapPoint(x: 3, y: 4), MapPoint(x: 16, y: 15)]
+        for seed in UInt64(1)...5 {
+            let doubting = try XCTUnwrap(Self.radius(doubt: 2, seed: seed, places: corners))
+            let plain = try XCTUnwrap(Self.radius(doubt: 0, seed: seed, places: corners))
+            XCTAssertGreaterThan(doubting, 1.3 * plain, "seed \(seed)")
+        }
+    }
+
+    /// Looks every few seconds with these differences in metres.
+    private static func check(
+        differences: [Double], latest: Double, belief: Double, pause: Double = 2
+    ) -> ConsistencyTest {
+        var check = ConsistencyTest()
+        for difference in differences {
+            check.observe(difference: difference, latest: latest, belief: belief, after: pause)
+        }
+        return check
+    }
+
+    /// The radius of a receiver that was at each place in turns, for six seconds each and half a minute in all.
+    private static func radius(doubt: Double, seed: UInt64, places: [MapPoint]) -> Double? {
+        var receiver = HallReceiver(at: places[0], seed: seed) { $0.radiusInflation = doubt }
+        for turn in 0..<5 {
+            receiver.place = places[turn % places.count]
+            receiver.listen(seconds: 6)
+        }
+        return receiver.estimate?.radius
+    }
+}
+
+/// Readings that are medians over a window.
+final class FilteredReadingTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private var collector = EvidenceCollector(field: Stage.packetField)
+
+    override func setUp() { collector = EvidenceCollector(field: Stage.packetField) }
+
+    private func hear(_ beacon: Int, _ rssi: Double, at seconds: Double, window: Double) {
+        collector.add(beacon: beacon, rssi: rssi, at: Instant(seconds: seconds), window: .seconds(window))
+    }
+
+    private func drained(at seconds: Double) throws -> Evidence {
+        try XCTUnwrap(collector.drain(at: Instant(seconds: seconds)))
+    }
+
+    func testAFilteredReadingHasLessFadingThanARawOne() throws {
+        hear(0, -60, at: 1, window: 0)
+        hear(1, -60, at: 1, window: 15)
+        hear(2, -60, at: 1, window: 0.1)
+        let heard = try drained(at: 1).heard
+        XCTAssertEqual(heard[0].variance, 6.25, accuracy: 1e-4)
+        // A median of 15 readings is as certain as a mean of 15 · 2/π.
+        XCTAssertEqual(heard[1].variance, 6.25 / (15 * 2 / .pi), accuracy: 1e-4)
+        XCTAssertEqual(heard[2].variance, 6.25, accuracy: 1e-4, "a short window has at least one reading")
+    }
+
+    func testAFilteredReadingIsHalfOfItsWindowOld() throws {
+        hear(0, -60, at: 0, window: 0)
+        _ = try drained(at: 0)
+        hear(0, -60, at: 4, window: 6)
+        XCTAssertEqual(try drained(at: 5).age, 1 + 3, accuracy: 1e-9)
+    }
+
+    func testAFilteredReadingHasTheWeightOfItsNewPart() throws {
+        hear(0, -60, at: 0, window: 16)
+        XCTAssertEqual(try drained(at: 0).heard.first?.share, 1, "the first one is new")
+        hear(0, -60, at: 4, window: 16)
+        let heard = try XCTUnwrap(try drained(at: 4).heard.first)
+        // √(4 / 16), and 1 - exp(-4 / 1) as for raw readings.
+        XCTAssertEqual(heard.share, 0.5, accuracy: 1e-6)
+        XCTAssertEqual(heard.fresh, 0.98168, accuracy: 1e-4)
+        XCTAssertEqual(heard.draws, heard.share * heard.fresh, accuracy: 1e-6)
+        hear(0, -60, at: 60, window: 16)
+        XCTAssertEqual(try XCTUnwrap(try drained(at: 60).heard.first).share, 1, accuracy: 1e-4)
+    }
+
+    func testTheNewestFilteredReadingReplacesTheOlderOnes() throws {
+        hear(0, -60, at: 1, window: 15)
+        hear(0, -70, at: 2, window: 15)
+        XCTAssertEqual(try drained(at: 2).heard.map(\.rssi), [-70])
+        XCTAssertEqual(collector.snapshot(at: Instant(seconds: 2))?.heard.map(\.rssi), [-70])
+        hear(0, -50, at: 3, window: 0)
+        XCTAssertEqual(try drained(at: 3).heard.map(\.rssi), [-50], "the gateway sends raw readings now")
+    }
+
+    func testAFilteredReadingStaysInTheSnapshotForHalfOfItsWindowLonger() throws {
+        hear(0, -60, at: 0, window: 10)
+        hear(1, -60, at: 0, window: 0)
+        for (seconds, expected) in [(4.0, [0, 1]), (5, [0]), (9, [0]), (9.5, [])] {
+            _ = try drained(at: seconds)
+            let heard = collector.snapshot(at: Instant(seconds: seconds))?.heard.map(\.beacon) ?? []
+            XCTAssertEqual(heard, expected, "\(seconds) s")
+        }
+    }
+
+    /// A venue has thousands of beacons, a tag's collector the few that were received lately.
+    func testACollectorForgetsABeaconWhenItsNextReadingIsAsGoodAsAFirstOne() throws {
+        for second in 0..<200 {
+            hear(second % 8, -60, at: Double(second) * 10, window: 0)
+            let heard = try XCTUnwrap(try drained(at: Double(second) * 10).heard.first)
+            XCTAssertEqual(heard.share, 1)
+        }
+        XCTAssertLessThan(collector.byteCount, 1500)
     }
 }

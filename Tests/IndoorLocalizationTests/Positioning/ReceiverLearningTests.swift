@@ -1,7 +1,6 @@
-import XCTest
-
-@testable import IndoorPositioning
 import IndoorLocalization
+import XCTest
+@testable import IndoorPositioning
 
 /// What each particle learns of its receiver.
 final class ReceiverLearningTests: XCTestCase {
@@ -252,5 +251,171 @@ final class ReceiverLearningTests: XCTestCase {
             ].map { Double($0[index]) }
         }
         return fields
+    }
+}
+
+final class ReceiverOffsetTests: XCTestCase {
+    func testAnOffsetBeginsAtZeroWithTheGivenDeviation() {
+        let offset = ReceiverOffset(deviation: 3, bodyDeviation: 2)
+        XCTAssertEqual(offset.value, 0)
+        XCTAssertEqual(offset.variance, 9, accuracy: 1e-12)
+        XCTAssertEqual(offset.bodyVariance, 4, accuracy: 1e-12)
+    }
+
+    func testAnOffsetWithoutABodyHasNoBodyVariance() {
+        XCTAssertEqual(ReceiverOffset(deviation: 3).bodyVariance, 0)
+    }
+
+    func testALearnedValueReplacesTheOffsetAndKeepsTheBodyVariance() {
+        var offset = ReceiverOffset(deviation: 9, bodyDeviation: 2)
+        offset.begin(value: -7, deviation: 1.5)
+        XCTAssertEqual(offset.value, -7)
+        XCTAssertEqual(offset.variance, 2.25, accuracy: 1e-12)
+        XCTAssertEqual(offset.bodyVariance, 4, accuracy: 1e-12)
+    }
+
+    func testAnOffsetWithoutVarianceStaysZero() {
+        var offset = ReceiverOffset(deviation: 0)
+        offset.begin(value: -7, deviation: 1.5)
+        XCTAssertEqual(offset.value, 0)
+        XCTAssertEqual(offset.variance, 0)
+    }
+}
+
+final class DeviceOffsetsTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    func testASurveyDeterminesTheOffsetOfEachDevice() throws {
+        var (weak, strong) = (Stage.survey(noise: 2, seed: 21), Stage.survey(noise: 2, seed: 22))
+        (weak.device, strong.device) = ("weak phone", "strong phone")
+        for index in strong.sightings.indices { strong.sightings[index].rssi += 9 }
+        let devices = try XCTUnwrap(Self.learn([weak, strong])).fit.devices
+        XCTAssertEqual(devices.keys.sorted(), ["strong phone", "weak phone"])
+        let (first, second) = (try XCTUnwrap(devices["weak phone"]), try XCTUnwrap(devices["strong phone"]))
+        XCTAssertEqual(second.offset - first.offset, 9, accuracy: 1)
+        XCTAssertEqual(second.offset + first.offset, 0, accuracy: 1)
+    }
+
+    func testTheOnlyDeviceOfASurveyHasOffsetZero() throws {
+        var recording = Stage.survey(noise: 2, seed: 21)
+        recording.device = "phone"
+        let device = try XCTUnwrap(Self.learn([recording])?.fit.devices["phone"])
+        XCTAssertEqual(device.offset, 0)
+        XCTAssertGreaterThanOrEqual(device.deviation, 3, "the next pocket is another one")
+    }
+
+    func testRecordingsWithoutADeviceGiveNoOffsets() throws {
+        XCTAssertEqual(try XCTUnwrap(Self.learn([Stage.survey(noise: 2, seed: 21)])).fit.devices, [:])
+    }
+
+    func testUndeterminedOffsetsGiveNoneOfSeveralDevicesAnOffset() {
+        XCTAssertEqual(DeviceOffsets(["a", "b"], offsets: [0, 0], areDetermined: false).receivers, [:])
+        XCTAssertEqual(DeviceOffsets(["a", nil], offsets: [0, 0], areDetermined: false).receivers, [:])
+    }
+
+    func testTheOffsetOfADeviceIsTheMeanOfItsRecordings() throws {
+        let receivers = DeviceOffsets(["a", "b", "a", nil], offsets: [4, -3, 6, 50], areDetermined: true).receivers
+        XCTAssertEqual(receivers.keys.sorted(), ["a", "b"])
+        XCTAssertEqual(try XCTUnwrap(receivers["a"]).offset, 5, accuracy: 1e-12)
+        XCTAssertEqual(try XCTUnwrap(receivers["b"]).offset, -3, accuracy: 1e-12)
+    }
+
+    func testTheDeviationGrowsWithTheSpreadOfTheRecordings() throws {
+        func deviation(_ offsets: [Double]) throws -> Double {
+            let devices = [String?](repeating: "a", count: offsets.count)
+            return try XCTUnwrap(DeviceOffsets(devices, offsets: offsets, areDetermined: true).receivers["a"]).deviation
+        }
+        XCTAssertGreaterThan(try deviation([-6, 6, -5, 5]), 4)
+        XCTAssertLessThan(try deviation([-4, 4, -4, 4]), try deviation([-6, 6, -5, 5]))
+        XCTAssertEqual(try deviation([Double](repeating: 0, count: 100)), 3, "nobody knows a receiver better")
+    }
+
+    private static func learn(_ recordings: [SurveyRecording]) -> RadioMap? {
+        var learner = RadioMapLearner(venue: Stage.venue)
+        for recording in recordings { learner.add(recording) }
+        return learner.finish()
+    }
+}
+
+/// A session that knows its device begins with how that hears.
+final class KnownDeviceTests: XCTestCase {
+    private static let venue: Venue = {
+        var venue = PositioningStage.surveyedVenue
+        venue.radioMap?.fit.devices = [
+            "weak phone": RadioMap.Receiver(offset: -12, deviation: 2),
+            "odd phone": RadioMap.Receiver(offset: 0, deviation: 30),
+        ]
+        return venue
+    }()
+
+    func testTheEngineBeginsWithTheSurveysReceiverPriorOfTheDevice() {
+        let receiver = Self.receiver(named: "weak phone", seed: 1)
+        for offsets in [receiver.engine.offsets, receiver.engine.filter.receivers] {
+            XCTAssertEqual(offsets.map(\.value), [-12])
+            XCTAssertEqual(offsets.map(\.variance), [4])
+        }
+    }
+
+    func testTheEngineUsesTheGeneralPriorForAnUnknownDevice() {
+        let receiver = Self.receiver(named: "another phone", seed: 1)
+        let wide = receiver.engine.field.model.receiverOffsetDeviation
+        XCTAssertEqual(receiver.engine.offsets.map(\.value), [0])
+        XCTAssertEqual(receiver.engine.offsets.map(\.variance), [wide * wide])
+    }
+
+    func testADevicePriorIsNeverWiderThanTheGeneralPrior() {
+        let receiver = Self.receiver(named: "odd phone", seed: 1)
+        let wide = receiver.engine.field.model.receiverOffsetDeviation
+        XCTAssertEqual(receiver.engine.offsets.map(\.variance), [wide * wide])
+    }
+
+    func testTheEngineLocatesAKnownDeviceBetterInTheFirstSecond() {
+        func mean(_ name: String) -> Double {
+            (UInt64(1)...30).reduce(0) { sum, seed in
+                var receiver = Self.receiver(named: name, seed: seed, shift: -12)
+                receiver.listen()
+                return sum + receiver.error / 30
+            }
+        }
+        let (known, unknown) = (mean("weak phone"), mean("another phone"))
+        XCTAssertLessThan(known, unknown, "seeds 1...30")
+    }
+
+    /// The name is wrong, or the phone is another one of that name: 15 dB off what is expected to within 2 dB.
+    func testTheEngineRecoversFromAWrongDeviceName() {
+        func mean(_ name: String, _ shift: Double) -> Double {
+            (UInt64(1)...12).reduce(0) { sum, seed in
+                var receiver = Self.receiver(named: name, seed: seed, shift: shift)
+                receiver.listen(seconds: 20)
+                return sum + receiver.error / 12
+            }
+        }
+        for shift in [-27.0, 3] {
+            let (wrong, any) = (mean("weak phone", shift), mean("another phone", shift))
+            XCTAssertLessThan(wrong, 1.5 * any, "\(shift) dB, seeds 1...12")
+        }
+    }
+
+    func testTheEngineUsesACalibrationThatIsMoreCertainThanTheSurvey() {
+        var receiver = Self.receiver(named: "weak phone", seed: 1)
+        var calibration = Calibration()
+        (calibration.rssiOffset, calibration.rssiDeviation) = (-9, 0.5)
+        receiver.begin(with: calibration)
+        XCTAssertEqual(receiver.engine.offsets.map(\.value), [-9])
+    }
+
+    func testTheEngineIgnoresACalibrationThatIsLessCertainThanTheSurvey() {
+        var receiver = Self.receiver(named: "weak phone", seed: 1)
+        var calibration = Calibration()
+        calibration.stepScale = 1.25
+        receiver.begin(with: calibration)
+        XCTAssertEqual(receiver.engine.offsets.map(\.value), [-12])
+        XCTAssertEqual(receiver.engine.filter.stepMean, 1.25, "of steps the survey tells nothing")
+    }
+
+    private static func receiver(named name: String, seed: UInt64, shift: Double = 0) -> HallReceiver {
+        var receiver = HallReceiver(at: MapPoint(x: 7, y: 12), seed: seed, venue: venue, shift: shift)
+        receiver.begin(asDevice: name)
+        return receiver
     }
 }

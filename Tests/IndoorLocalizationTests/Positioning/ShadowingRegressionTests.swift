@@ -1,7 +1,6 @@
-import XCTest
-
-@testable import IndoorPositioning
 import IndoorLocalization
+import XCTest
+@testable import IndoorPositioning
 
 final class ShadowingRegressionTests: XCTestCase {
     private typealias Stage = PositioningStage
@@ -260,5 +259,194 @@ final class ShadowingRegressionTests: XCTestCase {
     private static func mean(_ places: some Collection<RadioMap.Fingerprint>) -> Double {
         let all = places.flatMap(\.readings).map(\.rssi)
         return all.reduce(0, +) / Double(all.count)
+    }
+}
+
+final class BodyShadowingTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private static let seed: UInt64 = 31
+    private static let hall = 30.0
+
+    override func setUp() { print("seed \(Self.seed)") }
+
+    func testTheEstimateFindsTheVarianceOfBodyShadowing() throws {
+        // A vector of 4 dB in a direction of its own at each place: 8 dB² along each axis.
+        let body = try XCTUnwrap(Self.shadowing(amplitude: 4))
+        XCTAssertEqual(body.body, 8, accuracy: 0.3 * 8)
+        XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
+    }
+
+    func testTheMinimumNumberOfBeaconsGivesTheSameVariance() throws {
+        // Their mean, which is taken from each, holds a fourth of the noise.
+        let body = try XCTUnwrap(Self.shadowing(amplitude: 4, beacons: BodyShadowing.fewest, places: 1000))
+        XCTAssertEqual(body.body, 8, accuracy: 0.15 * 8)
+        XCTAssertEqual(body.noise, 4, accuracy: 0.15 * 4)
+    }
+
+    func testWithoutBodyShadowingTheVarianceIsZero() throws {
+        let body = try XCTUnwrap(Self.shadowing(amplitude: 0))
+        XCTAssertLessThan(body.body, 0.3)
+        XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
+    }
+
+    func testACommonOffsetOfAPlaceIsNotBodyShadowing() throws {
+        let body = try XCTUnwrap(Self.shadowing(amplitude: 0, common: 10))
+        XCTAssertLessThan(body.body, 0.3)
+        XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
+    }
+
+    func testFewerThanFourBeaconsGiveNoEstimate() {
+        XCTAssertNil(Self.shadowing(amplitude: 4, beacons: 3))
+        XCTAssertNotNil(Self.shadowing(amplitude: 4, beacons: 4))
+    }
+
+    func testTheEstimateIgnoresBeaconsOfOtherMaps() {
+        XCTAssertNil(Self.shadowing(amplitude: 4, map: Stage.gallery))
+    }
+
+    func testTooFewPlacesGiveNoEstimate() {
+        // 17 beacons beyond three at each of two places.
+        XCTAssertNil(Self.shadowing(amplitude: 4, places: 2))
+        XCTAssertNotNil(Self.shadowing(amplitude: 4, places: 3))
+    }
+
+    func testBeaconsAtTheDevicesPositionHaveNoDirection() {
+        // All at one place, and the place there: nothing tells a body from noise.
+        let beacons = (0..<20).map { Self.beacon($0, at: MapPoint(x: 5, y: 5), on: Stage.hall) }
+        let places = (0..<10).map { _ in Self.place(MapPoint(x: 5, y: 5)) }
+        let residuals = places.indices.flatMap { place in
+            beacons.indices.map { ShadowingRegression.Residual(place: place, beacon: $0, value: 1, variance: 4) }
+        }
+        XCTAssertNil(Self.shadowing(residuals, beacons, places))
+    }
+
+    /// What 300 places hear of beacons around them, with a noise of 2 dB, a body's vector of that many decibels, and
+    /// something common to all beacons of a place.
+    private static func shadowing(
+        amplitude: Double, common: Double = 0, beacons count: Int = 20, places placeCount: Int = 300,
+        map: MapID = Stage.hall
+    ) -> BodyShadowing? {
+        var generator = SeededGenerator(seed: seed)
+        let beacons = (0..<count).map { beacon($0, at: point(&generator), on: map) }
+        var residuals: [ShadowingRegression.Residual] = []
+        let places = (0..<placeCount).map { index in
+            let place = place(point(&generator))
+            let angle = 2 * Double.pi * generator.uniform()
+            let offset = common * generator.normal()
+            for (number, beacon) in beacons.enumerated() {
+                let direction = (beacon.point - place.point) * (1 / beacon.point.distance(to: place.point))
+                let body = amplitude * (cos(angle) * direction.x + sin(angle) * direction.y)
+                residuals.append(
+                    ShadowingRegression.Residual(
+                        place: index, beacon: number, value: body + offset + 2 * generator.normal(), variance: 4))
+            }
+            return place
+        }
+        return shadowing(residuals, beacons, places)
+    }
+
+    private static func shadowing(
+        _ residuals: [ShadowingRegression.Residual], _ beacons: [RadioMap.Beacon], _ places: [RadioMap.Fingerprint]
+    ) -> BodyShadowing? {
+        BodyShadowing(
+            residuals, beacons: beacons,
+            places: SurveyedPlaces(places, recordings: Array(places.indices)))
+    }
+
+    private static func point(_ generator: inout SeededGenerator) -> MapPoint {
+        MapPoint(x: hall * generator.uniform(), y: hall * generator.uniform())
+    }
+
+    private static func beacon(_ index: Int, at point: MapPoint, on map: MapID) -> RadioMap.Beacon {
+        RadioMap.Beacon(identity: Stage.identity(index), mapID: map, point: point, power: -60)
+    }
+
+    private static func place(_ point: MapPoint) -> RadioMap.Fingerprint {
+        RadioMap.Fingerprint(mapID: Stage.hall, point: point, duration: 4, readings: [])
+    }
+}
+
+final class SupportRangeTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private static let smallestWidth = SupportRange.widths[0]
+    private static let smallestShare = SupportRange.shares[0]
+
+    func testRepeatedWalksGiveTheSmallestWidth() throws {
+        // Three walks of 30 places down the middle of a hall of 60 × 20 m.
+        let (points, recordings) = Self.walks(3, places: 30) { MapPoint(x: 2 * Double($1) + 1, y: 10) }
+        let support = try XCTUnwrap(Self.best(points, recordings))
+        XCTAssertEqual(support, SupportRange.Result(width: Self.smallestWidth, share: Self.smallestShare))
+    }
+
+    func testScatteredPointsGiveALargeWidth() throws {
+        let seed: UInt64 = 1
+        print("seed \(seed)")
+        var generator = SeededGenerator(seed: seed)
+        let points = (0..<40).map { _ in MapPoint(x: 60 * generator.uniform(), y: 20 * generator.uniform()) }
+        let support = try XCTUnwrap(Self.best(points, Array(points.indices)))
+        XCTAssertGreaterThanOrEqual(support.width, 4)
+    }
+
+    func testAWideGridOfPointsGivesALargeShare() throws {
+        // Each is 6 m from the next: as far as anybody in the hall from the nearest of them.
+        let points = (0..<15).map { MapPoint(x: 12 * Double($0 % 5) + 6, y: 6 * Double($0 / 5) + 4) }
+        let support = try XCTUnwrap(Self.best(points, Array(points.indices)))
+        XCTAssertEqual(support.share, SupportRange.shares.last)
+    }
+
+    func testTheWidthGrowsWithTheDistanceBetweenWalks() throws {
+        let widths = try [0.5, 1, 1.5, 2].map { gap in
+            let (points, recordings) = Self.walks(5, places: 30) {
+                MapPoint(x: 2 * Double($1) + 1, y: 4 + gap * Double($0))
+            }
+            return try XCTUnwrap(Self.best(points, recordings)).width
+        }
+        XCTAssertEqual(widths, [0.75, 1.5, 2, 3])
+    }
+
+    func testIsolatedWalksRaiseTheShare() throws {
+        // Nine walks of one line and three of parts of the hall where nobody else walked.
+        let (points, recordings) = Self.walks(12, places: 12) { walk, step in
+            let place = Double(step)
+            return walk < 9
+                ? MapPoint(x: 2 * place + 1, y: 2) : MapPoint(x: 32 + place, y: 2 + 8 * Double(walk - 9))
+        }
+        let support = try XCTUnwrap(Self.best(points, recordings))
+        XCTAssertEqual(support.width, Self.smallestWidth)
+        XCTAssertGreaterThan(support.share, Self.smallestShare)
+    }
+
+    func testOneWalkGivesNoResult() {
+        let (points, recordings) = Self.walks(1, places: 30) { MapPoint(x: 2 * Double($1) + 1, y: 10) }
+        XCTAssertNil(Self.best(points, recordings))
+    }
+
+    func testWalksOnDifferentMapsGiveNoResult() {
+        let points = [MapPoint(x: 1, y: 1), MapPoint(x: 2, y: 1)]
+        XCTAssertNil(Self.best(points, [0, 1], maps: [Stage.hall, Stage.gallery]))
+        XCTAssertNotNil(Self.best(points, [0, 1], maps: [Stage.hall, Stage.hall]))
+    }
+
+    func testUnknownMapsGiveNoResult() {
+        XCTAssertNil(Self.best([MapPoint(x: 1, y: 1), MapPoint(x: 2, y: 1)], [0, 1], maps: [99, 99]))
+    }
+
+    /// Points of walks, walk by walk; of each its number and the place's are given.
+    private static func walks(
+        _ count: Int, places: Int, _ point: (Int, Int) -> MapPoint
+    ) -> (points: [MapPoint], recordings: [Int]) {
+        let all = (0..<count).flatMap { walk in (0..<places).map { (walk, $0) } }
+        return (all.map(point), all.map(\.0))
+    }
+
+    private static func best(_ points: [MapPoint], _ recordings: [Int], maps: [MapID]? = nil) -> SupportRange.Result? {
+        let grid = MapGrid(from: MapPoint(x: 0, y: 0), to: MapPoint(x: 60, y: 20), cellSize: 0.5)
+        let maps = maps ?? points.map { _ in Stage.hall }
+        let places = zip(points, maps).map {
+            RadioMap.Fingerprint(mapID: $1, point: $0, duration: 2, readings: [])
+        }
+        return SupportRange(
+            grids: [Stage.hall: grid, Stage.gallery: grid], places: SurveyedPlaces(places, recordings: recordings)
+        ).best()
     }
 }

@@ -1,7 +1,6 @@
-import XCTest
-
-@testable import IndoorPositioning
 import IndoorLocalization
+import XCTest
+@testable import IndoorPositioning
 
 final class SignalFieldTests: XCTestCase {
     private typealias Stage = PositioningStage
@@ -278,5 +277,267 @@ final class SignalFieldTests: XCTestCase {
                 RadioMap.Beacon(identity: Stage.identity(0), mapID: Stage.hall, point: beacon, power: Stage.power)
             ], fingerprints: places, pathLossExponent: Stage.exponent, readingDeviation: 3)
         return SignalField(venue: venue)
+    }
+}
+
+final class SignalTablesTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    /// Eight floors above each other, on each of which the hall's beacons hang.
+    private static let tower: Venue = {
+        var venue = Stage.venue
+        venue.maps = (0..<8).map { Stage.map(MapID(rawValue: $0 + 1), level: $0) }
+        venue.beacons = venue.maps.indices.flatMap { floor in
+            Stage.beaconPoints.enumerated().map { index, point in
+                VenueBeacon(
+                    identity: Stage.identity(100 * floor + index), mapID: venue.maps[floor].id, point: point,
+                    measuredPower: Stage.power, pathLossExponent: Stage.exponent)
+            }
+        }
+        return venue
+    }()
+
+    private func maker(of venue: Venue, _ cache: TableCache) -> PathLossTables {
+        let model = SignalModel().fitted(to: venue.radioMap)
+        return PathLossTables(
+            venue: venue, transmitters: TransmitterList(venue: venue, model: model), model: model, cache: cache)
+    }
+
+    func testAnEvictedTableIsRebuiltBitForBit() {
+        for venue in [Stage.venue, Stage.twoFloors, Stage.surveyedVenue] {
+            let (kept, dropped) = (maker(of: venue, TableCache()), maker(of: venue, TableCache(capacity: 1)))
+            for _ in 0..<2 {
+                for sheet in venue.maps.indices {
+                    for beacon in kept.transmitters.indices {
+                        let (one, other) = (kept.table(beacon, sheet: sheet), dropped.table(beacon, sheet: sheet))
+                        XCTAssertEqual(one?.mean, other?.mean)
+                        XCTAssertEqual(one?.variance, other?.variance)
+                        XCTAssertEqual(one?.logRate, other?.logRate)
+                    }
+                }
+            }
+        }
+    }
+
+    func testTablesAreBuiltOnFirstUse() {
+        for venue in [Stage.venue, Stage.surveyedVenue] {
+            let cache = TableCache()
+            let tables = maker(of: venue, cache)
+            XCTAssertTrue(tables.isHeard(0, sheet: 0))
+            XCTAssertEqual(cache.bytes, 0)
+            _ = tables.table(0, sheet: 0)
+            XCTAssertGreaterThan(cache.bytes, 0)
+        }
+    }
+
+    func testTheRatesOfAllBeaconsAreTheSumOfTheirTables() {
+        for venue in [Stage.venue, Stage.surveyedVenue, Self.tower] {
+            let field = SignalField(venue: venue)
+            for map in field.maps {
+                for cell in stride(from: 0, to: map.grid.count, by: 41) {
+                    let (row, column) = cell.quotientAndRemainder(dividingBy: map.grid.columns)
+                    let sum = map.tables.reduce(field.model.unheardRate) { sum, table in
+                        guard let table, let entry = table.index(column: column, row: row) else { return sum }
+                        return sum + exp(Double(table.logRate[entry])) - field.unheardRate
+                    }
+                    XCTAssertEqual(Double(map.logRate[cell]), log(sum), accuracy: 1e-4, "cell \(cell)")
+                }
+            }
+        }
+    }
+
+    func testThroughThreeFloorsABeaconHasNoTable() throws {
+        let field = SignalField(venue: Self.tower)
+        let beacon = try XCTUnwrap(field.indexes[Stage.identity(303)])
+        // 60 dB below 1 m and 15 a floor: −60, −75, −90, −105 dBm at 1 m, of which −103 is the least that is heard.
+        XCTAssertEqual(field.maps.indices.filter { field.maps[$0].tables[beacon] != nil }, [1, 2, 3, 4, 5])
+    }
+
+    func testMapsWithoutAnyDetectableBeaconAreRuledOut() {
+        let field = SignalField(venue: Self.tower)
+        let receivers = field.maps.map { _ in Stage.offset() }
+        var evidence = Stage.evidence(at: MapPoint(x: 6, y: 6))
+        for index in evidence.heard.indices { evidence.heard[index].beacon += 8 }
+        let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: receivers))
+        XCTAssertEqual(posterior.mapEvidence.map(\.isFinite), [true, true, true, true, false, false, false, false])
+        XCTAssertEqual(posterior.mapProbabilities.reduce(0, +), 1, accuracy: 1e-9)
+        XCTAssertNotNil(posterior.moments(mapIndex: 1, field: field))
+        XCTAssertNil(posterior.moments(mapIndex: 6, field: field))
+        var generator = SeededGenerator(seed: 1)
+        XCTAssertTrue(posterior.draw(10, mapIndex: 6, using: &generator).isEmpty)
+    }
+
+    func testTooFewOrUnknownDetectionsRuleOutNoLevel() {
+        let field = SignalField(venue: Self.tower)
+        let receivers = field.maps.map { _ in Stage.offset() }
+        // The beacons of the lowest floor on a field that lacks its tables, and too few of them to tell.
+        let deaf = SignalField(
+            venue: Self.tower, parts: PositioningParts(measurement: Deaf()))
+        let all = Stage.evidence(at: MapPoint(x: 6, y: 6))
+        var few = all
+        few.heard.removeLast()
+        for (field, evidence) in [(field, Evidence(duration: 1, heard: [])), (deaf, all), (field, few)] {
+            let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: receivers))
+            XCTAssertTrue(posterior.mapEvidence.allSatisfy(\.isFinite), "\(evidence.heard.count) heard")
+        }
+    }
+
+    /// Hears nothing anywhere.
+    private struct Deaf: MeasurementModel {
+        func expectation(of beacon: VenueBeacon, at point: MapPoint, on mapID: MapID) -> SignalExpectation? { nil }
+    }
+
+    func testSessionsThatShareTablesUseTheSameOnes() {
+        let shared = SharedTables(venueCount: 2)
+        let model = SignalModel()
+        func isSame(_ one: SignalField, _ other: SignalField) -> Bool {
+            one.maps[0].totalRates === other.maps[0].totalRates
+        }
+        let first = shared.field(of: Stage.venue, model: model)
+        XCTAssertTrue(isSame(first, shared.field(of: Stage.venue, model: model)))
+        var other = model
+        other.pathLossExponent = 3
+        XCTAssertFalse(isSame(first, shared.field(of: Stage.venue, model: other)))
+        var changed = Stage.venue
+        changed.beacons[0].point.x += 1
+        let second = shared.field(of: changed, model: model)
+        XCTAssertFalse(isSame(first, second))
+        XCTAssertTrue(isSame(second, shared.field(of: changed, model: model)), "the two that were asked for last stay")
+        XCTAssertFalse(isSame(first, shared.field(of: Stage.venue, model: model)), "the first one is gone")
+    }
+
+    func testSharingTablesDoesNotAffectPositions() throws {
+        let shared = SharedTables()
+        func points(_ engine: PositioningEngine, at place: MapPoint) -> [MapPoint] {
+            var engine = engine
+            var generator = SeededGenerator(seed: 3)
+            return (0..<10).compactMap { second in
+                let now = Instant(seconds: Double(second))
+                for (index, beacon) in Stage.beaconPoints.enumerated() {
+                    let rssi = Stage.rssi(from: beacon, to: place) + 3 * generator.normal()
+                    engine.observe(.sighting(Sighting(instant: now, beacon: Stage.identity(index), rssi: rssi)))
+                }
+                engine.advance(to: now)
+                return engine.estimate(on: Stage.hall)?.point
+            }
+        }
+        let settings = PositioningSettings()
+        let place = MapPoint(x: 7, y: 12)
+        let alone = points(PositioningEngine(venue: Stage.surveyedVenue, settings: settings, seed: 5), at: place)
+        func sharing() -> PositioningEngine {
+            PositioningEngine(venue: Stage.surveyedVenue, tables: shared, settings: settings, seed: 5)
+        }
+        _ = points(sharing(), at: MapPoint(x: 15, y: 3))
+        XCTAssertEqual(points(sharing(), at: place), alone)
+        XCTAssertEqual(alone.count, 10)
+    }
+}
+
+final class TableCacheTests: XCTestCase {
+    /// A table of 1,000 bytes and some more.
+    private static func table(_ value: Float) -> SignalField.Table {
+        let cells = [Float](repeating: value, count: 125)
+        return SignalField.Table(columns: 0..<125, rows: 0..<1, mean: cells, variance: cells, logRate: [])
+    }
+
+    /// The keys whose tables have to be made.
+    private func made(_ cache: TableCache, _ keys: some Sequence<Int>) -> [Int] {
+        var made: [Int] = []
+        for key in keys {
+            let found = cache.table(key) {
+                made.append(key)
+                return Self.table(Float(key))
+            }
+            XCTAssertEqual(found?.mean.first, Float(key))
+        }
+        return made
+    }
+
+    func testTheCacheMakesATableOnce() {
+        let cache = TableCache(capacity: 100_000)
+        XCTAssertEqual(made(cache, [1, 2, 1, 2, 1]), [1, 2])
+    }
+
+    func testTheCacheStoresTheAbsenceOfATable() {
+        let cache = TableCache(capacity: 100_000)
+        var count = 0
+        for _ in 0..<3 {
+            XCTAssertNil(
+                cache.table(7) {
+                    count += 1
+                    return nil
+                })
+        }
+        XCTAssertEqual(count, 1)
+    }
+
+    func testTheCacheEvictsTheLeastRecentlyUsedTables() {
+        let cache = TableCache(capacity: 12_500)
+        XCTAssertEqual(made(cache, 0..<10), Array(0..<10))
+        // All but 3 and 4 are used once more; one more table is too much.
+        XCTAssertEqual(made(cache, [0, 1, 2, 5, 6, 7, 8, 9]), [])
+        XCTAssertEqual(made(cache, [10]), [10])
+        XCTAssertEqual(made(cache, [0, 1, 2, 5, 6, 7, 8, 9, 10].suffix(6)), [])
+        XCTAssertEqual(made(cache, [3]), [3])
+    }
+
+    func testTheTablesStayWithinTheCapacity() {
+        let cache = TableCache(capacity: 50_000)
+        for key in 0..<1_000 {
+            _ = made(cache, [key])
+            XCTAssertLessThanOrEqual(cache.bytes, 50_000)
+        }
+        XCTAssertGreaterThan(cache.bytes, 30_000)
+    }
+
+    func testTheCacheReturnsATableLargerThanItsCapacity() {
+        let cache = TableCache(capacity: 10)
+        XCTAssertEqual(made(cache, [1, 2, 1]), [1, 2, 1])
+    }
+
+    func testConcurrentSessionsGetTheirTables() async {
+        let cache = TableCache(capacity: 20_000)
+        let wrong = await withTaskGroup(of: Int.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    (0..<2_000).count { turn in
+                        let key = (turn * (task + 1)) % 40
+                        return cache.table(key) { Self.table(Float(key)) }?.mean.first != Float(key)
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        XCTAssertEqual(wrong, 0)
+    }
+}
+
+final class OnceTests: XCTestCase {
+    private final class Count: Sendable {
+        private let state = Guarded(0)
+        var value: Int { state.withLock { $0 } }
+        func next() -> Int {
+            state.withLock {
+                $0 += 1
+                return $0
+            }
+        }
+    }
+
+    func testOnceMakesItsValueOnFirstUse() {
+        let count = Count()
+        let once = Once { count.next() }
+        XCTAssertEqual(count.value, 0)
+        XCTAssertEqual([once.value, once.value], [1, 1])
+    }
+
+    func testConcurrentReadersGetTheSameValue() async {
+        let count = Count()
+        let once = Once { count.next() }
+        let values = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 { group.addTask { once.value } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        XCTAssertEqual(values, Array(repeating: 1, count: 50))
     }
 }

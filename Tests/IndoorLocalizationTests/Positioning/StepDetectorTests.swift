@@ -1,5 +1,6 @@
 import IndoorLocalization
 import XCTest
+@testable import IndoorPositioning
 
 final class StepDetectorTests: XCTestCase {
     private static let gravity = 9.80665
@@ -130,6 +131,145 @@ final class StepDetectorTests: XCTestCase {
         return (0..<Int(seconds * rate)).compactMap { index in
             let time = Double(index) / rate
             return detector.observe(sample(at: time, magnitude(time)))
+        }
+    }
+}
+
+/// Devices that report steps, that show them in their accelerometer, and that do both.
+final class PedometerTests: XCTestCase {
+    private static let begin = MapPoint(x: 10, y: 10)
+    private static let seconds = 20.0
+
+    /// A corridor of 100 × 20 m with one beacon, which is never heard.
+    private static let corridor: Venue = {
+        var venue = PositioningStage.venue
+        venue.maps = [PositioningStage.map(width: 100)]
+        venue.beacons = Array(venue.beacons.prefix(1))
+        return venue
+    }()
+
+    /// What a device that points to the right shows of two steps a second, for 20 s.
+    private static func samples() -> [SensorReading] {
+        var device = CarriedDevice(heading: 90)
+        return device.samples(seconds, steps: 2)
+    }
+
+    /// What a device reports of the same steps, each 10 ms after the foot came down.
+    private static func reports(length: Double? = 0.7) -> [SensorReading] {
+        (0..<Int(seconds * 2)).map {
+            .step(Step(instant: Instant(seconds: Double($0) * 0.5 + 0.01), length: length, heading: 90))
+        }
+    }
+
+    /// A recording of a walker with both.
+    private static var both: [SensorReading] { (samples() + reports()).sorted { $0.instant < $1.instant } }
+
+    /// Where the engine puts a walker who began at a given place, without hearing a beacon.
+    private func end(of readings: [SensorReading]) throws -> MapPoint {
+        var engine = PositioningEngine(venue: Self.corridor, seed: 1)
+        engine.observe(.fix(Fix(instant: .zero, mapID: PositioningStage.hall, point: Self.begin, radius: 0.5)))
+        var next = 0.5
+        for reading in readings {
+            while Instant(seconds: next) < reading.instant {
+                engine.advance(to: Instant(seconds: next))
+                next += 0.5
+            }
+            engine.observe(reading)
+        }
+        engine.advance(to: Instant(seconds: Self.seconds))
+        return try XCTUnwrap(engine.estimate(on: PositioningStage.hall)).point
+    }
+
+    func testTheEngineCountsAReportedAndDetectedStepOnce() throws {
+        let walked = try end(of: Self.both)
+        XCTAssertEqual(walked.x - Self.begin.x, 28, accuracy: 3, "40 steps of 0.7 m, not 80")
+        XCTAssertEqual(try end(of: Self.reports()).x, walked.x, accuracy: 2, "as from reports alone")
+    }
+
+    func testTheEngineCountsStepsThatAreOnlyDetected() throws {
+        XCTAssertEqual(try end(of: Self.samples()).x - Self.begin.x, 40 * 0.63, accuracy: 4, "5 m/s² of swing each")
+    }
+
+    func testASmootherCountsAReportedAndDetectedStepOnce() {
+        var readings = ReversedReadings()
+        for reading in Self.both { readings.append(reading) }
+        var steps = 0
+        while let reading = readings.removeLast(after: Instant(seconds: -1)) {
+            if case .step = reading { steps += 1 }
+        }
+        XCTAssertEqual(steps, 40, accuracy: 1)
+    }
+
+    func testDetectedStepsAreCountedAgainTenSecondsAfterTheLastReport() {
+        var pedometer = Pedometer()
+        _ = pedometer.report(Step(instant: .zero))
+        var device = CarriedDevice()
+        let detected = device.samples(20, steps: 2).compactMap { reading -> Instant? in
+            guard case .motion(let sample) = reading else { return nil }
+            return pedometer.detect(sample).map { _ in sample.instant }
+        }
+        XCTAssertEqual(detected.first?.seconds ?? 0, 10.25, accuracy: 0.3)
+        XCTAssertEqual(detected.count, 20, accuracy: 1)
+    }
+
+    func testAReportedStepWithoutAPlausibleLengthHasTheUsualOne() {
+        var pedometer = Pedometer()
+        for length in [nil, -1, 10.1, .nan, .infinity] as [Double?] {
+            XCTAssertEqual(pedometer.report(Step(instant: .zero, length: length)), 0.7, "\(String(describing: length))")
+        }
+        for length in [0, 0.5, 10] {
+            XCTAssertEqual(pedometer.report(Step(instant: .zero, length: length)), length)
+        }
+    }
+}
+
+/// The direction of motion where no motion sensor tells it.
+final class CourseTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    func testADeviceThatStandsForAMinuteHasNoCourse() {
+        for seed in UInt64(1)...6 {
+            var receiver = HallReceiver(at: MapPoint(x: 8, y: 11), seed: seed)
+            for second in 1...60 {
+                receiver.listen()
+                XCTAssertNotNil(receiver.estimate)
+                XCTAssertNil(receiver.estimate?.course, "second \(second), seed \(seed)")
+            }
+        }
+    }
+
+    func testAWalkerHasTheCourseOfTheWalk() {
+        for (from, to, expected) in [
+            (MapPoint(x: 2, y: 10), MapPoint(x: 18, y: 10), 90.0), (MapPoint(x: 9, y: 18), MapPoint(x: 9, y: 2), 0),
+        ] {
+            var (told, close) = (0, 0)
+            for seed in UInt64(1)...6 {
+                var receiver = HallReceiver(at: from, seed: seed)
+                for second in 1...13 {
+                    receiver.place = from + (to - from) * (Double(second) / 13)
+                    receiver.listen()
+                    guard second > 5, let course = receiver.estimate?.course else { continue }
+                    told += 1
+                    if abs(remainder(course - expected, 360)) < 60 { close += 1 }
+                }
+            }
+            print("of 48 moments \(told) have a course, \(close) of them along the way")
+            XCTAssertGreaterThan(told, 20, "towards \(expected)°, seeds 1...6")
+            XCTAssertGreaterThan(Double(close), 0.8 * Double(told), "towards \(expected)°, seeds 1...6")
+        }
+    }
+
+    func testAWalkerLosesTheCourseSoonAfterStopping() {
+        var receiver = HallReceiver(at: MapPoint(x: 2, y: 10), seed: 2)
+        for second in 1...12 {
+            receiver.place = MapPoint(x: 2 + 1.2 * Double(second), y: 10)
+            receiver.listen()
+        }
+        receiver.listen(seconds: 8)
+        for second in 9...30 {
+            receiver.listen()
+            XCTAssertNotNil(receiver.estimate)
+            XCTAssertNil(receiver.estimate?.course, "\(second) s after the stop, seed 2")
         }
     }
 }

@@ -351,3 +351,183 @@ private final class TimedSource: TimedScanSource {
         return scripted.readings()
     }
 }
+
+/// What a scanner tells as one stream.
+final class ScannerEventTests: XCTestCase {
+    private static let noon: Int64 = 1_700_000_000_000
+    private static let settings = ScannerSettings(
+        dutyCycle: DutyCycle(scanDuration: .seconds(10), interval: .seconds(90)))
+
+    private static func name(_ event: ScannerEvent) -> String {
+        switch event.content {
+        case .scan(let event): event.kind.rawValue
+        case .advertisement: "advertisement"
+        case .beacon: "beacon"
+        }
+    }
+
+    func testPassesAndReceptionsAreEmittedInOrder() async throws {
+        let stage = ScannerStage(ScriptedSource(), Self.settings)
+        stage.source.wallClock = WallClock(
+            timeOfZero: .milliseconds(Self.noon) - .seconds(ScannerStage.beginning),
+            measuredAt: UnixTime(milliseconds: Self.noon))
+        let told = stage.scanner.events
+        try await stage.start()
+        for second in [1.0, 2] {
+            let heard = try ScannerStage.advertisement(at: ScannerStage.beginning + second)
+            stage.source.send(.advertisement(heard))
+        }
+        stage.source.send(ScannerStage.sighting(at: ScannerStage.beginning + 3))
+        let heard = try await Bounded.first(6, of: told)
+        XCTAssertEqual(
+            heard.map(Self.name), ["started", "advertisement", "beacon", "advertisement", "beacon", "beacon"])
+        XCTAssertEqual(
+            heard.map { $0.unixTime.map { $0.milliseconds - Self.noon } }, [0, 1000, 1000, 2000, 2000, 3000])
+        XCTAssertNil(heard[0].instant, "the source has told no instant yet")
+        XCTAssertEqual(heard[5].instant, Instant(seconds: ScannerStage.beginning + 3))
+
+        let passes = stage.scanner.events
+        let later = try await stage.passTime(until: "the second pass", of: passes) {
+            if case .scan(let event) = $0.content { event.kind == .started } else { false }
+        }
+        XCTAssertEqual(later.map(Self.name), ["stopped", "started"])
+        let times = try later.map { try XCTUnwrap($0.unixTime).milliseconds - Self.noon }
+        XCTAssertEqual(times[1] - times[0], 90_000)
+        await stage.scanner.stop()
+        let last = try await Bounded.first(1, of: passes)
+        XCTAssertEqual(last.map(Self.name), ["stopped"])
+    }
+
+    func testABeaconRecordHasTheTimeOfTheWallClock() async throws {
+        let stage = ScannerStage()
+        stage.source.wallClock = WallClock(timeOfZero: .milliseconds(Self.noon))
+        let beacons = stage.scanner.beacons
+        try await stage.start()
+        stage.source.send(ScannerStage.sighting(at: ScannerStage.beginning))
+        let record = try await Bounded.first(1, of: beacons)
+        XCTAssertEqual(record.map(\.unixTime), [UnixTime(milliseconds: Self.noon + 5_000_000)])
+        await stage.scanner.stop()
+    }
+
+    func testTimesAreNilWithoutAWallClock() async throws {
+        let stage = ScannerStage()
+        let told = stage.scanner.events
+        try await stage.start()
+        stage.source.send(ScannerStage.sighting(at: ScannerStage.beginning))
+        let events = try await Bounded.first(2, of: told)
+        XCTAssertEqual(events.map(Self.name), ["started", "beacon"])
+        XCTAssertEqual(events.map(\.unixTime), [nil, nil])
+        guard case .beacon(let record) = events[1].content else { return XCTFail("\(events[1])") }
+        XCTAssertNil(record.unixTime)
+        await stage.scanner.stop()
+    }
+
+    func testAWatchOfAllEventsIsCalled() async throws {
+        let stage = ScannerStage()
+        let (calls, told) = AsyncStream.makeStream(of: String.self)
+        let subscription = stage.scanner.watch(\.events) { told.yield(Self.name($0)) }
+        try await stage.start()
+        let first = try await Bounded.first(1, of: calls)
+        XCTAssertEqual(first, ["started"])
+        subscription.close()
+        await stage.scanner.stop()
+    }
+}
+
+/// Calls with the elements of a scanner's streams.
+final class ScannerWatchTests: XCTestCase {
+    func testWatchesOfRegionsAndTheRadioAreCalledUntilTheyAreClosed() async throws {
+        let stage = ScannerStage()
+        let (calls, told) = AsyncStream.makeStream(of: String.self)
+        let scanner = stage.scanner
+        await scanner.track(BeaconRegion(uuid: ScannerStage.uuid), id: "home")
+        let subscriptions = [
+            scanner.watch(\.regionEvents) { told.yield("\($0.kind) \($0.regionID)") },
+            scanner.watch(\.radioEvents) { told.yield("\($0.status.rawValue)") },
+        ]
+        let closed = scanner.watch(\.beacons) { _ in told.yield("closed") }
+        closed.close()
+        closed.close()
+        try await stage.start()
+        try await stage.hear()
+        let first = try await Bounded.first(1, of: calls)
+        XCTAssertEqual(first, ["enter home"])
+        stage.source.send(ScannerStage.radio(.poweredOff, at: ScannerStage.beginning + stage.seconds))
+        let next = try await Bounded.first(1, of: calls)
+        XCTAssertEqual(next, ["poweredOff"])
+        subscriptions.forEach { $0.close() }
+    }
+}
+
+/// What a scanner tells of its own work, and that it listens all the time unless it is told to rest.
+final class TrackingStateTests: XCTestCase {
+    private func state(
+        _ isMonitoring: Bool, _ isRanging: Bool = false, _ regions: [String] = [], paused: Bool = false
+    ) -> TrackingState {
+        TrackingState(isMonitoring: isMonitoring, isRanging: isRanging, insideRegions: regions, isPaused: paused)
+    }
+
+    func testEachChangeOfTheTrackingStateIsEmitted() async throws {
+        let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: .continuous))
+        let states = stage.scanner.trackingStates
+        await stage.scanner.track(BeaconRegion(uuid: ScannerStage.uuid), id: "home")
+        try await stage.start()
+        try await stage.hear()
+        await stage.scanner.pauseTracking()
+        await stage.scanner.pauseTracking()
+        await stage.scanner.resumeTracking()
+        await stage.scanner.resumeTracking()
+        try await stage.hear()
+        await stage.scanner.stop()
+        let seen = try await Bounded.first(7, of: states)
+        XCTAssertEqual(
+            seen,
+            [
+                state(false), state(true), state(true, true, ["home"]), state(false, paused: true), state(true),
+                state(true, true, ["home"]), state(false),
+            ])
+        let late = try await Bounded.first(1, of: stage.scanner.trackingStates)
+        XCTAssertEqual(late, [state(false)], "the present state first")
+    }
+
+    func testAWatchOfTrackingStatesIsCalledWithThePause() async throws {
+        let stage = ScannerStage()
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let observation = stage.scanner.watch(\.trackingStates) { continuation.yield($0.isPaused) }
+        await stage.scanner.pauseTracking()
+        await stage.scanner.resumeTracking()
+        let seen = try await Bounded.first(3, of: stream)
+        XCTAssertEqual(seen, [false, true, false])
+        observation.close()
+    }
+
+    /// Nothing rests by default, so the exit comes with the exit timeout.
+    func testAScannerListensAllTheTimeWithoutADutyCycle() async throws {
+        let clock = ManualClock(now: Instant(seconds: 777))
+        let source = ScriptedSource()
+        let scanner = BeaconScanner(source: source, clock: clock)
+        let events = scanner.regionEvents
+        let alarms = Task { while true { clock.advance(to: try await clock.waitForSleeper()) } }
+        defer { alarms.cancel() }
+        await scanner.track(BeaconRegion(uuid: ScannerStage.uuid), id: "home")
+        await scanner.start()
+        try await source.waitUntilScanning()
+        source.send(ScannerStage.sighting(at: 5000))
+        let seen = try await Bounded.first(2, of: events)
+        XCTAssertEqual(seen.map(\.kind), [.enter, .exit])
+        XCTAssertEqual(seen[0].instant.duration(to: seen[1].instant), .seconds(30))
+        await scanner.stop()
+    }
+
+    /// What the migration page warns of.
+    func testADutyCycleDelaysTheExit() async throws {
+        let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: DutyCycle()))
+        let events = stage.scanner.regionEvents
+        await stage.scanner.track(BeaconRegion(uuid: ScannerStage.uuid), id: "home")
+        try await stage.start()
+        try await stage.hear()
+        let seen = try await stage.passTime(until: "the exit", of: events) { $0.kind == .exit }
+        let delay = try XCTUnwrap(seen.first).instant.duration(to: try XCTUnwrap(seen.last).instant)
+        XCTAssertEqual(delay, .seconds(210))
+    }
+}

@@ -81,3 +81,14 @@ struct ScannerStage {
         return try await Bounded.elements(of: stream, until: awaited, condition)
     }
 }
+
+extension AdvertisingEventDecoder {
+    /// Hands over what an event holds in order, as a source's stream does.
+    mutating func decode(_ event: Span<UInt8>, at instant: Instant, _ body: (SensorReading) -> Void) {
+        decode(event, at: instant) {
+            body(.advertisement($0))
+        } sighting: {
+            body(.sighting($0))
+        }
+    }
+}

@@ -187,3 +187,126 @@ final class SurveyReviewTests: XCTestCase {
         XCTAssertLessThan(square.squareRoot(), 3)
     }
 }
+
+final class HeldOutSurveyTests: XCTestCase {
+    private func stay(at x: Double) -> SurveyRecording {
+        SurveyRecording(
+            waypoints: [.init(instant: .zero, mapID: 1, point: MapPoint(x: x, y: 0), isHold: true)], sightings: [])
+    }
+
+    func testEachRecordingIsLeftOutOnce() {
+        let folds = HeldOutSurvey.folds(of: (0..<10).map { stay(at: Double($0)) }, parts: 4)
+        XCTAssertEqual(folds.count, 4)
+        XCTAssertEqual(folds.flatMap(\.heldOut).sorted(), Array(0..<10))
+        for fold in folds { XCTAssertEqual((fold.learned + fold.heldOut).sorted(), Array(0..<10)) }
+        let few = HeldOutSurvey.folds(of: [stay(at: 1), stay(at: 2), stay(at: 3)])
+        XCTAssertEqual(few.map(\.heldOut.count), [1, 1, 1])
+        XCTAssertEqual(HeldOutSurvey.folds(of: [stay(at: 1)]), [])
+    }
+
+    func testStaysAtTheSamePointAreLeftOutTogether() {
+        let folds = HeldOutSurvey.folds(of: [1, 2, 1, 2, 3, 1].map { stay(at: $0) }, parts: 3)
+        XCTAssertEqual(folds.map(\.heldOut).sorted { $0[0] < $1[0] }, [[0, 2, 5], [1, 3], [4]])
+        XCTAssertEqual(HeldOutSurvey.folds(of: [stay(at: 1), stay(at: 1)]), [])
+    }
+
+    private func mean(_ hall: SurveyedHall) throws -> Double {
+        let recordings = hall.recordings()
+        var errors: [Double] = []
+        for fold in HeldOutSurvey.folds(of: recordings) {
+            var learner = RadioMapLearner(venue: hall.venue)
+            for index in fold.learned { learner.add(recordings[index]) }
+            let survey = HeldOutSurvey(venue: hall.venue, radioMap: try XCTUnwrap(learner.finish()))
+            for index in fold.heldOut {
+                let found = survey.errors(of: recordings[index])
+                XCTAssertEqual(found.map(\.point), recordings[index].waypoints.map(\.point))
+                errors += found.compactMap(\.distance)
+            }
+        }
+        XCTAssertEqual(errors.count, recordings.count)
+        return errors.reduce(0, +) / Double(errors.count)
+    }
+
+    func testTheErrorOfHeldOutRecordingsGrowsWithTheNoise() throws {
+        var hall = SurveyedHall()
+        hall.noise = 1
+        let quiet = try mean(hall)
+        hall.noise = 8
+        let loud = try mean(hall)
+        XCTAssertLessThan(quiet, 2.1)
+        XCTAssertGreaterThan(loud, 1.3 * quiet)
+    }
+
+    func testAWalkHasErrorsFromFiveSecondsOn() throws {
+        let hall = SurveyedHall()
+        let map = try XCTUnwrap(hall.radioMap())
+        var generator = SeededGenerator(seed: 4)
+        let points = (0...20).map { MapPoint(x: 5 + Double($0), y: 8) }
+        let walk = SurveyRecording(
+            waypoints: points.enumerated().map { index, point in
+                .init(instant: Instant(seconds: Double(index)), mapID: CoverageHall.map, point: point, isHold: false)
+            },
+            sightings: points.enumerated().flatMap { index, point in
+                hall.transmitters.map { transmitter in
+                    Sighting(
+                        instant: Instant(seconds: Double(index)), beacon: CoverageHall.identity(transmitter.beacon),
+                        rssi: CoverageHall.rssi(of: transmitter.point, at: point) + generator.normal())
+                }
+            })
+        let errors = HeldOutSurvey(venue: hall.venue, radioMap: map).errors(of: walk)
+        XCTAssertEqual(errors.count, 16)
+        let known = errors.compactMap(\.distance)
+        XCTAssertEqual(known.count, 16)
+        XCTAssertLessThan(known.reduce(0, +) / 16, 3)
+    }
+}
+
+/// A survey of `CoverageHall` with known transmitters, which can differ from the venue's beacons.
+struct SurveyedHall {
+    /// The places of the venue's beacons.
+    var beacons = CoverageHall.lattice(columns: 3, rows: 2)
+    /// The transmitters: their beacon's index, their place and their power in dBm.
+    var transmitters: [(beacon: Int, point: MapPoint, power: Double)]
+    /// The surveyed places.
+    var places: [MapPoint]
+    /// The standard deviation of a reading in dB.
+    var noise = 2.0
+
+    init(placeDistance: Double = 3) {
+        places = stride(from: 1.5, to: 20, by: placeDistance).flatMap { y in
+            stride(from: 1.5, to: 30, by: placeDistance).map { MapPoint(x: $0, y: y) }
+        }
+        transmitters = CoverageHall.lattice(columns: 3, rows: 2).enumerated().map { ($0, $1, -60) }
+    }
+
+    var venue: Venue {
+        let outline = [(0.0, 0.0), (30, 0), (30, 20), (0, 20)].map { MapPoint(x: $0.0, y: $0.1) }
+        return CoverageHall.venue(beacons: beacons, walkable: [outline])
+    }
+
+    /// Returns one recording for each place: a stay of 3 s with three readings of each transmitter.
+    func recordings(seed: UInt64 = 1) -> [SurveyRecording] {
+        var generator = SeededGenerator(seed: seed)
+        return places.map { place in
+            var sightings: [Sighting] = []
+            for second in 1...3 {
+                for transmitter in transmitters {
+                    let rssi = CoverageHall.rssi(of: transmitter.point, at: place, power: transmitter.power)
+                    sightings.append(
+                        Sighting(
+                            instant: Instant(seconds: Double(second)),
+                            beacon: CoverageHall.identity(transmitter.beacon), rssi: rssi + noise * generator.normal()))
+                }
+            }
+            let waypoint = SurveyRecording.Waypoint(
+                instant: .zero, mapID: CoverageHall.map, point: place, isHold: true)
+            return SurveyRecording(waypoints: [waypoint], sightings: sightings)
+        }
+    }
+
+    func radioMap(seed: UInt64 = 1) -> RadioMap? {
+        var learner = RadioMapLearner(venue: venue)
+        for recording in recordings(seed: seed) { learner.add(recording) }
+        return learner.finish()
+    }
+}

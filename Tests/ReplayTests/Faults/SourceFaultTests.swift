@@ -1,6 +1,8 @@
 import CBench
 import IndoorLocalization
 import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
 import XCTest
 
 /// What a session does while its radio, its clock or its machine has a fault, and after it.
@@ -184,5 +186,195 @@ final class SourceFaultTests: XCTestCase {
         let story = await stage.end()
         XCTAssertEqual(story.states, Self.whole + ["idle"])
         try await assertLocates(story, from: 25)
+    }
+}
+
+/// A live session in virtual time, on the recorded walk through the upper floor, with a radio that has faults.
+///
+/// The walk goes there and back without a pause, for as long as a test plays it. Times are those of the undisturbed walk.
+final class FaultStage: Sendable {
+    /// The recorded walk and its truth, there and back.
+    struct Walk: Sendable {
+        let venue: Venue
+        let readings: [SensorReading]
+        let truths: [Truth]
+        /// The duration of the walk there and back in seconds.
+        let period: Double
+
+        init() throws {
+            let office = try FixtureFolder("office")
+            venue = try VenuePacketReader().read(office.path).venue
+            var reader = try RecordingReader(path: try office.file("tracks/upper.jsonl"))
+            var (there, truths): ([SensorReading], [Truth]) = ([], [])
+            var end = Instant.zero
+            while let entry = try reader.next() {
+                end = max(end, entry.instant ?? end)
+                switch entry {
+                case .measurement(let reading): there.append(reading)
+                case .truth(let truth): truths.append(truth)
+                default: break
+                }
+            }
+            let back = there.reversed().map { reading -> SensorReading in
+                var reading = reading
+                reading.instant = Instant(seconds: 2 * end.seconds - reading.instant.seconds)
+                return reading
+            }
+            (readings, self.truths, period) = (there + back, truths, 2 * end.seconds)
+        }
+
+        /// Returns the true place at a time of the walk.
+        func place(at seconds: Double) -> MapPoint {
+            let phase = seconds.truncatingRemainder(dividingBy: period)
+            let time = min(phase, period - phase)
+            let next = max(1, truths.firstIndex { $0.instant.seconds >= time } ?? truths.count - 1)
+            guard let from = truths[next - 1].point, let to = truths[next].point else { return MapPoint(x: 0, y: 0) }
+            let span = truths[next].instant.seconds - truths[next - 1].instant.seconds
+            let share = span > 0 ? (time - truths[next - 1].instant.seconds) / span : 1
+            return from + (to - from) * share
+        }
+    }
+
+    static let walk = Result { try Walk() }
+
+    let walk: Walk
+    let clock = ManualClock(now: Instant(seconds: 300))
+    let radio = ScriptedSource()
+    let source: FaultySource
+    let localizer: Localizer
+    private let outputs = WatchedState<[SessionOutput]>([])
+    private let reader: Task<Void, Never>
+    /// The number of readings that the radio has sent to a running scan.
+    private let sent = Guarded(0)
+    private let progress = Guarded((time: 0.0, round: 0, index: 0))
+
+    /// The instant of the first reading: far from the clock's, as sources count from where they like.
+    static let beginning = 5000.0
+    /// The Unix time of the instant zero.
+    static let timeOfZero = 1_700_000_000.0
+
+    init(_ faults: [ScanFault] = [], capacity: Int = 65_536) async throws {
+        walk = try Self.walk.get()
+        source = FaultySource(radio, faults, seed: 7, capacity: capacity)
+        // The faults are those of the radio and of the clock, not of beacons. Fewer particles suffice for an error of metres.
+        var settings = LocalizationSettings()
+        settings.positioning.particleCount = 300
+        settings.positioning.testedBeacons = .none
+        localizer = Localizer(
+            source: source, venues: VenueLibrary([walk.venue]), settings: settings, clock: clock, seed: 1)
+        let told = localizer.outputs
+        reader = Task { [outputs] in
+            for await output in told { outputs.update { $0.append(output) } }
+        }
+        radio.wallClock = WallClock(timeOfZero: .seconds(Self.timeOfZero))
+        await localizer.start()
+        try await radio.waitForScans()
+    }
+
+    /// Plays the walk up to a time in half seconds. After each, the session has handled all readings.
+    ///
+    /// - Parameter sends: whether the readings are sent; otherwise only time passes.
+    func play(until end: Double, step: Double = 0.5, sends: Bool = true) async throws {
+        var (time, round, index) = progress.withLock { $0 }
+        while time < end {
+            time = min(end, time + step)
+            while true {
+                let reading = walk.readings[index]
+                let instant = Double(round) * walk.period + reading.instant.seconds
+                guard instant < time else { break }
+                if sends {
+                    var sent = reading
+                    sent.instant = Instant(seconds: Self.beginning + instant)
+                    if radio.runningScanCount > 0 { self.sent.withLock { $0 += 1 } }
+                    radio.send(sent)
+                }
+                index += 1
+                if index == walk.readings.count { (index, round) = (0, round + 1) }
+            }
+            try await settle()
+            clock.advance(by: .seconds(step))
+            try await tick()
+        }
+        progress.withLock { $0 = (time, round, index) }
+    }
+
+    /// Waits until the session has handled all delivered readings, and has prepared a venue that it has found.
+    private func settle() async throws {
+        try await Bounded.wait(for: "the session has handled its readings") { [self] in
+            while source.receivedReadings < sent.withLock({ $0 }), radio.runningScanCount > 0 { await Task.yield() }
+            // A scan that has failed leaves readings unread.
+            sent.withLock { $0 = source.receivedReadings }
+            while await localizer.activityCounts.readings + source.lostReadings < source.deliveredReadings {
+                await Task.yield()
+            }
+            while case .getPacket = await localizer.state { await Task.yield() }
+            // After a scan that has failed, the session waits for the next attempt.
+            if radio.runningScanCount == 0 { try await clock.waitForSleeper() }
+        }
+    }
+
+    /// Waits until the session has handled the ticks that are due, so that they come before the next readings.
+    private func tick() async throws {
+        try await Bounded.wait(for: "the session has handled its ticks") { [self] in
+            while await localizer.runtime.isTickDue { await Task.yield() }
+        }
+    }
+
+    /// Ends the session, and returns all its outputs.
+    func end() async -> FaultStory {
+        await localizer.stop()
+        localizer.finishStreams()
+        await reader.value
+        return FaultStory(outputs: outputs.value, walk: walk)
+    }
+
+    /// Waits for an output.
+    func wait(for awaited: String, _ condition: @escaping @Sendable (SessionOutput.Content) -> Bool) async throws {
+        try await Bounded.wait(for: awaited) { [outputs] in
+            try await outputs.wait { $0.contains { condition($0.content) } }
+        }
+    }
+}
+
+/// What a user saw of a session with faults.
+struct FaultStory {
+    let outputs: [SessionOutput]
+    let walk: FaultStage.Walk
+
+    var positions: [Position] { outputs.compactMap { if case .position(let it) = $0.content { it } else { nil } } }
+    var errors: [LocalizationError] { outputs.compactMap { if case .error(let it) = $0.content { it } else { nil } } }
+    var states: [String] { outputs.compactMap { if case .state(let it) = $0.content { it.name } else { nil } } }
+    /// The states without corrections of the floor: a session that finds a venue may take its first readings for
+    /// another floor. The accuracy says whether the floor is right later.
+    var statesWithoutFloorChanges: [String] {
+        states.reduce(into: []) { states, next in
+            states.append(next)
+            if states.suffix(3) == ["localizationRunning", "findFloor", "localizationRunning"] { states.removeLast(2) }
+        }
+    }
+    var reasons: [SessionDiagnosis.Reason] {
+        outputs.compactMap { if case .diagnosis(let it) = $0.content { it.reason } else { nil } }
+    }
+
+    /// Returns by how many seconds the time of day of each entry into a room or exit from one differs from that of the
+    /// undisturbed wall clock, in multiples of a tolerance.
+    func wallShifts(within tolerance: Double) -> [Double] {
+        outputs.compactMap { output in
+            guard case .event(let event) = output.content, let time = event.unixTime else { return nil }
+            let shift = time.seconds - FaultStage.timeOfZero - event.instant.seconds
+            return (shift / tolerance).rounded() * tolerance
+        }
+    }
+
+    /// Returns the number of positions and their median error in metres between two times of the walk.
+    ///
+    /// - Parameter shift: the difference between the session's instants and those of the undisturbed walk.
+    func accuracy(from begin: Double, to end: Double, shift: Double = 0) -> (count: Int, error: Double) {
+        let errors = positions.compactMap { position -> Double? in
+            let time = position.instant.seconds - FaultStage.beginning - shift
+            guard time >= begin, time < end else { return nil }
+            return position.mapID == 2 ? position.point.distance(to: walk.place(at: time)) : 50
+        }.sorted()
+        return (errors.count, errors.isEmpty ? .infinity : errors[errors.count / 2])
     }
 }

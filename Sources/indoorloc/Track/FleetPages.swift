@@ -1,0 +1,133 @@
+import IndoorLocalization
+import LiveMap
+import SessionMetrics
+import TagTracking
+import TagTrackingService
+import VenuePackets
+
+/// The options of the page of a process that locates a share of a fleet's tags.
+package struct FleetPageOptions: Sendable {
+    /// The options.
+    package static let options = LiveMapOptions.options(serving: "a page of the tags of this process")
+
+    private let options: LiveMapOptions
+
+    /// Reads the options; returns nil without `--http`.
+    package init?(_ arguments: ParsedArguments) throws {
+        guard let options = try LiveMapOptions(arguments) else { return nil }
+        self.options = options
+    }
+
+    /// Starts the server of the page.
+    ///
+    /// - Parameter metrics: returns the metrics of the process.
+    /// - Throws: the error of the token file or the address.
+    package func start(
+        _ packet: VenuePacket, metrics: @escaping @Sendable () -> [MetricFamily]
+    ) throws -> FleetPage {
+        try FleetPage(try options.listener(), packet, metrics: metrics)
+    }
+}
+
+/// The page, the HTTP interface and the metrics of a process that locates a share of a fleet's tags.
+package final class FleetPage: FleetOutputSink {
+    private let board: TagBoard
+    private let server: LiveMapServer
+
+    fileprivate init(
+        _ listener: LiveMapListener, _ packet: VenuePacket, metrics: @escaping @Sendable () -> [MetricFamily]
+    ) throws {
+        board = TagBoard(receivers: packet.venue.receivers)
+        let routes = TagRoutes(
+            board: board, title: packet.venue.name, venue: packet.venue, plans: PacketPlans(PlanFiles(packet)),
+            metrics: { MetricText.text(of: metrics()) })
+        server = try LiveMapServer(routes: routes, listener: listener)
+        StandardError.line("page of the tags: \(server.url)", .info)
+    }
+
+    package func write(_ outputs: [FleetOutput]) async { await board.write(outputs) }
+
+    package func write(_ events: [ReceiverEvent]) async { await board.write(events) }
+
+    /// Stops the server.
+    package func stop() { server.stop() }
+}
+
+/// The page and the HTTP interface of a fleet on one machine.
+struct TrackPage: Sendable {
+    /// The state that the interface reports. It is a sink of the fleet's outputs.
+    let board: TagBoard
+    private let listener: LiveMapListener
+    private let packet: VenuePacket
+
+    /// Listens at the address of the options.
+    ///
+    /// - Throws: the error of the token file or the address.
+    init(_ options: LiveMapOptions, _ packet: VenuePacket, _ register: TagRegister) throws {
+        listener = try options.listener()
+        self.packet = packet
+        board = TagBoard(
+            receivers: packet.venue.receivers, capacity: LatestOutputs.capacity(with: register.entries.count))
+    }
+
+    /// The rules by which the fleet selects the format of messages over HTTP, whose topic begins with `http/FORMAT`.
+    static var formats: [TopicFormat] {
+        GatewayFormat.allCases.map { TopicFormat(filter: "http/\($0.rawValue)/#", format: $0) }
+    }
+
+    /// Starts the server, which runs until its `stop()`.
+    ///
+    /// - Parameters:
+    ///   - queue: receives the messages of gateways that use HTTP.
+    ///   - published: publishes the outputs over the broker; nil for none.
+    ///   - now: returns the time of the fleet.
+    /// - Throws: `LiveMapError` if the system has no resources for the server.
+    func start(
+        _ engine: FleetEngine, _ queue: MessageQueue, published: MQTTOutputSink?, now: @escaping @Sendable () -> Instant
+    ) throws(LiveMapError) -> LiveMapServer {
+        let routes = TagRoutes(
+            board: board, title: packet.venue.name, venue: packet.venue, plans: PacketPlans(PlanFiles(packet)),
+            metrics: {
+                let families =
+                    await engine.statistics.families(at: now()) + engine.intakeStatistics.families
+                    + engine.receivers.families + (await published?.counters.families ?? [])
+                return MetricText.text(of: families)
+            },
+            gateways: { format, path, body in
+                let topic = "http/\(format.rawValue)" + (path.isEmpty ? "" : "/" + path)
+                // The gateway immediately gets the reason for an invalid message. The fleet decodes valid ones again.
+                do throws(GatewayError) {
+                    _ = try GatewayDecoder().readings(topic: topic, payload: body, format: format)
+                } catch { return .invalid("\(error)") }
+                let message = GatewayMessage(topic: topic, payload: body, arrival: now())
+                return queue.offer(message) ? .accepted : .busy
+            })
+        let server = try LiveMapServer(routes: routes, listener: listener)
+        StandardError.line("page of the tags: \(server.url)", .info)
+        return server
+    }
+}
+
+/// The options of the metrics of a process without a page.
+package struct MetricsOptions: Sendable {
+    /// The options.
+    package static let options = LiveMapOptions.options(serving: "/metrics")
+
+    private let options: LiveMapOptions
+
+    /// Reads the options; returns nil without `--http`.
+    package init?(_ arguments: ParsedArguments) throws {
+        guard let options = try LiveMapOptions(arguments) else { return nil }
+        self.options = options
+    }
+
+    /// Starts a server, which runs until its `stop()`.
+    ///
+    /// - Parameter metrics: returns the metrics of the process.
+    /// - Throws: the error of the token file or the address.
+    package func start(metrics: @escaping @Sendable () -> [MetricFamily]) throws -> LiveMapServer {
+        let server = try LiveMapServer(routes: MetricsRoutes(metrics: metrics), listener: try options.listener())
+        StandardError.line("metrics: \(server.url)metrics", .info)
+        return server
+    }
+}
