@@ -133,7 +133,6 @@ package struct CommandLineTool: Sendable {
             let arguments = try ParsedArguments(call.rest, syntax: call.command.syntax)
             if arguments.wantsHelp { return try StandardOutput.write(call.command.syntax.help) }
             _ = try arguments.logSettings()
-            arguments.noteExpertSettings()
             try await call.command.run(arguments)
         }
     }

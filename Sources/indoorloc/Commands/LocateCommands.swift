@@ -361,10 +361,8 @@ struct ServeCommand: Command {
         }
         if let nmea { companions.append(nmea) }
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
-            let settings = try arguments.settingsOfUpload()
-            settings.noteExpertSettings()
-            return ServiceInputs.Content(
-                settings: settings, geofences: try arguments.geofences()?.fences ?? [])
+            ServiceInputs.Content(
+                settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
         }
         StandardError.line("session started", .info)
         var service = ServiceRun(

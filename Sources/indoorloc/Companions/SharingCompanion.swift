@@ -139,7 +139,7 @@ struct SharingOptions: Sendable {
 
     /// The address in the settings; nil if they have none.
     private static func address(_ arguments: ParsedArguments) throws -> String? {
-        let sharing = try arguments.settings().resolved.sharing
+        let sharing = try arguments.settings(notesExpertSettings: false).resolved.sharing
         guard let host = sharing.host else { return nil }
         guard let room = sharing.room?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
             throw UsageError(
@@ -169,7 +169,7 @@ struct SharingOptions: Sendable {
     private static func settings(_ arguments: ParsedArguments) throws -> MQTTSharingSettings {
         var settings = MQTTSharingSettings()
         settings.prefix = arguments.value("share-prefix") ?? settings.prefix
-        settings.interval = try arguments.settings().resolved.sharing.interval ?? settings.interval
+        settings.interval = try arguments.settings(notesExpertSettings: false).resolved.sharing.interval ?? settings.interval
         settings.interval = .seconds(
             try arguments.seconds("share-interval", in: 0...86_400, else: settings.interval.seconds))
         func capacity(_ option: String) throws(UsageError) -> Int? {

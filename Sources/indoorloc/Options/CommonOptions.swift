@@ -79,8 +79,9 @@ extension CommandOption {
 extension ParsedArguments {
     /// The settings of the files, then of `--method`, then of `--set`.
     ///
+    /// - Parameter notesExpertSettings: whether each expert setting of the files is noted on standard error.
     /// - Throws: `UsageError` for an invalid `--set` or `--method`, otherwise `SettingsFailure` with all problems.
-    func settings() throws -> SettingsStack {
+    func settings(notesExpertSettings: Bool = true) throws -> SettingsStack {
         var stack = SettingsStack()
         var entries: [SettingsEntry] = []
         var problems: [SettingsProblem] = []
@@ -106,14 +107,8 @@ extension ParsedArguments {
             throw UsageError(message: "\(problem.place ?? "--set"): \(problem.message)", command: syntax.name)
         }
         guard contradictions.isEmpty else { throw SettingsFailure(problems: contradictions) }
+        if notesExpertSettings { stack.noteExpertSettings() }
         return stack
-    }
-
-    /// Notes on standard error each expert setting of the settings files. An invalid setting is left to the command,
-    /// which reports it.
-    func noteExpertSettings() {
-        guard has("settings"), let stack = try? settings() else { return }
-        stack.noteExpertSettings()
     }
 
     /// - Throws: `UsageError` if `--method` and `--set` give different methods.
