@@ -143,8 +143,9 @@ final class FleetLogTests: XCTestCase {
         try await stage.waitForReadings(stage.counts(of: all))
         let count = stopped.lines.count
         stopped.send(SIGCONT)
-        // It reports that its leases have expired, and gets its share again.
-        try await stopped.wait(forLine: "expired", after: count)
+        // It reports the end of its leases, and gets its share again. A renewal on its way while the process stood is refused:
+        // then the lease is lost.
+        try await stopped.wait(forLine: "is expired", "is lost", after: count)
         try await history.wait(for: ["stopped": 4, "other": 4])
         for _ in 0..<5 { try await append() }
         let states = try await stage.waitForReadings(stage.counts(of: all))

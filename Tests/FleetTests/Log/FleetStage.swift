@@ -172,10 +172,10 @@ final class FleetProcess: Sendable {
     }
 
     /// Waits for a line that contains the text, from the given number of lines on.
-    func wait(forLine text: String, after count: Int = 0) async throws {
+    func wait(forLine texts: String..., after count: Int = 0) async throws {
         let output = output
-        try await Bounded.wait(for: "the line '\(text)'") {
-            try await output.wait { $0.lines.dropFirst(count).contains { $0.contains(text) } }
+        try await Bounded.wait(for: "a line with \(texts.map { "'\($0)'" }.joined(separator: " or "))") {
+            try await output.wait { $0.lines.dropFirst(count).contains { line in texts.contains { line.contains($0) } } }
         }
     }
 
