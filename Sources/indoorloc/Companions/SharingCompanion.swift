@@ -169,7 +169,8 @@ struct SharingOptions: Sendable {
     private static func settings(_ arguments: ParsedArguments) throws -> MQTTSharingSettings {
         var settings = MQTTSharingSettings()
         settings.prefix = arguments.value("share-prefix") ?? settings.prefix
-        settings.interval = try arguments.settings(notesExpertSettings: false).resolved.sharing.interval ?? settings.interval
+        let given = try arguments.settings(notesExpertSettings: false).resolved.sharing.interval
+        settings.interval = given ?? settings.interval
         settings.interval = .seconds(
             try arguments.seconds("share-interval", in: 0...86_400, else: settings.interval.seconds))
         func capacity(_ option: String) throws(UsageError) -> Int? {

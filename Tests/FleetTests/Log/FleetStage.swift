@@ -175,7 +175,9 @@ final class FleetProcess: Sendable {
     func wait(forLine texts: String..., after count: Int = 0) async throws {
         let output = output
         try await Bounded.wait(for: "a line with \(texts.map { "'\($0)'" }.joined(separator: " or "))") {
-            try await output.wait { $0.lines.dropFirst(count).contains { line in texts.contains { line.contains($0) } } }
+            try await output.wait { output in
+                output.lines.dropFirst(count).contains { line in texts.contains { line.contains($0) } }
+            }
         }
     }
 
