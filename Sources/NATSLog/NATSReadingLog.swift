@@ -23,7 +23,6 @@ package final class NATSReadingLog: ReadingLog {
     private let pulse: NATSPulse
     /// The queue of all appends, in their order. It blocks while acknowledgements are missing.
     private let queue = DispatchQueue(label: "IndoorLocalization.NATSPublisher", qos: .userInitiated)
-    private let resent = Guarded(0)
 
     /// The failures of messages.
     private final class Failures: Sendable {
@@ -53,9 +52,6 @@ package final class NATSReadingLog: ReadingLog {
         pulse = NATSPulse()
     }
 
-    /// The number of times that a batch was sent again.
-    package var resentBatches: Int { resent.withLock(\.self) }
-
     package func append(_ readings: [TagReading]) async throws(FleetStoreError) {
         let isCancelled = Flag()
         let result = await withTaskCancellationHandler {
@@ -81,7 +77,6 @@ package final class NATSReadingLog: ReadingLog {
     /// drops the duplicates by their identifiers.
     private func store(_ readings: ArraySlice<TagReading>, _ isCancelled: Flag) throws(FleetStoreError) {
         for attempt in 0... {
-            if attempt > 0 { resent.withLock { $0 += 1 } }
             guard let failure = send(readings) else { return }
             let error = failure.error(key: FleetNames.stream, limit: connection.largestMessage)
             guard error.isTransient, !isCancelled.isRaised else { throw error }
