@@ -159,7 +159,8 @@ final class IMUOptionTests: XCTestCase {
     // MARK: - Sharing from settings
 
     private func sharing(_ words: [String]) throws -> SharingOptions? {
-        try SharingOptions(ParsedArguments(words, syntax: LocateCommand.syntax))
+        let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
+        return try SharingOptions(arguments, defaults: arguments.settings().resolved.sharing)
     }
 
     func testSettingsCanGiveTheBrokerAndTheRoom() throws {

@@ -131,7 +131,7 @@ final class ShareCommandTests: XCTestCase {
             ),
         ] {
             let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
-            XCTAssertThrowsError(try SharingOptions(arguments), message) { error in
+            XCTAssertThrowsError(try SharingOptions(arguments, defaults: SharingSettings()), message) { error in
                 let text = (error as? UsageError)?.message ?? "\(error)"
                 XCTAssertTrue(text.hasPrefix(message), text)
             }
@@ -158,10 +158,12 @@ final class ShareCommandTests: XCTestCase {
         let file = try temporaryFolder() + "/password"
         try SecretText.write("s3cret\n", to: file)
         let words = ["--share", "mqtts://cart@h/r", "--share-password-file", file, "--share-ca", "authority.pem"]
-        let options = try XCTUnwrap(try SharingOptions(try ParsedArguments(words, syntax: LocateCommand.syntax)))
+        let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
+        let options = try XCTUnwrap(try SharingOptions(arguments, defaults: SharingSettings()))
         XCTAssertEqual(options.address.broker.credentials, MQTTCredentials(user: "cart", password: "s3cret"))
         XCTAssertEqual(options.address.broker.security?.authorityFile, "authority.pem")
-        XCTAssertNil(try SharingOptions(try ParsedArguments([], syntax: LocateCommand.syntax)))
+        let none = try ParsedArguments([], syntax: LocateCommand.syntax)
+        XCTAssertNil(try SharingOptions(none, defaults: SharingSettings()))
     }
 }
 
@@ -170,7 +172,7 @@ final class SharingOptionsTests: XCTestCase {
     private func options(_ words: [String]) throws -> SharingOptions {
         let arguments = try ParsedArguments(["--share", "mqtt://h/r"] + words, syntax: ServeCommand.syntax)
         // Outside the assertion, which would report an error as its own failure.
-        let options = try SharingOptions(arguments)
+        let options = try SharingOptions(arguments, defaults: SharingSettings())
         return try XCTUnwrap(options)
     }
 
@@ -236,7 +238,7 @@ final class SharingOptionsTests: XCTestCase {
         for option in SharingOptions.options where option.name != "share" {
             let words = ["--" + option.name] + (option.argument == nil ? [] : ["1"])
             let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
-            XCTAssertThrowsError(try SharingOptions(arguments), option.name) { error in
+            XCTAssertThrowsError(try SharingOptions(arguments, defaults: SharingSettings()), option.name) { error in
                 XCTAssertEqual((error as? UsageError)?.message, "--\(option.name) requires --share")
             }
         }

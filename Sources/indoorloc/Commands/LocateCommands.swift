@@ -63,7 +63,7 @@ struct LocateCommand: Command {
         record?.traceID = traceID
         self.record = record
         limit = try arguments.limit()
-        sharing = try SharingOptions(arguments)
+        sharing = try SharingOptions(arguments, defaults: settings.resolved.sharing)
         liveMap = try LiveMapOptions(arguments)
         nmea = try NMEAOptions(arguments)
     }
@@ -262,7 +262,7 @@ struct ServeCommand: Command {
         layouts = try arguments.beaconLayouts()
         saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
         folder = try arguments.stateDirectory()
-        sharing = try SharingOptions(arguments)
+        sharing = try SharingOptions(arguments, defaults: settings.resolved.sharing)
         liveMap = try LiveMapOptions(arguments)
         nmea = try NMEAOptions(arguments)
         upload = try UploadOptions(arguments)

@@ -128,23 +128,26 @@ struct SharingOptions: Sendable {
     let settings: MQTTSharingSettings
 
     /// Reads the options of a command; returns nil if it doesn't share.
-    init?(_ arguments: ParsedArguments) throws {
+    ///
+    /// - Parameter defaults: the session's settings, for what the options don't give.
+    init?(_ arguments: ParsedArguments, defaults: SharingSettings) throws {
+        let command = arguments.syntax.name
         let given = arguments.value("share")
-        guard let text = try given ?? Self.address(arguments) else {
+        guard let text = try given ?? Self.address(defaults, command) else {
             guard let name = Self.options.map(\.name).first(where: arguments.has) else { return nil }
-            throw UsageError(message: "--\(name) requires --share", command: arguments.syntax.name)
+            throw UsageError(message: "--\(name) requires --share", command: command)
         }
-        try self.init(address: text, what: given == nil ? "sharing.host and sharing.room" : "--share", arguments)
+        try self.init(
+            address: text, what: given == nil ? "sharing.host and sharing.room" : "--share", arguments,
+            defaults: defaults)
     }
 
     /// The address in the settings; nil if they have none.
-    private static func address(_ arguments: ParsedArguments) throws -> String? {
-        let sharing = try arguments.settings(notesExpertSettings: false).resolved.sharing
-        guard let host = sharing.host else { return nil }
-        guard let room = sharing.room?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
+    private static func address(_ settings: SharingSettings, _ command: String) throws -> String? {
+        guard let host = settings.host else { return nil }
+        guard let room = settings.room?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
             throw UsageError(
-                message: "the setting sharing.host requires sharing.room, the room of devices",
-                command: arguments.syntax.name)
+                message: "the setting sharing.host requires sharing.room, the room of devices", command: command)
         }
         return "\(host)/\(room)"
     }
@@ -154,7 +157,11 @@ struct SharingOptions: Sendable {
     /// - Parameters:
     ///   - what: the address's name in errors.
     ///   - suffix: appended to the host name if no name is given.
-    init(address text: String, what: String, _ arguments: ParsedArguments, suffix: String = "") throws {
+    ///   - defaults: the session's settings; those of a command without a session are the package's.
+    init(
+        address text: String, what: String, _ arguments: ParsedArguments, suffix: String = "",
+        defaults: SharingSettings = SharingSettings()
+    ) throws {
         let command = arguments.syntax.name
         var address: MQTTAddress
         do throws(MQTTSharingError) { address = try MQTTAddress(text) } catch {
@@ -163,14 +170,15 @@ struct SharingOptions: Sendable {
         address.broker = try arguments.credentials(for: address.broker, what: what, prefix: "share")
         self.address = address
         device = try Self.device(arguments, suffix)
-        settings = try Self.settings(arguments)
+        settings = try Self.settings(arguments, defaults)
     }
 
-    private static func settings(_ arguments: ParsedArguments) throws -> MQTTSharingSettings {
+    private static func settings(
+        _ arguments: ParsedArguments, _ defaults: SharingSettings
+    ) throws -> MQTTSharingSettings {
         var settings = MQTTSharingSettings()
         settings.prefix = arguments.value("share-prefix") ?? settings.prefix
-        let given = try arguments.settings(notesExpertSettings: false).resolved.sharing.interval
-        settings.interval = given ?? settings.interval
+        settings.interval = defaults.interval ?? settings.interval
         settings.interval = .seconds(
             try arguments.seconds("share-interval", in: 0...86_400, else: settings.interval.seconds))
         func capacity(_ option: String) throws(UsageError) -> Int? {

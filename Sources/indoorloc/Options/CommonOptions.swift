@@ -77,11 +77,13 @@ extension CommandOption {
 }
 
 extension ParsedArguments {
-    /// The settings of the files, then of `--method`, then of `--set`.
+    /// Reads the settings of the files, then of `--method`, then of `--set`, and notes each expert setting of the files on
+    /// standard error.
     ///
-    /// - Parameter notesExpertSettings: whether each expert setting of the files is noted on standard error.
+    /// Call it once: a file may be a pipe, which can't be read again.
+    ///
     /// - Throws: `UsageError` for an invalid `--set` or `--method`, otherwise `SettingsFailure` with all problems.
-    func settings(notesExpertSettings: Bool = true) throws -> SettingsStack {
+    func settings() throws -> SettingsStack {
         var stack = SettingsStack()
         var entries: [SettingsEntry] = []
         var problems: [SettingsProblem] = []
@@ -107,7 +109,7 @@ extension ParsedArguments {
             throw UsageError(message: "\(problem.place ?? "--set"): \(problem.message)", command: syntax.name)
         }
         guard contradictions.isEmpty else { throw SettingsFailure(problems: contradictions) }
-        if notesExpertSettings { stack.noteExpertSettings() }
+        stack.noteExpertSettings()
         return stack
     }
 
