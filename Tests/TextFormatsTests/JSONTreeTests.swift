@@ -127,3 +127,19 @@ final class JSONTreeTests: XCTestCase {
         XCTAssertEqual(JSONKeyLines(Array(text.utf8), limits: Self.limits, limit: 1).leaves.count, 1)
     }
 }
+
+/// What Foundation's encoder writes of a tree, to compare it with what the tree writes.
+extension JSONTree: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        case .unreadable: try container.encode(Double.infinity)
+        }
+    }
+}

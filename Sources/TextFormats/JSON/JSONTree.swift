@@ -170,18 +170,3 @@ extension JSONTree {
         bytes.append(contentsOf: brackets.1.utf8)
     }
 }
-
-extension JSONTree: Encodable {
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .array(let value): try container.encode(value)
-        case .object(let value): try container.encode(value)
-        case .unreadable: try container.encode(Double.infinity)
-        }
-    }
-}
