@@ -1,5 +1,5 @@
 /// A part of a figure.
-public enum FigurePanel: Sendable {
+package enum FigurePanel: Sendable {
     /// A chart.
     case chart(Chart)
     /// A plan with layers over it.
@@ -32,13 +32,13 @@ public enum FigurePanel: Sendable {
 ///
 /// The same content gives the same bytes on every machine. The document has no script, no external resource and no
 /// identifier, so that a page can contain several figures. Its colours follow the reader's light or dark scheme.
-public struct Figure: Hashable, Sendable {
+package struct Figure: Hashable, Sendable {
     /// The document.
-    public let svg: String
+    package let svg: String
     /// The width in pixels.
-    public let width: Double
+    package let width: Double
     /// The height in pixels.
-    public let height: Double
+    package let height: Double
 
     /// The space around and between the parts in pixels.
     private static let (margin, gap) = (16.0, 18.0)
@@ -55,7 +55,7 @@ public struct Figure: Hashable, Sendable {
     ///   - panels: the panels, row by row.
     ///   - columns: the number of panels in a row, at least 1.
     ///   - width: the width in pixels, at least 200.
-    public init(
+    package init(
         title: String, description: String, caption: [String] = [], panels: [FigurePanel], columns: Int = 1,
         width: Double = 800
     ) {

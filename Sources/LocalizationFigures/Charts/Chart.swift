@@ -1,19 +1,19 @@
 /// A point of a chart, in the units of its axes.
-public struct ChartPoint: Hashable, Sendable {
+package struct ChartPoint: Hashable, Sendable {
     /// The value along the horizontal axis.
-    public var x: Double
+    package var x: Double
     /// The value along the vertical axis.
-    public var y: Double
+    package var y: Double
 
     /// Creates a point.
-    public init(x: Double, y: Double) {
+    package init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 }
 
 /// An axis of a chart.
-public struct ChartAxis: Hashable, Sendable {
+package struct ChartAxis: Hashable, Sendable {
     /// The quantity, such as "Error".
     package var title: String
     /// The unit, such as "m"; nil for a quantity without one.
@@ -24,10 +24,10 @@ public struct ChartAxis: Hashable, Sendable {
     package var includesZero: Bool
 
     /// The names of the values 0, 1, 2 and so on, which are then the only ticks; empty for a numeric axis.
-    public var categories: [String] = []
+    package var categories: [String] = []
 
     /// Creates an axis.
-    public init(
+    package init(
         _ title: String, unit: String? = nil, range: ClosedRange<Double>? = nil, includesZero: Bool = false
     ) {
         self.title = title
@@ -41,9 +41,9 @@ public struct ChartAxis: Hashable, Sendable {
 }
 
 /// A series of a chart. Values that are not finite are left out and interrupt a line.
-public struct ChartSeries: Sendable {
+package struct ChartSeries: Sendable {
     /// The form and the data of a series.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// Points connected by straight lines.
         case line([ChartPoint])
         /// A line that keeps each value until the next point, such as a cumulative distribution.
@@ -59,7 +59,7 @@ public struct ChartSeries: Sendable {
     }
 
     /// A range of x values at one y value.
-    public struct Span: Hashable, Sendable {
+    package struct Span: Hashable, Sendable {
         /// The value along the vertical axis.
         package var y: Double
         /// The range along the horizontal axis.
@@ -68,7 +68,7 @@ public struct ChartSeries: Sendable {
         package var mark: Double
 
         /// Creates a range with a mark.
-        public init(y: Double, range: ClosedRange<Double>, mark: Double) {
+        package init(y: Double, range: ClosedRange<Double>, mark: Double) {
             self.y = y
             self.range = range
             self.mark = mark
@@ -76,7 +76,7 @@ public struct ChartSeries: Sendable {
     }
 
     /// The lower and the upper value of a band at one x value.
-    public struct Interval: Hashable, Sendable {
+    package struct Interval: Hashable, Sendable {
         /// The value along the horizontal axis.
         package var x: Double
         /// The lower value of the band.
@@ -85,7 +85,7 @@ public struct ChartSeries: Sendable {
         package var upper: Double
 
         /// Creates an interval.
-        public init(x: Double, lower: Double, upper: Double) {
+        package init(x: Double, lower: Double, upper: Double) {
             self.x = x
             self.lower = lower
             self.upper = upper
@@ -93,14 +93,14 @@ public struct ChartSeries: Sendable {
     }
 
     /// A bar over a range of x values.
-    public struct Bar: Hashable, Sendable {
+    package struct Bar: Hashable, Sendable {
         /// The range along the horizontal axis.
         package var range: ClosedRange<Double>
         /// The value at the end of the bar; the bar begins at 0.
         package var value: Double
 
         /// Creates a bar.
-        public init(_ range: ClosedRange<Double>, value: Double) {
+        package init(_ range: ClosedRange<Double>, value: Double) {
             self.range = range
             self.value = value
         }
@@ -116,7 +116,7 @@ public struct ChartSeries: Sendable {
     package var isDashed: Bool
 
     /// Creates a series.
-    public init(_ name: String, _ form: Form, color: FigureColor, isDashed: Bool = false) {
+    package init(_ name: String, _ form: Form, color: FigureColor, isDashed: Bool = false) {
         self.name = name
         self.form = form
         self.color = color
@@ -147,7 +147,7 @@ public struct ChartSeries: Sendable {
 }
 
 /// A chart with two axes.
-public struct Chart: Sendable {
+package struct Chart: Sendable {
     /// The title above the chart; empty for none.
     package var title: String
     /// The horizontal axis.
@@ -162,7 +162,7 @@ public struct Chart: Sendable {
     package var aspect: Double
 
     /// Creates a chart.
-    public init(
+    package init(
         title: String = "", x: ChartAxis, y: ChartAxis, series: [ChartSeries], emptyText: String = "no data",
         aspect: Double = 0.5
     ) {

@@ -16,7 +16,7 @@ extension Figure {
     ///   - truth: the ground truth, ordered by instant; may be empty.
     ///   - positions: the estimated positions, ordered by instant.
     ///   - caption: paragraphs below the plans.
-    public static func track(
+    package static func track(
         title: String, venue: Venue, maps: Set<MapID>? = nil, truth: [SurveyRecording.Waypoint],
         positions: [Position], caption: [String] = []
     ) -> Figure {
@@ -81,7 +81,7 @@ extension Figure {
 
 extension Figure {
     /// The beacons of a plan of the expected RSSI.
-    public enum RadioMapContent: Hashable, Sendable {
+    package enum RadioMapContent: Hashable, Sendable {
         /// One beacon.
         case beacon(BeaconIdentity, name: String)
         /// At each point, the beacon with the strongest expected RSSI.

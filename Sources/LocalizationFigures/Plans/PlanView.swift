@@ -3,33 +3,33 @@ import TextFormats
 import VenueModel
 
 /// The plan of one floor with layers over it.
-public struct PlanView: Sendable {
+package struct PlanView: Sendable {
     /// The title above the plan; empty for none.
     package var title: String
     /// The plan.
     package var map: VenueMap
     /// The rooms to draw.
-    public var rooms: [Room]
+    package var rooms: [Room]
     /// The geofences to draw.
-    public var fences: [Fence]
+    package var fences: [Fence]
     /// The points of the beacons.
-    public var beacons: [MapPoint]
+    package var beacons: [MapPoint]
     /// The values under the walls; nil for none.
     package var heatMap: HeatMap?
     /// The layers over the walls, drawn in order.
     package var layers: [PlanLayer]
     /// Whether rooms are labelled with their names, where there is space.
-    public var showsRoomNames: Bool
+    package var showsRoomNames: Bool
     /// The name of the beacons in the legend.
-    public var beaconName: String
+    package var beaconName: String
     /// Whether the drawing shows only the part of the plan around the layers, with a margin.
-    public var isCropped: Bool
+    package var isCropped: Bool
 
     /// Creates the plan of a map of a venue, with the beacons of that map and, without a heat map, its rooms and
     /// fences.
     ///
     /// - Parameter title: the title; nil for the map's name.
-    public init(
+    package init(
         venue: Venue, map: VenueMap, title: String? = nil, heatMap: HeatMap? = nil, layers: [PlanLayer] = []
     ) {
         self.title = title ?? map.name
@@ -91,23 +91,23 @@ extension MapPoint {
 }
 
 /// A layer over a plan. Points that are not finite are left out and interrupt a path.
-public struct PlanLayer: Sendable {
+package struct PlanLayer: Sendable {
     /// A circle on the map, with its radius in metres.
-    public struct Circle: Hashable, Sendable {
+    package struct Circle: Hashable, Sendable {
         /// The center.
         package var center: MapPoint
         /// The radius in metres, from 0.
         package var radius: Double
 
         /// Creates a circle.
-        public init(center: MapPoint, radius: Double) {
+        package init(center: MapPoint, radius: Double) {
             self.center = center
             self.radius = radius
         }
     }
 
     /// The form and the data of a layer.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// A path through points.
         case path([MapPoint])
         /// Separate points as small disks.
@@ -123,14 +123,14 @@ public struct PlanLayer: Sendable {
     }
 
     /// A straight line between two points.
-    public struct Segment: Hashable, Sendable {
+    package struct Segment: Hashable, Sendable {
         /// The first point.
         package var start: MapPoint
         /// The last point.
         package var end: MapPoint
 
         /// Creates a segment.
-        public init(_ start: MapPoint, _ end: MapPoint) {
+        package init(_ start: MapPoint, _ end: MapPoint) {
             self.start = start
             self.end = end
         }
@@ -145,10 +145,10 @@ public struct PlanLayer: Sendable {
     /// The width of lines or the diameter of points, in pixels.
     package var size: Double
     /// Whether points have an outline in the colour of the page, which separates them from a heat map.
-    public var isOutlined = false
+    package var isOutlined = false
 
     /// Creates a layer.
-    public init(_ name: String, _ form: Form, color: FigureColor, size: Double = 2) {
+    package init(_ name: String, _ form: Form, color: FigureColor, size: Double = 2) {
         self.name = name
         self.form = form
         self.color = color
@@ -271,7 +271,7 @@ extension MapPoint {
 }
 
 /// Values on a grid of square cells of a map.
-public struct HeatMap: Sendable {
+package struct HeatMap: Sendable {
     /// The quantity, such as "Expected RSSI".
     package var title: String
     /// The unit, such as "dBm"; nil for a quantity without one.
@@ -293,7 +293,7 @@ public struct HeatMap: Sendable {
     static let levels = 20
 
     /// Creates a heat map. Values beyond the last whole row are ignored.
-    public init(
+    package init(
         title: String, unit: String? = nil, origin: MapPoint, cellSize: Double, columns: Int, values: [Double],
         range: ClosedRange<Double>? = nil, isReversed: Bool = false
     ) {

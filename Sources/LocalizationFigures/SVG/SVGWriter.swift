@@ -163,7 +163,7 @@ package enum SVGText {
 ///
 /// The colours can be distinguished with any kind of colour vision, on white and on black. Source: M. Okabe and K. Ito,
 /// *Color Universal Design*, 2008. On a dark background, each colour has a lighter shade.
-public enum FigureColor: String, CaseIterable, Sendable {
+package enum FigureColor: String, CaseIterable, Sendable {
     /// A colour of the palette.
     case blue, vermilion, green, purple, orange, sky, gray
 

@@ -2,9 +2,9 @@ import IndoorVocabulary
 import TextFormats
 
 /// A decoder of the messages of gateways.
-public struct GatewayDecoder: Sendable {
+package struct GatewayDecoder: Sendable {
     /// Creates a decoder.
-    public init() {}
+    package init() {}
 
     /// Returns the readings of a message, in the order of the message.
     ///
@@ -16,7 +16,7 @@ public struct GatewayDecoder: Sendable {
     ///   - topic: the topic of the message, or the path of an HTTP request; empty if there is none.
     ///   - format: the format; nil detects it from topic and payload.
     /// - Throws: ``GatewayError`` if the message is invalid.
-    public func readings(
+    package func readings(
         topic: String, payload: [UInt8], format: GatewayFormat? = nil
     ) throws(GatewayError) -> [GatewayReading] {
         let name = topic
@@ -46,13 +46,13 @@ public struct GatewayDecoder: Sendable {
 }
 
 /// The reason why a message of a gateway is invalid.
-public struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The format that the decoder expected; nil if it detected none.
-    public var format: GatewayFormat?
+    package var format: GatewayFormat?
     /// The offset in the payload in bytes; nil if the error concerns the topic or the whole message.
-    public var offset: Int?
+    package var offset: Int?
     /// The error in words, with the field and the value that is expected.
-    public var message: String
+    package var message: String
 
     /// Creates an error.
     package init(format: GatewayFormat?, offset: Int?, message: String) {
@@ -61,14 +61,14 @@ public struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    public var description: String {
+    package var description: String {
         let place = offset.map { " at byte \($0)" } ?? ""
         return "\(format.map { "\($0.rawValue) message" } ?? "message")\(place): \(message)"
     }
 }
 
 /// The format of a gateway's messages.
-public enum GatewayFormat: String, Hashable, Sendable, CaseIterable {
+package enum GatewayFormat: String, Hashable, Sendable, CaseIterable {
     /// ESPresense: `espresense/devices/ID/ROOM`.
     case espresense
     /// OpenMQTTGateway: `home/GATEWAY/BTtoMQTT/ADDRESS`.
@@ -249,28 +249,28 @@ struct GatewayTopic {
 
 /// A reading of a tag as a gateway reports it. ``TagIntake`` determines the key of the tag and the instant of the
 /// reading.
-public struct GatewayReading: Hashable, Sendable {
+package struct GatewayReading: Hashable, Sendable {
     /// The receiver's name in the message or its topic.
-    public var receiver: String
+    package var receiver: String
     /// The address of the tag; nil if the message doesn't contain it.
-    public var address: DeviceAddress?
+    package var address: DeviceAddress?
     /// The beacon that the tag advertises; nil if it advertises none, or if the message doesn't contain it.
-    public var beacon: BeaconIdentity?
+    package var beacon: BeaconIdentity?
     /// The name by which the gateway identifies the tag, because the gateway has resolved its address or the gateway's
     /// user has named it; nil without one.
-    public var identifier: String?
+    package var identifier: String?
     /// The name that the tag advertises, or another one that several tags may have; nil without one.
-    public var name: String?
+    package var name: String?
     /// The RSSI in dBm; see ``Sighting/isMeasurement(rssi:)``.
-    public var rssi: Double
+    package var rssi: Double
     /// The time over which the gateway has filtered the RSSI; zero for the RSSI of one advertisement.
-    public var window: Duration
+    package var window: Duration
     /// The time by the gateway's clock; nil without one.
-    public var time: GatewayTime?
+    package var time: GatewayTime?
     /// The advertising channel, from 37 to 39; nil if unknown.
-    public var channel: UInt8?
+    package var channel: UInt8?
     /// The signal strength at 1 m that the tag advertises, in dBm; nil if unknown.
-    public var measuredPower: Double?
+    package var measuredPower: Double?
 
     /// Creates a reading from its parts without checking them.
     package init(
@@ -292,11 +292,11 @@ public struct GatewayReading: Hashable, Sendable {
 }
 
 /// A time by the clock of a gateway, which may be wrong by any amount.
-public struct GatewayTime: Hashable, Sendable {
+package struct GatewayTime: Hashable, Sendable {
     /// Nanoseconds since the zero point of the gateway's clock, usually the Unix epoch.
-    public var nanoseconds: Int64
+    package var nanoseconds: Int64
     /// The resolution of the clock, such as one second.
-    public var resolution: Duration
+    package var resolution: Duration
 
     /// Creates a time.
     package init(nanoseconds: Int64, resolution: Duration) {

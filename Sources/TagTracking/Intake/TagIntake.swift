@@ -17,7 +17,7 @@ import SessionMetrics
 ///
 /// The memory is limited for any input: each table removes its least recently used entries. Messages in the same order
 /// give the same readings.
-public struct TagIntake: Sendable {
+package struct TagIntake: Sendable {
     /// The limits of the memory.
     package struct Limits: Hashable, Sendable {
         /// The largest content of a message in bytes.
@@ -74,7 +74,7 @@ public struct TagIntake: Sendable {
     ///   - register: the known tags.
     ///   - settings: the settings, of which the intake uses ``FleetSettings/unknownTags``.
     ///   - formats: the formats of topics. The first one that matches counts; for other topics the format is detected.
-    public init(
+    package init(
         register: TagRegister = TagRegister(), settings: FleetSettings = FleetSettings(), formats: [TopicFormat] = []
     ) {
         self.init(register: register, settings: settings, formats: formats, limits: Limits())
@@ -121,7 +121,7 @@ public struct TagIntake: Sendable {
     }
 
     /// The latest invalid message of each topic, the oldest one first.
-    public var problems: [IntakeProblem] { faults.keys.compactMap { faults.peek($0) } }
+    package var problems: [IntakeProblem] { faults.keys.compactMap { faults.peek($0) } }
 
     /// The numbers of entries in the tables.
     package struct Counts: Hashable, Sendable {
@@ -142,16 +142,16 @@ public struct TagIntake: Sendable {
     }
 
     /// Returns the changes of receivers' clocks since the last call. If they are too many, the oldest ones are lost.
-    public mutating func drainEvents() -> [ReceiverEvent] {
+    package mutating func drainEvents() -> [ReceiverEvent] {
         defer { events = [] }
         return events
     }
 
     /// Returns the offset of a receiver's clock in nanoseconds, the time of arrival minus the receiver's; nil if unknown.
-    public func clockOffset(of receiver: String) -> Int64? { receivers.peek(receiver)?.clock.offset }
+    package func clockOffset(of receiver: String) -> Int64? { receivers.peek(receiver)?.clock.offset }
 
     /// Returns the readings of a message, in the order of the message.
-    public mutating func readings(of message: GatewayMessage) -> [TagReading] {
+    package mutating func readings(of message: GatewayMessage) -> [TagReading] {
         statistics.messages += 1
         guard !message.isRetained else {
             statistics.retained += 1
@@ -283,18 +283,18 @@ public struct TagIntake: Sendable {
 }
 
 /// A message of a gateway as it arrived.
-public struct GatewayMessage: Hashable, Sendable {
+package struct GatewayMessage: Hashable, Sendable {
     /// The topic, or the path of an HTTP request; empty if there is none.
-    public var topic: String
+    package var topic: String
     /// The content.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
     /// The time of arrival, counted from the Unix epoch, 1 January 1970, 0:00 UTC.
-    public var arrival: Instant
+    package var arrival: Instant
     /// Whether a broker stored the message and sent it at the subscription. Such a message can have any age.
-    public var isRetained: Bool
+    package var isRetained: Bool
 
     /// Creates a message.
-    public init(topic: String, payload: [UInt8], arrival: Instant, isRetained: Bool = false) {
+    package init(topic: String, payload: [UInt8], arrival: Instant, isRetained: Bool = false) {
         self.topic = topic
         self.payload = payload
         self.arrival = arrival
@@ -303,14 +303,14 @@ public struct GatewayMessage: Hashable, Sendable {
 }
 
 /// The format of the messages of some topics.
-public struct TopicFormat: Hashable, Sendable {
+package struct TopicFormat: Hashable, Sendable {
     /// A filter of MQTT: `+` stands for one level, and `#` at the end for all following ones.
-    public var filter: String
+    package var filter: String
     /// The format.
-    public var format: GatewayFormat
+    package var format: GatewayFormat
 
     /// Creates a rule.
-    public init(filter: String, format: GatewayFormat) {
+    package init(filter: String, format: GatewayFormat) {
         self.filter = filter
         self.format = format
     }
@@ -332,15 +332,15 @@ public struct TopicFormat: Hashable, Sendable {
 }
 
 /// The latest invalid message of a topic.
-public struct IntakeProblem: Hashable, Sendable {
+package struct IntakeProblem: Hashable, Sendable {
     /// The topic, which usually contains the name of the receiver.
-    public var topic: String
+    package var topic: String
     /// The time of arrival.
-    public var arrival: Instant
+    package var arrival: Instant
     /// The error.
-    public var error: GatewayError
+    package var error: GatewayError
     /// The number of invalid messages of the topic.
-    public var count: Int
+    package var count: Int
 
     /// Creates a problem.
     package init(topic: String, arrival: Instant, error: GatewayError, count: Int = 1) {

@@ -12,7 +12,7 @@ import VenueModel
 ///
 /// A position of a tag is due after each interval of its class, as long as the tag was received in the last 10 s or has
 /// readings without a position.
-public struct FleetMachine: Sendable {
+package struct FleetMachine: Sendable {
     /// The time after the latest reading during which a tag has positions: longer than the 5 s between two messages of
     /// common gateways about a tag.
     static let quietTime: Int64 = 10_000_000_000
@@ -20,11 +20,11 @@ public struct FleetMachine: Sendable {
     static let lateLimit: Int64 = 4_000_000_000
 
     /// The parts that the machine shares with others.
-    public let model: FleetModel
+    package let model: FleetModel
     /// The number of the start.
-    public let epoch: UInt64
+    package let epoch: UInt64
     /// The known tags. A change applies to names at once, and to power and class at the next session of a tag.
-    public var register: TagRegister
+    package var register: TagRegister
     /// The offset of each receiver in dB, in the order of ``Venue/receivers``, which the machine subtracts from its
     /// readings; see `ReceiverMonitor.offsets`.
     ///
@@ -59,7 +59,7 @@ public struct FleetMachine: Sendable {
     ///   - model: the parts that all machines of a fleet share.
     ///   - epoch: the number of the start, greater than that of each earlier one with the same tags.
     ///   - seed: the seed of all random numbers. The numbers of a tag depend on it and on the tag's key alone.
-    public init(model: FleetModel, register: TagRegister = TagRegister(), epoch: UInt64 = 1, seed: UInt64 = 0) {
+    package init(model: FleetModel, register: TagRegister = TagRegister(), epoch: UInt64 = 1, seed: UInt64 = 0) {
         self.model = model
         self.register = register
         self.epoch = epoch
@@ -74,7 +74,7 @@ public struct FleetMachine: Sendable {
     ///   - venue: the venue, with its receivers.
     ///   - epoch: the number of the start, greater than that of each earlier one with the same tags.
     ///   - seed: the seed of all random numbers.
-    public init(
+    package init(
         venue: Venue, settings: FleetSettings = FleetSettings(), register: TagRegister = TagRegister(),
         epoch: UInt64 = 1, seed: UInt64 = 0
     ) {
@@ -82,7 +82,7 @@ public struct FleetMachine: Sendable {
     }
 
     /// The time at which ``advance(to:)`` has work; nil without any.
-    public var wakeAt: Instant? {
+    package var wakeAt: Instant? {
         let next = min(pending.first?.nanoseconds ?? .max, due.first?.nanoseconds ?? .max)
         guard next != .max else { return nil }
         return Instant(nanoseconds: next.adding(model.settings.reorderWindow.nanoseconds))
@@ -101,7 +101,7 @@ public struct FleetMachine: Sendable {
     /// The reading of a receiver by another one is evidence about both; a receiver is never a tag. A reading is late if
     /// it is older than the time of the latest advance minus the window. The tag's session still uses it if it is late
     /// by at most 4 s, because the engine combines the readings of that time; otherwise it is discarded.
-    public mutating func observe(_ reading: TagReading) {
+    package mutating func observe(_ reading: TagReading) {
         guard Sighting.isMeasurement(rssi: reading.rssi) else {
             statistics.invalidReadings += 1
             return
@@ -141,11 +141,11 @@ public struct FleetMachine: Sendable {
 /// The parts that all machines of a fleet share: the venue, the settings, the receivers and the tables of the engine.
 ///
 /// The tables of a venue occupy tens of megabytes. A process with several partitions creates one model.
-public struct FleetModel: Sendable {
+package struct FleetModel: Sendable {
     /// The venue, with its receivers.
-    public let venue: Venue
+    package let venue: Venue
     /// The settings of the fleet.
-    public let settings: FleetSettings
+    package let settings: FleetSettings
 
     /// The names of the receivers.
     let directory: ReceiverDirectory
@@ -156,7 +156,7 @@ public struct FleetModel: Sendable {
     /// Creates a model. The class `standard` replaces a missing default class.
     ///
     /// - Parameter venue: the venue, with its receivers.
-    public init(venue: Venue, settings: FleetSettings = FleetSettings()) {
+    package init(venue: Venue, settings: FleetSettings = FleetSettings()) {
         self.venue = venue
         var settings = settings
         if settings.classes[settings.defaultClass] == nil { settings.classes[settings.defaultClass] = .standard }
@@ -186,9 +186,9 @@ public struct FleetModel: Sendable {
 ///
 /// A fleet emits each output at least once. The outputs of a tag increase in `epoch`, and within an epoch in
 /// `sequence`: a reader drops an output that isn't greater than the last one of the tag.
-public struct FleetOutput: Hashable, Sendable {
+package struct FleetOutput: Hashable, Sendable {
     /// The content of an output.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// The tag was received for the first time, or again after it was away.
         case present
         /// A position of the tag. Its instant is counted from the Unix epoch.
@@ -200,20 +200,20 @@ public struct FleetOutput: Hashable, Sendable {
     }
 
     /// The tag.
-    public var tag: TagKey
+    package var tag: TagKey
     /// The display name of the tag; nil for the key.
-    public var name: String?
+    package var name: String?
     /// The number of the fleet's start or of the partition's owner, which increases with each start or owner.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// The number of the output within the tag and the epoch, from 1.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The time of the output, counted from the Unix epoch.
-    public var instant: Instant
+    package var instant: Instant
     /// The content.
-    public var content: Content
+    package var content: Content
 
     /// Creates an output.
-    public init(
+    package init(
         tag: TagKey, name: String? = nil, epoch: UInt64, sequence: UInt64, instant: Instant, content: Content
     ) {
         self.tag = tag
@@ -232,7 +232,7 @@ extension FleetMachine {
     /// positions, never readings: each tag that stays present has at most one position for each call. When a tag is away,
     /// its exits from rooms and fences precede ``FleetOutput/Content/away``. An instant before that of an earlier call
     /// has no effect.
-    public mutating func advance(to now: Instant) -> [FleetOutput] {
+    package mutating func advance(to now: Instant) -> [FleetOutput] {
         self.now = max(self.now ?? .min, now.nanoseconds)
         let end = max(handled ?? .min, now.nanoseconds.subtracting(model.settings.reorderWindow.nanoseconds))
         while true {

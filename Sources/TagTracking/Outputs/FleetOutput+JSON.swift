@@ -10,7 +10,7 @@ extension FleetOutput {
     /// `name` if the tag has one. The type is `present`, `position`, `enterRoom`, `exitRoom`, `enterFence`,
     /// `exitFence`, `enterGeofence`, `exitGeofence` or `away`. A position has the members of a position of
     /// `indoorloc locate`; an event has `venueId` and `room`, `fence` or `geofence` with `id` and `name`.
-    public var json: String { String(decoding: jsonBytes, as: UTF8.self) }
+    package var json: String { String(decoding: jsonBytes, as: UTF8.self) }
 
     /// The bytes of ``json``.
     package var jsonBytes: [UInt8] {
@@ -122,16 +122,16 @@ extension JSONWriter {
 }
 
 /// The reason why a text isn't an output of a fleet.
-public struct FleetOutputError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FleetOutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The offset in the text in bytes; nil if the error concerns the whole text.
-    public var offset: Int?
+    package var offset: Int?
     /// The error in words, with the member and the value that is expected.
-    public var message: String
+    package var message: String
 
     /// Creates an error.
     package init(offset: Int? = nil, message: String) { (self.offset, self.message) = (offset, message) }
 
-    public var description: String { "output\(offset.map { " at byte \($0)" } ?? ""): \(message)" }
+    package var description: String { "output\(offset.map { " at byte \($0)" } ?? ""): \(message)" }
 }
 
 extension FleetOutput {
@@ -140,12 +140,12 @@ extension FleetOutput {
     /// The JSON contains less than the output of the fleet: it has no shapes of rooms and fences and no pixel, and its
     /// times and numbers have fixed decimals. A fence that is read has a polygon without corners.
     /// - Throws: ``FleetOutputError`` with the first defect.
-    public init(json: String) throws(FleetOutputError) { try self.init(json: Array(json.utf8)) }
+    package init(json: String) throws(FleetOutputError) { try self.init(json: Array(json.utf8)) }
 
     /// Creates an output from the bytes of its JSON in UTF-8.
     ///
     /// - Throws: ``FleetOutputError`` with the first defect.
-    public init(json bytes: [UInt8]) throws(FleetOutputError) {
+    package init(json bytes: [UInt8]) throws(FleetOutputError) {
         var reader = JSONReader(bytes, limits: .gateway)
         var members = Members()
         do throws(JSONReader.Failure) {
@@ -368,12 +368,12 @@ extension TagKey {
     /// `%` and two hexadecimal digits (RFC 3986, section 2.1).
     ///
     /// Different keys have different texts, none of which has a character with a meaning in topics (`/`, `+`, `#`, `$`).
-    public var escaped: String {
+    package var escaped: String {
         EscapedText.escaped(description, mark: UInt8(ascii: "%"), plain: "-._~:")
     }
 
     /// Creates a key from the text of ``escaped``; nil if the text is empty or has another form.
-    public init?(escaped: some StringProtocol) {
+    package init?(escaped: some StringProtocol) {
         guard let bytes = EscapedText.unescaped(Substring(escaped).utf8, mark: UInt8(ascii: "%")),
             let text = String(validating: bytes, as: UTF8.self)
         else { return nil }

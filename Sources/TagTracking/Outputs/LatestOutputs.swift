@@ -4,23 +4,23 @@ import TextFormats
 import VenueModel
 
 /// The latest state of a tag according to the outputs of its fleet.
-public struct LatestOutput: Hashable, Sendable {
+package struct LatestOutput: Hashable, Sendable {
     /// The tag.
-    public var tag: TagKey
+    package var tag: TagKey
     /// The display name of the tag; nil for the key.
-    public var name: String?
+    package var name: String?
     /// The epoch of the last output.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// The sequence of the last output within its epoch.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The time of the last output, counted from the Unix epoch.
-    public var instant: Instant
+    package var instant: Instant
     /// Whether the tag is present, not away.
-    public var isPresent: Bool
+    package var isPresent: Bool
     /// The time of the last change between present and away.
-    public var presenceInstant: Instant
+    package var presenceInstant: Instant
     /// The last position; nil before the first one. It is kept when the tag is away.
-    public var position: Position?
+    package var position: Position?
 
     /// Creates the state of a tag by its first output.
     init(_ output: FleetOutput) {
@@ -51,7 +51,7 @@ public struct LatestOutput: Hashable, Sendable {
     }
 
     /// The name of the room of the tag; nil if it is away, or in none.
-    public var room: String? { isPresent ? position?.label : nil }
+    package var room: String? { isPresent ? position?.label : nil }
 
     mutating func update(by output: FleetOutput) {
         name = output.name ?? name
@@ -71,13 +71,13 @@ public struct LatestOutput: Hashable, Sendable {
 }
 
 /// The latest states of all tags of a fleet, for pages, queries and retained messages.
-public struct LatestOutputs: Sendable {
+package struct LatestOutputs: Sendable {
     /// The maximum number of tags.
-    public let capacity: Int
+    package let capacity: Int
     /// The states by tag.
-    public private(set) var tags: [TagKey: LatestOutput] = [:]
+    package private(set) var tags: [TagKey: LatestOutput] = [:]
     /// The number of tags that were discarded because of the capacity.
-    public private(set) var discardedCount = 0
+    package private(set) var discardedCount = 0
     /// The tags that are discarded last: those of the register.
     package var registered: Set<TagKey> = []
     private var filter: OutputFilter
@@ -86,7 +86,7 @@ public struct LatestOutputs: Sendable {
     ///
     /// - Parameter capacity: the maximum number of tags, at least 10. If there are more, the tags that are away for the
     ///   longest time are discarded first, then those without an output for the longest time.
-    public init(capacity: Int = 200_000) {
+    package init(capacity: Int = 200_000) {
         self.capacity = max(10, capacity)
         filter = OutputFilter(capacity: 2 * self.capacity)
     }
@@ -95,10 +95,10 @@ public struct LatestOutputs: Sendable {
     package static func capacity(with registered: Int) -> Int { 20_000 + 2 * registered }
 
     /// The number of outputs that were repeated or out of date.
-    public var droppedCount: Int { filter.droppedCount }
+    package var droppedCount: Int { filter.droppedCount }
 
     /// Adds an output. Returns whether it is newer than the last one of its tag; otherwise it has no effect.
-    @discardableResult public mutating func add(_ output: FleetOutput) -> Bool {
+    @discardableResult package mutating func add(_ output: FleetOutput) -> Bool {
         guard filter.accepts(output) else { return false }
         if tags[output.tag]?.update(by: output) == nil {
             if tags.count >= capacity { discard() }
@@ -108,7 +108,7 @@ public struct LatestOutputs: Sendable {
     }
 
     /// Removes a tag. Returns its last state; nil if there is none.
-    @discardableResult public mutating func remove(_ tag: TagKey) -> LatestOutput? { tags.removeValue(forKey: tag) }
+    @discardableResult package mutating func remove(_ tag: TagKey) -> LatestOutput? { tags.removeValue(forKey: tag) }
 
     /// Discards a tenth of the tags at once, so that the average time for each tag stays short.
     private mutating func discard() {
@@ -130,7 +130,7 @@ public struct LatestOutputs: Sendable {
 /// A fleet emits each output at least once, even after a restart or when another process continues. The filter accepts
 /// an output if its epoch, and within the epoch its sequence, is greater than that of the last accepted output of the
 /// tag.
-public struct OutputFilter: Sendable {
+package struct OutputFilter: Sendable {
     private struct Mark: Comparable {
         let epoch, sequence: UInt64
 
@@ -140,9 +140,9 @@ public struct OutputFilter: Sendable {
     }
 
     /// The maximum number of tags whose last output the filter stores.
-    public let capacity: Int
+    package let capacity: Int
     /// The number of dropped outputs.
-    public private(set) var droppedCount = 0
+    package private(set) var droppedCount = 0
     /// Two generations: the older one is discarded when the newer one reaches half of the capacity.
     private var newer: [TagKey: Mark] = [:]
     private var older: [TagKey: Mark] = [:]
@@ -151,13 +151,13 @@ public struct OutputFilter: Sendable {
     ///
     /// - Parameter capacity: the maximum number of tags, at least 2. If there are more, the filter discards the tags
     ///   without an output for the longest time, and would accept an old output of them.
-    public init(capacity: Int = 1_000_000) { self.capacity = max(2, capacity) }
+    package init(capacity: Int = 1_000_000) { self.capacity = max(2, capacity) }
 
     /// The number of tags whose last output the filter stores.
     package var tagCount: Int { newer.count + older.keys.count { newer[$0] == nil } }
 
     /// Returns whether an output is greater than the last accepted one of its tag, and stores it if so.
-    public mutating func accepts(_ output: FleetOutput) -> Bool {
+    package mutating func accepts(_ output: FleetOutput) -> Bool {
         let mark = Mark(epoch: output.epoch, sequence: output.sequence)
         if let last = newer[output.tag] ?? older[output.tag], mark <= last {
             droppedCount += 1

@@ -294,9 +294,9 @@ extension ReceiverMonitor.State {
 }
 
 /// A change of a receiver's health.
-public struct ReceiverEvent: Hashable, Sendable {
+package struct ReceiverEvent: Hashable, Sendable {
     /// The health of a receiver.
-    public enum Health: String, Hashable, Sendable, CaseIterable {
+    package enum Health: String, Hashable, Sendable, CaseIterable {
         /// The receiver works.
         case healthy
         /// The receiver sends no messages.
@@ -313,13 +313,13 @@ public struct ReceiverEvent: Hashable, Sendable {
     }
 
     /// The receiver's name in the venue.
-    public var receiver: String
+    package var receiver: String
     /// The time of the change.
-    public var instant: Instant
+    package var instant: Instant
     /// The new health.
-    public var health: Health
+    package var health: Health
     /// The reason in words, with figures.
-    public var text: String
+    package var text: String
 
     /// Creates an event.
     package init(receiver: String, instant: Instant, health: Health, text: String) {

@@ -1,9 +1,9 @@
 import IndoorVocabulary
 
 /// The settings of a fleet.
-public struct FleetSettings: Hashable, Sendable {
+package struct FleetSettings: Hashable, Sendable {
     /// The tags outside the register that have a session.
-    public enum UnknownTags: Hashable, Sendable {
+    package enum UnknownTags: Hashable, Sendable {
         /// All of them.
         case all
         /// Those whose beacon has one of the UUIDs.
@@ -13,18 +13,18 @@ public struct FleetSettings: Hashable, Sendable {
     }
 
     /// The settings of a class of tags, which determine the memory and the time for each tag.
-    public struct TagClass: Hashable, Sendable {
+    package struct TagClass: Hashable, Sendable {
         /// The number of particles of a tag, at least 100.
-        public var particleCount: Int
+        package var particleCount: Int
         /// The factor on the edge of the cells of the signal field, at least 1.
-        public var cellScale: Double
+        package var cellScale: Double
         /// The time between two positions of a tag.
-        public var positionInterval: Duration
+        package var positionInterval: Duration
         /// The time without a reading after which a tag is away.
-        public var awayTimeout: Duration
+        package var awayTimeout: Duration
 
         /// Creates a class.
-        public init(
+        package init(
             particleCount: Int = 1500, cellScale: Double = 1, positionInterval: Duration = .seconds(1),
             awayTimeout: Duration = .seconds(60)
         ) {
@@ -35,34 +35,34 @@ public struct FleetSettings: Hashable, Sendable {
         }
 
         /// As many particles and as fine a field as in the session of a device.
-        public static let standard = TagClass()
+        package static let standard = TagClass()
         /// Less memory and time for each tag: fewer particles on a coarser field.
-        public static let light = TagClass(particleCount: 250, cellScale: 2)
+        package static let light = TagClass(particleCount: 250, cellScale: 2)
     }
 
     /// The classes by name; ``defaultClass`` is one of them.
-    public var classes: [String: TagClass] = ["standard": .standard, "light": .light]
+    package var classes: [String: TagClass] = ["standard": .standard, "light": .light]
     /// The class of tags without one.
-    public var defaultClass = "standard"
+    package var defaultClass = "standard"
     /// The rule for tags outside the register.
-    public var unknownTags = UnknownTags.all
+    package var unknownTags = UnknownTags.all
     /// The number of moments in which a tag outside of the register must be heard before it has a session: each at least
     /// 1 s and at most 60 s after the one before. With 1, the first reading begins the session.
-    public var unknownTagMoments = 1
+    package var unknownTagMoments = 1
     /// The recommended number of moments for places where many unknown devices with changing addresses pass by.
     package static let standardMoments = 3
     /// The memory in bytes of all sessions of tags outside of the register, for each machine. Beyond it, the sessions
     /// of the least recently heard tags end, and these tags are away.
-    public var unknownTagMemory = 128 << 20
+    package var unknownTagMemory = 128 << 20
     /// The time during which readings are put in order before the tags' sessions handle them.
-    public var reorderWindow = Duration.milliseconds(300)
+    package var reorderWindow = Duration.milliseconds(300)
     /// The maximum number of tags with a state, present or recently away, for each machine. Readings of further tags
     /// are discarded and counted. The tags of the register have precedence over unknown ones.
-    public var maximumTagCount = 200_000
+    package var maximumTagCount = 200_000
     /// The maximum number of readings that wait in order, for each machine. Beyond it, the machine handles the oldest
     /// one before the end of the window.
-    public var maximumPendingReadings = 1_000_000
+    package var maximumPendingReadings = 1_000_000
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 }

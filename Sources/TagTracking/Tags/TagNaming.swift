@@ -224,17 +224,17 @@ struct RegisteredNames: Sendable {
 /// The bits of a beacon's major and minor that identify a tag.
 ///
 /// Some tags write the level of their battery, a button or a counter into the other bits, which change.
-public struct TagMask: Hashable, Sendable {
+package struct TagMask: Hashable, Sendable {
     /// The bits of the major that identify the tag.
-    public var major: UInt16
+    package var major: UInt16
     /// The bits of the minor that identify the tag.
-    public var minor: UInt16
+    package var minor: UInt16
 
     /// The mask of a beacon all of whose bits identify the tag.
     static let all = TagMask(major: .max, minor: .max)
 
     /// Creates a mask.
-    public init(major: UInt16 = .max, minor: UInt16 = .max) {
+    package init(major: UInt16 = .max, minor: UInt16 = .max) {
         self.major = major
         self.minor = minor
     }
@@ -242,7 +242,7 @@ public struct TagMask: Hashable, Sendable {
     /// Creates a mask from the bits of the minor, such as `0xFF00`, or from the bits of both, such as `0xFFF0/0xFF00`.
     ///
     /// The numbers are hexadecimal after `0x`, and decimal otherwise. Any other text gives nil.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map(Self.number)
         switch (numbers.count, numbers.first ?? nil, numbers.last ?? nil) {
         case (1, let minor?, _): self.init(minor: minor)

@@ -1,22 +1,22 @@
 import IndoorVocabulary
 
 /// One reading of a tag by a receiver.
-public struct TagReading: Hashable, Sendable {
+package struct TagReading: Hashable, Sendable {
     /// The tag.
-    public var tag: TagKey
+    package var tag: TagKey
     /// The receiver's name as its gateway reports it.
-    public var receiver: String
+    package var receiver: String
     /// The time of the reading, counted from the Unix epoch, 1 January 1970, 0:00 UTC.
-    public var instant: Instant
+    package var instant: Instant
     /// The RSSI in dBm, below 0.
-    public var rssi: Double
+    package var rssi: Double
     /// The time over which the gateway has filtered the RSSI; zero for the RSSI of one advertisement.
-    public var window: Duration
+    package var window: Duration
     /// The signal strength at 1 m that the tag advertises, in dBm; nil if unknown.
-    public var measuredPower: Double?
+    package var measuredPower: Double?
 
     /// Creates a reading from its parts without checking them.
-    public init(
+    package init(
         tag: TagKey, receiver: String, instant: Instant, rssi: Double, window: Duration = .zero,
         measuredPower: Double? = nil
     ) {
@@ -32,7 +32,7 @@ public struct TagReading: Hashable, Sendable {
 /// The name that identifies a tag in a fleet.
 ///
 /// Gateways name the same tag in several ways. ``TagRegister`` and fixed rules select one of them.
-public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
+package enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The beacon that the tag advertises, written as `UUID/major/minor`.
     case beacon(BeaconIdentity)
     /// The address of the tag, written as six pairs of hexadecimal digits with colons.
@@ -41,7 +41,7 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
     case name(String)
 
     /// Creates a key from its text. A text that is neither a beacon nor an address is a name; an empty text gives nil.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         if let beacon = Self.beacon(of: description) {
             self = .beacon(beacon)
         } else if let address = DeviceAddress(description) {
@@ -54,7 +54,7 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
     }
 
     /// The key without the kind of its address, which not every gateway reports.
-    public var canonical: TagKey {
+    package var canonical: TagKey {
         if case .address(let address) = self { .address(DeviceAddress(rawValue: address.rawValue)) } else { self }
     }
 
@@ -66,7 +66,7 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
         return BeaconIdentity(uuid: uuid, major: major, minor: minor)
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .beacon(let identity): identity.description
         case .address(let address): address.description
@@ -74,7 +74,7 @@ public enum TagKey: Hashable, Comparable, Sendable, LosslessStringConvertible {
         }
     }
 
-    public static func < (left: TagKey, right: TagKey) -> Bool { left.description < right.description }
+    package static func < (left: TagKey, right: TagKey) -> Bool { left.description < right.description }
 }
 
 extension TagKey {

@@ -2,24 +2,24 @@ import IndoorVocabulary
 import TextFormats
 
 /// The known tags of a fleet.
-public struct TagRegister: Hashable, Sendable {
+package struct TagRegister: Hashable, Sendable {
     /// A known tag.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The key of the tag.
-        public var key: TagKey
+        package var key: TagKey
         /// The other names by which gateways report the tag.
-        public var aliases: [TagKey]
+        package var aliases: [TagKey]
         /// The display name; nil for the key.
-        public var name: String?
+        package var name: String?
         /// The signal strength of the tag at 1 m in dBm; nil if unknown.
-        public var power: Double?
+        package var power: Double?
         /// The class of the tag, a key of ``FleetSettings/classes``; nil for the default.
-        public var tagClass: String?
+        package var tagClass: String?
         /// The bits that identify the tag in the beacons among the key and the aliases; nil for all.
-        public var mask: TagMask?
+        package var mask: TagMask?
 
         /// Creates an entry.
-        public init(
+        package init(
             key: TagKey, aliases: [TagKey] = [], name: String? = nil, power: Double? = nil,
             tagClass: String? = nil, mask: TagMask? = nil
         ) {
@@ -33,10 +33,10 @@ public struct TagRegister: Hashable, Sendable {
     }
 
     /// The entries by key. Keys and aliases don't contain the kind of an address, see ``TagKey/canonical``.
-    public private(set) var entries: [TagKey: Entry] = [:]
+    package private(set) var entries: [TagKey: Entry] = [:]
 
     /// Creates a register. Of several entries with the same key, the last one is kept.
-    public init(_ entries: [Entry] = []) {
+    package init(_ entries: [Entry] = []) {
         for var entry in entries {
             entry.key = entry.key.canonical
             entry.aliases = entry.aliases.map(\.canonical)
@@ -46,13 +46,13 @@ public struct TagRegister: Hashable, Sendable {
 }
 
 /// The reason why the file of a register is invalid.
-public struct TagRegisterError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TagRegisterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1.
-    public var line: Int
+    package var line: Int
     /// The column of the table or the member of the object; nil if the error concerns the whole line.
-    public var field: String?
+    package var field: String?
     /// The error in words, with the value and what is expected.
-    public var message: String
+    package var message: String
 
     /// Creates an error.
     package init(line: Int, field: String? = nil, message: String) {
@@ -61,7 +61,7 @@ public struct TagRegisterError: Error, Hashable, Sendable, CustomStringConvertib
         self.message = message
     }
 
-    public var description: String { "line \(line)\(field.map { ", \($0)" } ?? ""): \(message)" }
+    package var description: String { "line \(line)\(field.map { ", \($0)" } ?? ""): \(message)" }
 }
 
 /// The rules for the entries of a register file, which are the same in each format.
@@ -177,7 +177,7 @@ extension TagRegister {
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.
     /// - Throws: ``TagRegisterError`` for an invalid document, for an invalid or unknown value, and for a key or an alias of
     ///   two tags.
-    public init(json: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
+    package init(json: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
         var builder = TagRegisterBuilder(classes: classes)
         for (row, line) in try Self.rows(of: json) { try builder.add(row, line: line) }
         self = builder.register
@@ -257,7 +257,7 @@ extension TagRegister {
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.
     /// - Throws: ``TagRegisterError`` for an invalid or unknown value, and for a key or an alias of two tags.
-    public init(csv: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
+    package init(csv: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
         var reader = CSVReader(csv)
         guard let header = try Self.next(&reader) else {
             throw TagRegisterError(line: 1, message: "the line with the names of the columns is missing")
