@@ -159,7 +159,7 @@ public actor MQTTPositionSharing: PositionSharing {
     }
 
     /// The number of messages that the broker refused. Only brokers with MQTT 5 report it.
-    public var refusedMessageCount: Int { machine.refusedCount }
+    package var refusedMessageCount: Int { machine.refusedCount }
 
     /// Adds the levels of a venue's maps to shared positions, which have no level of their own.
     package func useLevels(of venue: Venue) {

@@ -192,13 +192,13 @@ public enum Proximity: String, Hashable, Sendable, CaseIterable, Comparable {
 ///     rssi(d) = P₁ − 10 n log₁₀(d / 1 m) + X,   X normal with standard deviation σ
 ///
 /// Source: T. S. Rappaport, *Wireless Communications: Principles and Practice*, 2nd edition, 2002, section 4.9.
-public struct PathLossModel: Hashable, Sendable {
+package struct PathLossModel: Hashable, Sendable {
     /// P₁: signal strength at 1 m, in dBm.
-    public var measuredPower: Double
+    package var measuredPower: Double
     /// n: the path-loss exponent, above 0; 2 in free space, below 2 along corridors, 2.5 to 4 through walls and people.
-    public var exponent: Double
+    package var exponent: Double
     /// σ: the standard deviation in dB between places, because of walls and people; 0 or above.
-    public var shadowing: Double
+    package var shadowing: Double
 
     /// Creates a model.
     ///
@@ -206,14 +206,14 @@ public struct PathLossModel: Hashable, Sendable {
     ///   - measuredPower: dBm at 1 m, finite.
     ///   - exponent: from 0.5 to 10; values outside are clamped.
     ///   - shadowing: dB, from 0 to 30; values outside are clamped. 4 dB is usual in offices.
-    public init(measuredPower: Double, exponent: Double = 2, shadowing: Double = 4) {
+    package init(measuredPower: Double, exponent: Double = 2, shadowing: Double = 4) {
         self.measuredPower = measuredPower
         self.exponent = min(max(exponent, 0.5), 10)
         self.shadowing = min(max(shadowing, 0), 30)
     }
 
     /// Returns the expected RSSI in dBm at a distance in metres; distances below 1 cm are treated as 1 cm.
-    public func rssi(at distance: Double) -> Double {
+    package func rssi(at distance: Double) -> Double {
         measuredPower - 10 * exponent * cmath_log10(max(distance, 0.01))
     }
 
@@ -222,7 +222,7 @@ public struct PathLossModel: Hashable, Sendable {
     /// - Parameters:
     ///   - rssi: dBm.
     ///   - deviation: the standard deviation of `rssi` in dB, without shadowing.
-    public func distance(rssi: Double, deviation: Double) -> DistanceEstimate {
+    package func distance(rssi: Double, deviation: Double) -> DistanceEstimate {
         let decibels = (deviation * deviation + shadowing * shadowing).squareRoot()
         let logarithmic = decibels * cmath_log(10) / (10 * exponent)
         return DistanceEstimate(
@@ -237,7 +237,7 @@ public struct PathLossModel: Hashable, Sendable {
 /// measurement has its own time, so the intervals between advertisements may vary. Sources: R. E. Kalman, *A New
 /// Approach to Linear Filtering and Prediction Problems*, 1960; C. J. Masreliez and R. D. Martin, *Robust Bayesian
 /// Estimation for the Linear Model and Robustifying the Kalman Filter*, 1977.
-public struct RSSIFilter: Hashable, Sendable {
+package struct RSSIFilter: Hashable, Sendable {
     /// The settings of a filter.
     package struct Settings: Hashable, Sendable {
         /// The standard deviation of a single measurement in dB, above 0.
@@ -269,13 +269,8 @@ public struct RSSIFilter: Hashable, Sendable {
     private let settings: Settings
     private var variance: Double
 
-    /// Creates a filter with a first measurement in dBm.
-    public init(rssi: Double, at instant: Instant) {
-        self.init(rssi: rssi, at: instant, settings: Settings())
-    }
-
     /// Creates a filter with settings and a first measurement in dBm.
-    package init(rssi: Double, at instant: Instant, settings: Settings) {
+    package init(rssi: Double, at instant: Instant, settings: Settings = Settings()) {
         self.settings = settings
         self.instant = instant
         mean = rssi

@@ -20,7 +20,7 @@ public struct AdaptiveClassifier: Classifier {
         /// The approximate time that a device stays in a room, between changes that the change-point test doesn't
         /// detect; above 0 s. With a shorter time, the classifier reports such changes sooner, but also more false
         /// changes.
-        public var meanStay = Duration.seconds(90)
+        package var meanStay = Duration.seconds(90)
         /// The approximate time that a device stays among the trained rooms, or elsewhere; above 0 s.
         ///
         /// It is much longer than the stay in one room: the signal in an untrained room is similar to that in its
@@ -36,7 +36,7 @@ public struct AdaptiveClassifier: Classifier {
         ///
         /// The first scan is independent of the earlier ones. The n-th scan has 1/n of this weight, but at least
         /// `evidenceShare`.
-        public var firstEvidenceShare = 0.35
+        package var firstEvidenceShare = 0.35
         /// The log likelihood ratio at which the classifier accepts that the device is at another place, in nats; above
         /// 0, or infinity to turn the change-point test off. With a smaller ratio, it reports changes sooner, but also
         /// more false changes.

@@ -146,7 +146,7 @@ public struct CoverageSettings: Hashable, Sendable {
     public var placement = Placement.anywhere
     /// The distance in metres between the candidate places of a proposed beacon, above 0; larger on maps with more than
     /// 600 such places.
-    public var candidateSpacing = 2.0
+    package var candidateSpacing = 2.0
 
     /// Creates the default settings.
     public init() {}

@@ -65,12 +65,12 @@ public struct ProductPrior: MapPrior, TabulatedPrior {
 /// `SignalModel.supportWidth` metres, down to `SignalModel.unsupportedShare` far from all places. Outside a map's
 /// walkable areas, the weight is also multiplied by this share. Without a survey and walkable areas, it is 1.
 public struct SurveyPrior: MapPrior, TabulatedPrior {
-    private struct Sheet: Sendable {
+    private struct Floor: Sendable {
         var places: [(point: MapPoint, deviation: Double)]
         var areas: [Area]
     }
 
-    private let sheets: [MapID: Sheet]
+    private let floors: [MapID: Floor]
     private let isSurveyed: Bool
     private let share: Float
     private let width: Double
@@ -78,10 +78,10 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
     /// Creates the prior of a venue with its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
         let places = Dictionary(grouping: venue.radioMap?.fingerprints ?? [], by: \.mapID)
-        sheets = Dictionary(
+        floors = Dictionary(
             venue.maps.map { map in
                 let points = places[map.id]?.map { (point: $0.point, deviation: $0.deviation) } ?? []
-                return (map.id, Sheet(places: points, areas: map.walkable.map(Area.polygon)))
+                return (map.id, Floor(places: points, areas: map.walkable.map(Area.polygon)))
             }, uniquingKeysWith: { first, _ in first })
         isSurveyed = !(venue.radioMap?.beacons.isEmpty ?? true)
         let model = model.fitted(to: venue.radioMap)
@@ -93,18 +93,18 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
     /// corners of its walkable areas.
     public func weight(at point: MapPoint, on mapID: MapID) -> Double {
         var weight = isSurveyed ? share : 1
-        guard let sheet = sheets[mapID] else { return Double(weight) }
-        for place in sheet.places
+        guard let floor = floors[mapID] else { return Double(weight) }
+        for place in floor.places
         where max(abs(point.x - place.point.x), abs(point.y - place.point.y)) <= 3 * width + place.deviation {
             weight = max(weight, support(point, place))
         }
-        return Double(isWalkable(point, sheet) ? weight : weight * share)
+        return Double(isWalkable(point, floor) ? weight : weight * share)
     }
 
     func weights(on mapID: MapID, grid: MapGrid) -> [Float] {
         var weights = [Float](repeating: isSurveyed ? share : 1, count: grid.count)
-        guard let sheet = sheets[mapID] else { return weights }
-        for place in sheet.places {
+        guard let floor = floors[mapID] else { return weights }
+        for place in floor.places {
             let block = grid.block(around: place.point, radius: 3 * width + place.deviation)
             for row in block.rows {
                 for column in block.columns {
@@ -113,8 +113,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
                 }
             }
         }
-        guard !sheet.areas.isEmpty else { return weights }
-        for cell in weights.indices where !isWalkable(grid.center(of: cell), sheet) { weights[cell] *= share }
+        guard !floor.areas.isEmpty else { return weights }
+        for cell in weights.indices where !isWalkable(grid.center(of: cell), floor) { weights[cell] *= share }
         return weights
     }
 
@@ -123,8 +123,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
         return share + (1 - share) * Float(cmath_exp(-distance * distance / (2 * width * width)))
     }
 
-    private func isWalkable(_ point: MapPoint, _ sheet: Sheet) -> Bool {
-        sheet.areas.isEmpty || sheet.areas.contains { $0.contains(point) }
+    private func isWalkable(_ point: MapPoint, _ floor: Floor) -> Bool {
+        floor.areas.isEmpty || floor.areas.contains { $0.contains(point) }
     }
 }
 

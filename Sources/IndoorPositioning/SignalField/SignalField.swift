@@ -183,7 +183,7 @@ package struct SignalTables: RandomAccessCollection, Sendable {
     private enum Source: Sendable {
         case made([SignalField.Table?])
         /// The index of each beacon in the model; nil if the indexes are the same.
-        case pathLoss(PathLossTables, sheet: Int, indexes: [Int?]?)
+        case pathLoss(PathLossTables, floor: Int, indexes: [Int?]?)
     }
 
     private let source: Source
@@ -197,12 +197,12 @@ package struct SignalTables: RandomAccessCollection, Sendable {
         endIndex = tables.count
     }
 
-    /// Creates a collection of the standard model's tables on one of its sheets.
+    /// Creates a collection of the standard model's tables on one of its floors.
     ///
     /// - Parameter indexes: the index of each beacon in the model; nil for a beacon that the model doesn't contain.
-    init(_ tables: PathLossTables, sheet: Int, indexes: [Int?]) {
+    init(_ tables: PathLossTables, floor: Int, indexes: [Int?]) {
         let isSame = indexes.count == tables.transmitters.count && indexes.indices.allSatisfy { indexes[$0] == $0 }
-        source = .pathLoss(tables, sheet: sheet, indexes: isSame ? nil : indexes)
+        source = .pathLoss(tables, floor: floor, indexes: isSame ? nil : indexes)
         endIndex = indexes.count
     }
 
@@ -216,9 +216,9 @@ package struct SignalTables: RandomAccessCollection, Sendable {
     private func table(_ beacon: Int) -> SignalField.Table? {
         switch source {
         case .made(let tables): return tables[beacon]
-        case .pathLoss(let tables, let sheet, let indexes):
+        case .pathLoss(let tables, let floor, let indexes):
             let index = indexes == nil ? beacon : indexes?[beacon]
-            return index.flatMap { tables.table($0, sheet: sheet) }
+            return index.flatMap { tables.table($0, floor: floor) }
         }
     }
 
@@ -226,10 +226,10 @@ package struct SignalTables: RandomAccessCollection, Sendable {
     var hasTables: Bool {
         switch source {
         case .made(let tables): tables.contains { $0 != nil }
-        case .pathLoss(let tables, let sheet, let indexes):
+        case .pathLoss(let tables, let floor, let indexes):
             indices.contains { beacon in
                 let index = indexes == nil ? beacon : indexes?[beacon]
-                return index.map { tables.isHeard($0, sheet: sheet) } ?? false
+                return index.map { tables.isHeard($0, floor: floor) } ?? false
             }
         }
     }
@@ -259,10 +259,10 @@ package struct SignalTables: RandomAccessCollection, Sendable {
         switch source {
         case .made(let tables):
             for table in tables { table?.addRates(to: &total, grid, unheard: unheard) }
-        case .pathLoss(let tables, let sheet, let indexes):
+        case .pathLoss(let tables, let floor, let indexes):
             for beacon in indices {
                 guard let index = indexes == nil ? beacon : indexes?[beacon] else { continue }
-                tables.addRates(of: index, sheet: sheet, to: &total, unheard: unheard)
+                tables.addRates(of: index, floor: floor, to: &total, unheard: unheard)
             }
         }
         return total.map { Swift.max($0, 1e-6) }

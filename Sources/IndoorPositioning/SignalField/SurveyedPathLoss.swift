@@ -32,8 +32,8 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
     /// A cell is 0.5 to 1.5 m wide. The first call for a beacon on a map takes time proportional to the surveyed area
     /// around the beacon.
     public func expectation(of beacon: VenueBeacon, at point: MapPoint, on mapID: MapID) -> SignalExpectation? {
-        guard let (sheet, grid) = tables.sheet(of: mapID), let cell = grid.cell(at: point),
-            let index = indexes[beacon.identity], let table = tables.table(index, sheet: sheet),
+        guard let (floor, grid) = tables.floor(of: mapID), let cell = grid.cell(at: point),
+            let index = indexes[beacon.identity], let table = tables.table(index, floor: floor),
             let entry = table.index(column: cell % grid.columns, row: cell / grid.columns)
         else { return nil }
         return SignalExpectation(
@@ -42,8 +42,8 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
     }
 
     func tables(of beacons: [VenueBeacon], on mapID: MapID, grid: MapGrid) -> SignalTables? {
-        guard let sheet = tables.sheet(of: mapID), sheet.grid == grid else { return nil }
-        return SignalTables(tables, sheet: sheet.index, indexes: beacons.map { indexes[$0.identity] })
+        guard let floor = tables.floor(of: mapID), floor.grid == grid else { return nil }
+        return SignalTables(tables, floor: floor.index, indexes: beacons.map { indexes[$0.identity] })
     }
 }
 
@@ -52,7 +52,7 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
 /// Each table is built on first use. The most recently used tables are kept for all sessions that share this object.
 final class PathLossTables: Sendable {
     /// The grid and the survey of one map.
-    private struct Sheet: Sendable {
+    private struct Floor: Sendable {
         let map: VenueMap
         let grid: MapGrid
         let survey: Once<MapSurvey>
@@ -67,8 +67,8 @@ final class PathLossTables: Sendable {
     /// The detection rates away from the survey.
     private let detection: Once<DetectionCurve>
     private let floorDistance: FloorDistance
-    private let sheets: [Sheet]
-    private let sheetsByMap: [MapID: Int]
+    private let floors: [Floor]
+    private let floorsByMap: [MapID: Int]
     private let cache: TableCache
 
     /// Distance, in shadowing lengths, above which a reading carries no information about shadowing.
@@ -88,13 +88,13 @@ final class PathLossTables: Sendable {
             DetectionCurve(
                 of: radioMap?.beacons ?? [], radioMap?.fingerprints ?? [], exponents: list.exponents, model: model)
         }
-        sheets = venue.maps.map { map in
+        floors = venue.maps.map { map in
             let grid = MapGrid(of: map, in: venue, cellScale: cellScale)
-            return Sheet(
+            return Floor(
                 map: map, grid: grid,
                 survey: Once { MapSurvey(of: map.id, grid: grid, in: radioMap, beacons: count, model: model) })
         }
-        sheetsByMap = Dictionary(
+        floorsByMap = Dictionary(
             venue.maps.indices.map { (venue.maps[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -104,54 +104,54 @@ final class PathLossTables: Sendable {
     /// Whether detection rates are predicted from path loss alone.
     private var isExpected: Bool { radioMap == nil && model.detectionWeight > 0 }
 
-    /// Returns the index of a map's sheet and the map's grid; nil for an unknown map.
-    func sheet(of map: MapID) -> (index: Int, grid: MapGrid)? { sheetsByMap[map].map { ($0, sheets[$0].grid) } }
+    /// Returns the index of a map's floor and the map's grid; nil for an unknown map.
+    func floor(of map: MapID) -> (index: Int, grid: MapGrid)? { floorsByMap[map].map { ($0, floors[$0].grid) } }
 
-    /// Returns the table of a beacon on a sheet; nil if the beacon cannot be detected there.
-    func table(_ index: Int, sheet: Int) -> SignalField.Table? {
-        cache.table(sheet * transmitters.count + index) { make(index, sheets[sheet]) }
+    /// Returns the table of a beacon on a floor; nil if the beacon cannot be detected there.
+    func table(_ index: Int, floor: Int) -> SignalField.Table? {
+        cache.table(floor * transmitters.count + index) { make(index, floors[floor]) }
     }
 
-    /// Returns whether a beacon has a table on a sheet.
-    func isHeard(_ index: Int, sheet: Int) -> Bool {
-        let sheet = sheets[sheet]
-        guard !isNeverHeard(index, sheet) else { return false }
-        let block = extent(index, sheet, readings(of: index, sheet))
+    /// Returns whether a beacon has a table on a floor.
+    func isHeard(_ index: Int, floor: Int) -> Bool {
+        let floor = floors[floor]
+        guard !isNeverHeard(index, floor) else { return false }
+        let block = extent(index, floor, readings(of: index, floor))
         return !block.columns.isEmpty && !block.rows.isEmpty
     }
 
-    /// Adds the detections per second of a beacon to the sums over a sheet's grid, without storing its table.
-    func addRates(of index: Int, sheet: Int, to total: inout [Float], unheard: Float) {
-        let sheet = sheets[sheet]
+    /// Adds the detections per second of a beacon to the sums over a floor's grid, without storing its table.
+    func addRates(of index: Int, floor: Int, to total: inout [Float], unheard: Float) {
+        let floor = floors[floor]
         guard isExpected, !isSurveyed else {
-            make(index, sheet)?.addRates(to: &total, sheet.grid, unheard: unheard)
+            make(index, floor)?.addRates(to: &total, floor.grid, unheard: unheard)
             return
         }
-        let block = extent(index, sheet, [])
+        let block = extent(index, floor, [])
         guard !block.columns.isEmpty, !block.rows.isEmpty else { return }
-        let grid = sheet.grid
+        let grid = floor.grid
         var rectangle = grid.rectangle(block.columns, block.rows, from: transmitters[index].point, stride: grid.columns)
-        var loss = loss(of: index, on: sheet.map)
+        var loss = loss(of: index, on: floor.map)
         var sensitivity = sensitivity
         cmath_add_expected(
             &rectangle, &loss, &sensitivity, block.rows.lowerBound * grid.columns + block.columns.lowerBound, &total)
     }
 
-    private func readings(of index: Int, _ sheet: Sheet) -> [MapSurvey.Heard] {
-        isSurveyed ? sheet.survey.value.readings(of: index, in: radioMap) : []
+    private func readings(of index: Int, _ floor: Floor) -> [MapSurvey.Heard] {
+        isSurveyed ? floor.survey.value.readings(of: index, in: radioMap) : []
     }
 
     /// Returns whether the survey detected a beacon, but not on this map.
-    private func isNeverHeard(_ index: Int, _ sheet: Sheet) -> Bool {
-        isSurveyed && index < radioMap?.beacons.count ?? 0 && transmitters[index].mapID != sheet.map.id
-            && !sheet.survey.value.hasHeard(index)
+    private func isNeverHeard(_ index: Int, _ floor: Floor) -> Bool {
+        isSurveyed && index < radioMap?.beacons.count ?? 0 && transmitters[index].mapID != floor.map.id
+            && !floor.survey.value.hasHeard(index)
     }
 
-    private func make(_ index: Int, _ sheet: Sheet) -> SignalField.Table? {
-        guard !isNeverHeard(index, sheet) else { return nil }
-        let grid = sheet.grid
-        let readings = readings(of: index, sheet)
-        let extent = extent(index, sheet, readings)
+    private func make(_ index: Int, _ floor: Floor) -> SignalField.Table? {
+        guard !isNeverHeard(index, floor) else { return nil }
+        let grid = floor.grid
+        let readings = readings(of: index, floor)
+        let extent = extent(index, floor, readings)
         guard !extent.columns.isEmpty, !extent.rows.isEmpty else { return nil }
         let count = extent.columns.count * extent.rows.count
         var table = SignalField.Table(
@@ -159,11 +159,11 @@ final class PathLossTables: Sendable {
             logRate: [])
         var rectangle = grid.rectangle(
             extent.columns, extent.rows, from: transmitters[index].point, stride: extent.columns.count)
-        var loss = loss(of: index, on: sheet.map)
+        var loss = loss(of: index, on: floor.map)
         cmath_levels(&rectangle, &loss, &table.mean)
         addShadowing(&table, grid, readings)
         if isSurveyed {
-            table.logRate = rates(table, sheet, readings).map { cmath_logf($0) }
+            table.logRate = rates(table, floor, readings).map { cmath_logf($0) }
         } else if isExpected {
             table.logRate = Array(repeating: 0, count: count)
             var sensitivity = sensitivity
@@ -194,14 +194,14 @@ final class PathLossTables: Sendable {
     /// Returns the cells in which a beacon can be detected: those around its surveyed readings, or those within the
     /// range that path loss predicts.
     private func extent(
-        _ index: Int, _ sheet: Sheet, _ readings: [MapSurvey.Heard]
+        _ index: Int, _ floor: Floor, _ readings: [MapSurvey.Heard]
     ) -> (columns: Range<Int>, rows: Range<Int>) {
-        let (beacon, grid) = (transmitters[index], sheet.grid)
-        let isHome = beacon.mapID == sheet.map.id
+        let (beacon, grid) = (transmitters[index], floor.grid)
+        let isHome = beacon.mapID == floor.map.id
         if readings.isEmpty {
             let exponent = model.usualExponent(with: radioMap)
             let range = cmath_pow(
-                10, (beacon.power - floorLoss(beacon, sheet.map) - Double(SignalField.inaudible)) / (10 * exponent))
+                10, (beacon.power - floorLoss(beacon, floor.map) - Double(SignalField.inaudible)) / (10 * exponent))
             // The floors attenuate the signal so much that it cannot be detected even directly below the beacon.
             guard isHome || range >= 1 else { return (0..<0, 0..<0) }
             return grid.block(around: beacon.point, radius: min(max(range, 1), MapGrid.longestRange))
@@ -268,8 +268,8 @@ final class PathLossTables: Sendable {
     ///
     /// The prediction is a gamma prior that counts as few detections. It has little influence where the beacon is
     /// expected and the surveyor listened. Where the surveyor didn't listen, it is the only information.
-    private func rates(_ table: SignalField.Table, _ sheet: Sheet, _ readings: [MapSurvey.Heard]) -> [Float] {
-        let (grid, survey, detection) = (sheet.grid, sheet.survey.value, detection.value)
+    private func rates(_ table: SignalField.Table, _ floor: Floor, _ readings: [MapSurvey.Heard]) -> [Float] {
+        let (grid, survey, detection) = (floor.grid, floor.survey.value, detection.value)
         let curve = table.mean.map { Float(detection.rate(rssi: Double($0))) }
         let prior = curve.map { min(Float(model.ratePriorDetections) / $0, Float(model.ratePrior)) }
         var rate = zip(curve, prior).map { $0 * $1 }

@@ -17,7 +17,7 @@ public actor LiveMapSession: LiveMapContent {
         /// The shortest time between two frames.
         public var interval = Duration.milliseconds(100)
         /// The time between two frames while the session emits nothing. Then only ages and readings of beacons change.
-        public var restInterval = Duration.seconds(1)
+        package var restInterval = Duration.seconds(1)
         /// The maximum number of particles in a frame.
         public var particles = 1000
 

@@ -162,7 +162,7 @@ public struct BeaconCorrectionRule: Hashable, Sendable {
         public var sharesCooldown = false
         /// The shortest time between two readings of a beacon, from 0 s on; earlier advertisements belong to the last
         /// reading.
-        public var readingInterval = Duration.seconds(1)
+        package var readingInterval = Duration.seconds(1)
 
         /// Creates the settings with their defaults.
         public init() {}

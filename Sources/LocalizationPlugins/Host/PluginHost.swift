@@ -39,11 +39,6 @@ public actor PluginHost {
     private var endings = 0
     private nonisolated let failureBroadcast = Broadcast<PluginFailure>(.bufferingNewest(256))
 
-    /// The default number of elements of a stream that the host stores for a plugin.
-    public static let defaultQueueCapacity = 256
-    /// The default time limit of a plugin's start and stop.
-    public static let defaultTimeLimit = Duration.seconds(10)
-
     /// Creates a host without plugins; it starts nothing.
     ///
     /// - Parameters:
@@ -56,8 +51,8 @@ public actor PluginHost {
     ///   - clock: the clock of the time limit, and of the pauses between attempts to connect.
     ///   - seed: the seed of the random part of these pauses.
     public init(
-        localizer: Localizer, sharing: (any PositionSharing)? = nil, queueCapacity: Int? = defaultQueueCapacity,
-        timeLimit: Duration? = defaultTimeLimit, clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
+        localizer: Localizer, sharing: (any PositionSharing)? = nil, queueCapacity: Int? = 256,
+        timeLimit: Duration? = .seconds(10), clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
     ) {
         self.localizer = localizer
         self.sharing = sharing

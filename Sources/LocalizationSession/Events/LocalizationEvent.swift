@@ -104,9 +104,6 @@ extension LocalizationEvent {
 /// A history has a fixed capacity. When it is full, each new event replaces the oldest one, which is counted as
 /// dropped.
 public struct EventHistory: Hashable, Sendable {
-    /// The default capacity.
-    public static let defaultCapacity = 10_000
-
     /// The greatest number of events in the history.
     public let capacity: Int
     /// The number of events that newer ones have replaced.
@@ -118,7 +115,7 @@ public struct EventHistory: Hashable, Sendable {
     /// Creates an empty history.
     ///
     /// - Parameter capacity: the greatest number of events; a value below 0 is treated as 0, which keeps none.
-    public init(capacity: Int = defaultCapacity) {
+    public init(capacity: Int = 10_000) {
         self.capacity = max(0, capacity)
     }
 

@@ -86,7 +86,8 @@ public enum RoomTrainingFile: Sendable {
 
 /// Imports the training data of other programs and detects its format.
 public enum RoomTrainingImport: Sendable {
-    /// Parses a ``TrainingDocument``, a ``FingerprintDocument`` or a ``RoomDataSetDocument``.
+    /// Parses a ``TrainingDocument``, a fingerprint of the second version of Crownstone's app, or a data set of
+    /// localization-improvement.
     ///
     /// - Parameters:
     ///   - name: the name of the document in errors.
@@ -257,9 +258,9 @@ extension PacketFileError {
 ///
 /// Beacons are identified by major and minor only, so their UUID is an argument. `cloudId` may be absent, times are in
 /// milliseconds, and unknown fields are ignored.
-public struct FingerprintDocument: Hashable, Sendable {
+package struct FingerprintDocument: Hashable, Sendable {
     /// The origin of a fingerprint.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Trained with the device in a hand.
         case inHand = "IN_HAND"
         /// Trained with the device in a pocket.
@@ -316,7 +317,7 @@ public struct FingerprintDocument: Hashable, Sendable {
     /// The fingerprint's identifier on a server; nil if it has none.
     package var cloudID: String?
     /// The fingerprint's origin.
-    public var kind: Kind
+    package var kind: Kind
     /// The device type of the receiver.
     package var deviceType: String
     /// The user who trained the fingerprint.
@@ -332,7 +333,7 @@ public struct FingerprintDocument: Hashable, Sendable {
 
     /// Creates a document of a fingerprint's samples in one placement; beacons with a UUID other than the region's are
     /// omitted.
-    public init(
+    package init(
         of fingerprint: RoomFingerprint, in placement: RoomFingerprint.Placement, id: String, uuid: BeaconUUID,
         deviceType: String, user: String, updatedAt: Double? = nil
     ) {
@@ -354,7 +355,7 @@ public struct FingerprintDocument: Hashable, Sendable {
     }
 
     /// Returns the fingerprint of beacons with that UUID.
-    public func fingerprint(uuid: BeaconUUID) -> RoomFingerprint {
+    package func fingerprint(uuid: BeaconUUID) -> RoomFingerprint {
         RoomFingerprint(
             samples: moments.map { moment in
                 let rssi = moment.rssi.map { (BeaconIdentity(uuid: uuid, major: $0.major, minor: $0.minor), $1) }
@@ -388,7 +389,7 @@ extension FingerprintDocument {
     ///
     /// - Parameter name: the name of the document in errors.
     /// - Throws: `TrainingFileError` for the first problem.
-    public init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
+    package init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
         do throws(PacketFileError) {
             try self.init(fields: try TrainingDocument.decode(Fields.self, from: bytes))
         } catch {
@@ -431,7 +432,7 @@ extension FingerprintDocument {
     }
 
     /// The document as JSON in one line without a line break; the same document gives identical output.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var fields: [String: JSONTree] = [
             "id": .string(id), "type": .string(kind.rawValue), "createdOnDeviceType": .string(deviceType),
             "createdByUser": .string(user), "createdAt": .number(createdAt), "updatedAt": .number(updatedAt),
@@ -458,21 +459,21 @@ extension FingerprintDocument {
 /// | fingerprints | `spheres`: by identifier, each `fingerprints`: by identifier, each `name`, `fingerprint[]`: a ``TrainingDocument`` |
 ///
 /// Unknown fields are ignored.
-public struct RoomDataSetDocument: Hashable, Sendable {
+package struct RoomDataSetDocument: Hashable, Sendable {
     /// The training data of the rooms in one sphere, which is a house.
-    public struct Sphere: Hashable, Sendable {
+    package struct Sphere: Hashable, Sendable {
         /// The sphere's identifier; nil if the document has none.
-        public var id: String?
+        package var id: String?
         /// The readings in each room.
-        public var training: RoomTrainingSet
+        package var training: RoomTrainingSet
     }
 
     /// The name of the receiving device; nil if the document has none.
-    public var device: String?
+    package var device: String?
     /// A remark about the data set; nil if there is none.
     package var annotation: String?
     /// The houses, by identifier.
-    public var spheres: [Sphere]
+    package var spheres: [Sphere]
 
     private struct Fields: Decodable {
         struct Location: Decodable { var name: String }
@@ -495,7 +496,7 @@ public struct RoomDataSetDocument: Hashable, Sendable {
     ///
     /// - Parameter name: the name of the document in errors.
     /// - Throws: `TrainingFileError` for the first problem.
-    public init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
+    package init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
         do throws(PacketFileError) {
             let fields = try TrainingDocument.decode(Fields.self, from: bytes)
             device = fields.device?.name

@@ -309,7 +309,7 @@ final class SignalTablesTests: XCTestCase {
             for _ in 0..<2 {
                 for sheet in venue.maps.indices {
                     for beacon in kept.transmitters.indices {
-                        let (one, other) = (kept.table(beacon, sheet: sheet), dropped.table(beacon, sheet: sheet))
+                        let (one, other) = (kept.table(beacon, floor: sheet), dropped.table(beacon, floor: sheet))
                         XCTAssertEqual(one?.mean, other?.mean)
                         XCTAssertEqual(one?.variance, other?.variance)
                         XCTAssertEqual(one?.logRate, other?.logRate)
@@ -323,9 +323,9 @@ final class SignalTablesTests: XCTestCase {
         for venue in [Stage.venue, Stage.surveyedVenue] {
             let cache = TableCache()
             let tables = maker(of: venue, cache)
-            XCTAssertTrue(tables.isHeard(0, sheet: 0))
+            XCTAssertTrue(tables.isHeard(0, floor: 0))
             XCTAssertEqual(cache.bytes, 0)
-            _ = tables.table(0, sheet: 0)
+            _ = tables.table(0, floor: 0)
             XCTAssertGreaterThan(cache.bytes, 0)
         }
     }
