@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import LiveMap
 import TextFormats
+import VenueExchange
 import VenuePackets
 
 /// The command `venue new`: begins a venue packet with images of the floor plans.
