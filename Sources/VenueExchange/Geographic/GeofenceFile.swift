@@ -34,12 +34,15 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
 ///
 /// | of a feature | content |
 /// | --- | --- |
-/// | `geometry` | a Polygon without holes, or a Point with the property `radius` in metres |
+/// | `geometry` | a Polygon, a MultiPolygon, or a Point with the property `radius` in metres |
 /// | `id` | a text or a number, or a property `id`, or the property `name` |
-/// | [`name`] | the name for display; without it the `id` |
+/// | [`name`] | the name for display, or an IMDF object of names by language, whose `en` or else first one counts; without it the `id` |
 /// | [`level`], [`mapId`], [`venueId`] | the geofence's floor, map and venue; if absent, it is on every floor, on every map, in every venue |
 /// | [`timeout`], [`exitDelay`], [`exitMargin`] | seconds, seconds and metres, as in ``Geofence`` |
 /// | [`payload`] | any JSON value |
+///
+/// A `level` may be a number as text, such as `"3"`. Each further part of a MultiPolygon is a geofence of its own, with
+/// the ids `ID/2`, `ID/3`, …. A hole is joined to the outline by a line without width, which a drawing shows.
 ///
 /// In a document of `GeoJSONWriter`, only the fences are read: features of a `kind` other than `fence` and `geofence`
 /// are ignored, as are other properties.
@@ -102,7 +105,7 @@ private struct GeofenceReader {
             parser.report(.error, "$.type", "is \"\(type)\"; give \"FeatureCollection\" or \"Feature\"")
             return []
         }
-        let fences = features.compactMap { geofence($0) }
+        let fences = features.flatMap { geofences(feature: $0) }
         if fences.isEmpty, problems.isEmpty {
             parser.report(
                 .error, "$",
@@ -112,10 +115,11 @@ private struct GeofenceReader {
         return fences
     }
 
-    private mutating func geofence(_ feature: JSONObject) -> Geofence? {
+    /// Returns the geofences of a feature: one for each part of its geometry.
+    private mutating func geofences(feature: JSONObject) -> [Geofence] {
         if let type = parser.string("type", of: feature, wanted: "\"Feature\""), type != "Feature" {
             parser.report(.error, feature.path(of: "type"), "is \"\(type)\"; give \"Feature\"")
-            return nil
+            return []
         }
         let properties =
             parser.optionalObject("properties", of: feature)
@@ -123,23 +127,54 @@ private struct GeofenceReader {
         if let kind = parser.optionalString("kind", of: properties, wanted: "\"geofence\""),
             !["fence", "geofence"].contains(kind)
         {
-            return nil
+            return []
         }
-        let name = parser.optionalString("name", of: properties, wanted: "the geofence's name")
+        let name = name(of: properties)
         let id = identifier(of: feature, properties, name)
-        let shape = shape(of: feature, properties)
+        let shapes = shapes(of: feature, properties)
         let fence = Geofence(
-            id: id ?? "", name: name, shape: shape ?? .polygon([]),
+            id: id ?? "", name: name, shape: shapes.first ?? .polygon([]),
             venueID: parser.optionalInteger("venueId", of: properties, .identifier).map { VenueID(rawValue: $0) },
             mapID: parser.optionalInteger("mapId", of: properties, .identifier).map { MapID(rawValue: $0) },
-            level: parser.optionalInteger("level", of: properties, .level),
+            level: level(of: properties),
             timeout: parser.optionalDuration("timeout", of: properties),
             exitDelay: parser.optionalDuration("exitDelay", of: properties),
             exitMargin: parser.optionalNumber("exitMargin", of: properties, .margin) ?? 0,
             payload: parser.payload(of: properties))
-        guard id != nil, shape != nil else { return nil }
-        if let problem = fence.problem { parser.report(.error, feature.path, "\(problem)") }
-        return fence
+        guard let id else { return [] }
+        return shapes.enumerated().map { index, shape in
+            var part = fence
+            part.shape = shape
+            if index > 0 { part.id = unique("\(id)/\(index + 1)", at: feature.path) }
+            if let problem = part.problem { parser.report(.error, feature.path, "\(problem)") }
+            return part
+        }
+    }
+
+    /// Returns the name; of an IMDF object of names by language, the English one, or else the first.
+    private mutating func name(of properties: JSONObject) -> String? {
+        if case .object(let names)? = properties["name"] {
+            let texts = names.compactMapValues { if case .string(let text) = $0, !text.isEmpty { text } else { nil } }
+            if let name = texts["en"] ?? texts.min(by: { $0.key < $1.key })?.value { return name }
+        }
+        return parser.optionalString("name", of: properties, wanted: "the geofence's name")
+    }
+
+    /// Returns the level, a number or its text.
+    private mutating func level(of properties: JSONObject) -> Int? {
+        if case .string(let text)? = properties["level"], let level = Int(text), IntegerRule.level.range.contains(level)
+        {
+            return level
+        }
+        return parser.optionalInteger("level", of: properties, .level)
+    }
+
+    /// Notes an identifier; reports a problem if another feature has it.
+    private mutating func unique(_ id: String, at path: String) -> String {
+        if let other = places.updateValue(path, forKey: id) {
+            parser.report(.error, path, "\"\(id)\" is already the id of \(other); give each its own")
+        }
+        return id
     }
 
     /// Returns the feature's `id`, or the property `id`, or its name; reports a problem if another feature has the
@@ -171,25 +206,52 @@ private struct GeofenceReader {
         return id
     }
 
-    private mutating func shape(of feature: JSONObject, _ properties: JSONObject) -> Geofence.Shape? {
-        let wanted = "a Polygon, or a Point with the property radius"
+    private mutating func shapes(of feature: JSONObject, _ properties: JSONObject) -> [Geofence.Shape] {
+        let wanted = "a Polygon, a MultiPolygon, or a Point with the property radius"
         guard parser.required("geometry", of: feature, wanted: wanted),
             let object = parser.optionalObject("geometry", of: feature), let geometry = parser.geometry(of: object)
-        else { return nil }
+        else { return [] }
         switch geometry {
         case .point(let center):
-            return parser.number("radius", of: properties, .length).map { .circle(center: center, radius: $0) }
-        case .polygons(let polygons) where polygons.count == 1 && polygons[0].count == 1:
-            return .polygon(polygons[0][0])
-        case .polygons(let polygons) where polygons.count == 1:
-            parser.report(
-                .error, object.path(of: "coordinates"),
-                "has a hole, which a geofence cannot have; draw it around the hole")
+            return parser.number("radius", of: properties, .length).map { [.circle(center: center, radius: $0)] } ?? []
         case .polygons(let polygons):
-            parser.report(
-                .error, object.path(of: "type"), "has \(polygons.count) parts; give a feature with a Polygon for each")
-        case .lines: parser.report(.error, object.path(of: "type"), "is a line, which encloses no area; give \(wanted)")
+            let corners = polygons.joined().reduce(0) { $0 + $1.count }
+            // The corners of an outline and its holes are compared with each other.
+            guard corners <= Self.mostCorners || polygons.allSatisfy({ $0.count == 1 }) else {
+                parser.report(
+                    .error, object.path(of: "coordinates"),
+                    "has holes and \(corners) corners, more than the limit of \(Self.mostCorners); simplify it")
+                return []
+            }
+            return polygons.map { .polygon(Self.outline(around: $0)) }
+        case .lines:
+            parser.report(.error, object.path(of: "type"), "is a line, which encloses no area; give \(wanted)")
+            return []
         }
-        return nil
+    }
+
+    /// The most corners of a shape with holes.
+    private static let mostCorners = 2_000
+
+    /// Returns one outline of a polygon with holes: from its nearest corner, a line there and back joins each hole.
+    ///
+    /// Such a line encloses no area, and by the even-odd rule a place in a hole is outside.
+    private static func outline(around polygon: GeoJSONGeometry.Polygon) -> [Coordinate] {
+        guard var outline = polygon.first else { return [] }
+        for hole in polygon.dropFirst() {
+            var best: (distance: Double, corner: Int, start: Int)?
+            for (corner, place) in outline.enumerated() {
+                for (start, other) in hole.enumerated() {
+                    // Any line is valid; in degrees, a short one is found fast.
+                    let (x, y) = (place.longitude - other.longitude, place.latitude - other.latitude)
+                    let distance = x * x + y * y
+                    if distance < best?.distance ?? .infinity { best = (distance, corner, start) }
+                }
+            }
+            guard let best else { continue }
+            let ring = hole[best.start...] + hole[..<best.start] + [hole[best.start]]
+            outline.insert(contentsOf: ring + [outline[best.corner]], at: best.corner + 1)
+        }
+        return outline
     }
 }

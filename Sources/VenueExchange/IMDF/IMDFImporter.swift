@@ -9,6 +9,8 @@ import VenuePackets
 ///     try VenuePacketWriter().write(imported.venue, toFolder: "museum")
 ///     print(imported.report)
 ///
+/// A feature that breaks a rule of the format is left out and reported, unless the importer is strict.
+///
 /// The format has neither beacons nor plan images: a survey and an installer add those.
 public struct IMDFImporter: Sendable {
     /// The number of the venue; nil derives it from the venue's id in the archive.
@@ -17,6 +19,8 @@ public struct IMDFImporter: Sendable {
     package var version: Int
     /// The language of names as a BCP 47 tag, such as `en` or `zh-Hant`; nil for the archive's own.
     package var language: String?
+    /// Whether one feature that breaks a rule of the format refuses the archive, instead of being left out.
+    package var isStrict: Bool
 
     /// Called with the steps of work that a conversion took.
     private let didConvert: @Sendable (Int) -> Void
@@ -24,18 +28,24 @@ public struct IMDFImporter: Sendable {
     private let mostSteps: Int
 
     /// Creates an importer.
-    public init(venueID: VenueID? = nil, version: Int = 1, language: String? = nil) {
-        self.init(venueID: venueID, version: version, language: language, mostSteps: ImportWork.limit) { _ in }
+    ///
+    /// - Parameter isStrict: whether one feature that breaks a rule of the format refuses the archive. Otherwise the
+    ///   report names it.
+    public init(venueID: VenueID? = nil, version: Int = 1, language: String? = nil, isStrict: Bool = false) {
+        self.init(
+            venueID: venueID, version: version, language: language, isStrict: isStrict, mostSteps: ImportWork.limit
+        ) { _ in }
     }
 
     /// Creates an importer that reports the steps of work of each conversion, so that a test can compare them.
     package init(
-        venueID: VenueID? = nil, version: Int = 1, language: String? = nil, mostSteps: Int,
+        venueID: VenueID? = nil, version: Int = 1, language: String? = nil, isStrict: Bool = false, mostSteps: Int,
         didConvert: @escaping @Sendable (_ steps: Int) -> Void
     ) {
         self.venueID = venueID
         self.version = version
         self.language = language
+        self.isStrict = isStrict
         self.mostSteps = mostSteps
         self.didConvert = didConvert
     }
@@ -57,7 +67,7 @@ public struct IMDFImporter: Sendable {
     ///
     /// - Parameter path: the name of the archive in errors.
     func read(_ archive: IMDFArchive, named path: String) throws(IMDFError) -> IMDFImport {
-        var reader = IMDFReader(archive: archive)
+        var reader = IMDFReader(archive: archive, isStrict: isStrict)
         let contents = reader.contents()
         guard reader.problems.isEmpty, let venue = contents[.venue].first else {
             throw IMDFError(archive: path, problems: reader.problems)
@@ -65,6 +75,7 @@ public struct IMDFImporter: Sendable {
         var conversion = IMDFConversion(
             contents: contents, labels: IMDFLabels(language: language, archiveLanguage: contents.language),
             work: ImportWork(limit: mostSteps))
+        conversion.report.remarks = reader.remarks
         let result = conversion.venue(venue, id: venueID, version: version)
         didConvert(conversion.work.steps)
         guard conversion.problems.isEmpty else { throw IMDFError(archive: path, problems: conversion.problems) }

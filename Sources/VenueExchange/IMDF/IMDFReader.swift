@@ -4,9 +4,16 @@ import TextFormats
 import VenuePackets
 
 /// Reads and checks the files of an archive, and collects all problems.
+///
+/// Unless it is strict, a feature with a problem is left out, and a reference to no feature is ignored; a feature that
+/// needs the reference is left out, too. The venue and the readable files are always needed.
 struct IMDFReader {
     private let archive: IMDFArchive
+    private let isStrict: Bool
+    /// What makes the archive unusable.
     private(set) var problems: [IMDFProblem] = []
+    /// What was left out or changed.
+    private(set) var remarks: [IMDFReport.Remark] = []
     private var bytesRead = 0
     /// The path of the first feature with each id: an id is unique within the archive.
     private var places: [String: String] = [:]
@@ -17,9 +24,19 @@ struct IMDFReader {
     /// Types with unreadable ids: references to them cannot be checked.
     private var unclear: Set<IMDFFeatureType> = []
     /// References to check after all features are known.
-    private var references: [(reference: IMDFReference, id: String, file: String, path: String)] = []
+    private var references: [Reference] = []
 
-    init(archive: IMDFArchive) { self.archive = archive }
+    private struct Reference {
+        let rule: IMDFReference
+        let id: String
+        let owner: (type: IMDFFeatureType, id: String)
+        let path: String
+    }
+
+    init(archive: IMDFArchive, isStrict: Bool = true) {
+        self.archive = archive
+        self.isStrict = isStrict
+    }
 
     /// Returns the contents, which are complete only if there are no problems.
     mutating func contents() -> IMDFContents {
@@ -35,7 +52,9 @@ struct IMDFReader {
             }
             contents.features[type] = features(of: type)
         }
-        checkReferences()
+        let removed = checkReferences()
+        for (type, ids) in removed { contents.features[type]?.removeAll { ids.contains($0.id) } }
+        checkCounts(contents)
         let known = Set(IMDFFeatureType.allCases.map(\.file) + [IMDFArchive.manifestFile])
         contents.unknownFiles = archive.names.filter { !known.contains($0) }
         return contents
@@ -86,6 +105,13 @@ struct IMDFReader {
         return language
     }
 
+    private mutating func remark(
+        _ type: IMDFFeatureType, _ id: String, _ outcome: IMDFReport.Outcome, _ reason: String
+    ) {
+        remarks.append(
+            IMDFReport.Remark(featureType: type.rawValue, id: id, outcome: outcome, reason: reason))
+    }
+
     private mutating func features(of type: IMDFFeatureType) -> [IMDFFeature] {
         guard let collection = document(type.file) else {
             unclear.insert(type)
@@ -111,16 +137,41 @@ struct IMDFReader {
         return features
     }
 
+    /// Returns a feature; nil if it is left out.
     private mutating func feature(
         _ object: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
     ) -> IMDFFeature? {
-        let id = parser.string("id", of: object, wanted: "the feature's id")?.lowercased()
-        if let id {
-            checkUnique(id, at: object, of: type, &parser)
-            ids[type, default: []].insert(id)
-        } else {
-            unclear.insert(type)
+        guard !isStrict, type != .venue else {
+            let id = id(of: object, &parser)
+            if let id { ids[type, default: []].insert(id) } else { unclear.insert(type) }
+            return feature(object, of: type, id, &parser)
         }
+        var own = VenueParser()
+        let firstReference = references.count
+        let id = id(of: object, &own)
+        let feature = feature(object, of: type, id, &own)
+        guard own.problems.isEmpty, let id, let feature else {
+            references.removeSubrange(firstReference...)
+            let reasons = own.problems.prefix(3).map { problem in
+                let isBelow = problem.path.hasPrefix(object.path + ".")
+                let path = isBelow ? String(problem.path.dropFirst(object.path.count + 1)) : problem.path
+                return "\(path) \(problem.message)"
+            }
+            remark(type, id ?? "\(type.file) \(object.path)", .leftOut, reasons.joined(separator: "; "))
+            return nil
+        }
+        ids[type, default: []].insert(id)
+        return feature
+    }
+
+    private func id(of object: JSONObject, _ parser: inout VenueParser) -> String? {
+        parser.string("id", of: object, wanted: "the feature's id")?.lowercased()
+    }
+
+    private mutating func feature(
+        _ object: JSONObject, of type: IMDFFeatureType, _ id: String?, _ parser: inout VenueParser
+    ) -> IMDFFeature? {
+        if let id { checkUnique(id, at: object, of: type, &parser) }
         let written = parser.optionalString("feature_type", of: object, wanted: "\"\(type.rawValue)\"")
         if let written, written != type.rawValue {
             parser.report(
@@ -131,7 +182,7 @@ struct IMDFReader {
         guard parser.required("properties", of: object, wanted: "an object"),
             let properties = parser.optionalObject("properties", of: object)
         else { return nil }
-        checkProperties(properties, of: type, &parser)
+        checkProperties(properties, of: type, id ?? "", &parser)
         let display = parser.optionalObject("display_point", of: properties).flatMap { parser.geometry(of: $0)?.point }
         guard let id else { return nil }
         return IMDFFeature(type: type, id: id, geometry: geometry, properties: properties, displayPoint: display)
@@ -174,7 +225,7 @@ struct IMDFReader {
 
     /// Checks the properties that an import needs, and collects references to other features.
     private mutating func checkProperties(
-        _ properties: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
+        _ properties: JSONObject, of type: IMDFFeatureType, _ id: String, _ parser: inout VenueParser
     ) {
         if type == .level { _ = parser.integer("ordinal", of: properties, .level) }
         if type == .unit { _ = parser.string("category", of: properties, wanted: "the unit's category") }
@@ -185,28 +236,62 @@ struct IMDFReader {
             var values = [(value: value, path: path)]
             if reference.isList { values = parser.array(value, at: path) ?? [] }
             for (value, path) in values {
-                guard case .string(let id) = value else {
+                guard case .string(let target) = value else {
                     parser.report(.error, path, "is \(value.summary); give the id of a \(reference.target.rawValue)")
                     continue
                 }
-                references.append((reference, id.lowercased(), type.file, path))
+                references.append(
+                    Reference(rule: reference, id: target.lowercased(), owner: (type, id), path: path))
             }
         }
     }
 
     /// Checks all references, even after other problems, so that one pass reports all of them.
-    private mutating func checkReferences() {
-        for (reference, id, file, path) in references {
-            guard !unclear.contains(reference.target), ids[reference.target]?.contains(id) != true else { continue }
-            let target = reference.target.rawValue
-            report(file, path, "there is no \(target) \(id); give the id of one in \(reference.target.file)")
+    ///
+    /// - Returns: the features that are left out because a feature that they need isn't there.
+    private mutating func checkReferences() -> [IMDFFeatureType: Set<String>] {
+        var removed: [IMDFFeatureType: Set<String>] = [:]
+        var rest = references
+        var isDone = false
+        // A feature that is left out may be needed by others: at most a level, its unit, an anchor and an occupant.
+        while !isDone {
+            isDone = true
+            var valid: [Reference] = []
+            for reference in rest {
+                let (rule, owner) = (reference.rule, reference.owner)
+                if removed[owner.type]?.contains(owner.id) == true { continue }
+                guard !unclear.contains(rule.target), ids[rule.target]?.contains(reference.id) != true else {
+                    valid.append(reference)
+                    continue
+                }
+                let message = "there is no \(rule.target.rawValue) \(reference.id)"
+                if isStrict || owner.type == .venue {
+                    report(owner.type.file, reference.path, "\(message); give the id of one in \(rule.target.file)")
+                } else if rule.isRequired {
+                    remark(owner.type, owner.id, .leftOut, "its \(rule.key) is wrong: \(message)")
+                    removed[owner.type, default: []].insert(owner.id)
+                    ids[owner.type]?.remove(owner.id)
+                    isDone = false
+                } else {
+                    remark(owner.type, owner.id, .changed, "its \(rule.key) is not kept: \(message)")
+                }
+            }
+            rest = valid
         }
+        return removed
+    }
+
+    private mutating func checkCounts(_ contents: IMDFContents) {
         let venues = counts[.venue, default: 0]
         if !unclear.contains(.venue), venues != 1 {
             report(IMDFFeatureType.venue.file, "$.features", "has \(venues) venues; give one")
         }
         if !unclear.contains(.level), counts[.level, default: 0] == 0 {
             report(IMDFFeatureType.level.file, "$.features", "is empty; give at least one level")
+        } else if !isStrict, problems.isEmpty, contents[.level].isEmpty {
+            for remark in remarks where remark.featureType == IMDFFeatureType.level.rawValue {
+                report(IMDFFeatureType.level.file, "$.features", "level \(remark.id): \(remark.reason)")
+            }
         }
     }
 }

@@ -15,8 +15,8 @@ struct OSMElement: Sendable {
 
     let kind: Kind
     let id: Int64
-    /// The line of its beginning.
-    let line: Int
+    /// The line of its beginning; nil in a document without lines.
+    let line: Int?
     var tags: [String: String] = [:]
     /// The position of a node.
     var coordinate: Coordinate?
@@ -50,10 +50,15 @@ struct OSMDocument: Sendable {
     /// The nodes, ways and relations in the order of the file.
     private(set) var elements: [OSMElement] = []
     private var relations: Set<Int64> = []
+    /// What makes the whole file unusable.
     private(set) var problems: [OSMProblem] = []
+    /// What makes single elements unusable, up to `InputLimits.problems`.
+    private(set) var flaws: [OSMProblem] = []
+    /// What was left out or changed because of the flaws.
+    private(set) var remarks: [IMDFReport.Remark] = []
     private let mostElements: Int
 
-    /// Reads a document; its elements are complete only if there are no problems.
+    /// Reads a document; its elements are complete only if there are neither problems nor flaws.
     ///
     /// - Parameter mostElements: the limit of the nodes, ways and relations together.
     init(_ bytes: [UInt8], mostElements: Int = Limit.elements) {
@@ -66,9 +71,20 @@ struct OSMDocument: Sendable {
         }
     }
 
+    /// Reads the elements of GeoJSON.
+    init(geoJSON bytes: [UInt8]) {
+        mostElements = Limit.elements
+        var reader = OSMGeoJSON()
+        let elements = reader.elements(of: bytes)
+        problems = reader.problems
+        for flaw in reader.flaws { note(nil, flaw.kind, flaw.element, .leftOut, flaw.message) }
+        for element in elements where !keep(element) { return }
+    }
+
     private mutating func read(_ reader: XMLReader) throws(XMLSyntaxError) {
         var depth = 0
         var element: OSMElement?
+        var isWhole = true
         while let token = try reader.next() {
             switch token {
             case .start(let tag):
@@ -79,20 +95,37 @@ struct OSMDocument: Sendable {
                         "the root is <\(tag.name)>; give an .osm file of OpenStreetMap, with the root <osm>")
                     return
                 }
-                if depth == 2 { element = begin(tag) }
-                if depth == 3 { add(tag, to: &element) }
+                if depth == 2 {
+                    element = begin(tag)
+                    isWhole = true
+                }
+                if depth == 3, !add(tag, to: &element) { isWhole = false }
             case .end:
                 if depth == 2, let done = element {
                     element = nil
-                    guard keep(done) else { return }
+                    if isWhole, !keep(done) { return }
                 }
                 depth -= 1
             }
-            if problems.count >= InputLimits.standard.problems { return }
+            // A file of unusable elements only must not give a report without end.
+            if remarks.count > mostElements {
+                report(nil, "", "more than \(mostElements) of its elements can't be used; export it again")
+            }
+            if !problems.isEmpty { return }
         }
     }
 
-    private mutating func report(_ line: Int, _ element: String, _ message: String) {
+    /// Notes an element that can't be used, or a part of one.
+    private mutating func note(
+        _ line: Int?, _ kind: String, _ element: String, _ outcome: IMDFReport.Outcome, _ message: String
+    ) {
+        if flaws.count < InputLimits.standard.problems {
+            flaws.append(OSMProblem(line: line, element: element, message: message))
+        }
+        remarks.append(IMDFReport.Remark(featureType: kind, id: element, outcome: outcome, reason: message))
+    }
+
+    private mutating func report(_ line: Int?, _ element: String, _ message: String) {
         problems.append(OSMProblem(line: line, element: element, message: message))
     }
 
@@ -102,8 +135,8 @@ struct OSMDocument: Sendable {
         // An editor keeps deleted elements until they are uploaded.
         if tag.attributes["action"] == "delete" || tag.attributes["visible"] == "false" { return nil }
         guard let id = tag.attributes["id"].flatMap(Int64.init) else {
-            report(
-                tag.line, tag.name,
+            note(
+                tag.line, tag.name, tag.name, .leftOut,
                 "its id is \(tag.attributes["id"].map { "\"\($0)\"" } ?? "missing"); give a whole number")
             return nil
         }
@@ -114,8 +147,8 @@ struct OSMDocument: Sendable {
             }
             let place = Coordinate(latitude: latitude, longitude: longitude)
             guard place.isValid else {
-                report(
-                    tag.line, element.name,
+                note(
+                    tag.line, kind.rawValue, element.name, .leftOut,
                     "lat \(latitude), lon \(longitude) is not a place; give degrees in [-90, 90] and [-180, 180]")
                 return nil
             }
@@ -127,24 +160,32 @@ struct OSMDocument: Sendable {
     private mutating func number(_ key: String, of tag: XMLReader.Element, _ element: OSMElement) -> Double? {
         let text = tag.attributes[key]
         if let number = text.flatMap(Double.init), number.isFinite { return number }
-        report(tag.line, element.name, "its \(key) is \(text.map { "\"\($0)\"" } ?? "missing"); give degrees")
+        note(
+            tag.line, tag.name, element.name, .leftOut,
+            "its \(key) is \(text.map { "\"\($0)\"" } ?? "missing"); give degrees")
         return nil
     }
 
-    /// Adds a tag, a node of a way or a member of a relation.
-    private mutating func add(_ tag: XMLReader.Element, to element: inout OSMElement?) {
-        guard let owner = element else { return }
+    /// Adds a tag, a node of a way or a member of a relation; false if the element can't be used without it.
+    private mutating func add(_ tag: XMLReader.Element, to element: inout OSMElement?) -> Bool {
+        guard let owner = element else { return true }
+        let kind = owner.kind.rawValue
         switch (tag.name, owner.kind) {
         case ("tag", _):
             guard let key = tag.attributes["k"], let value = tag.attributes["v"] else {
-                return report(tag.line, owner.name, "a <tag> has no k or no v")
+                note(tag.line, kind, owner.name, .changed, "a <tag> has no k or no v")
+                return true
             }
-            if element?.tags.updateValue(value, forKey: key) != nil {
-                report(tag.line, owner.name, "it has the tag \(key) twice; keep one")
+            if owner.tags[key] != nil {
+                note(tag.line, kind, owner.name, .changed, "it has the tag \(key) twice; keep one")
+            } else {
+                element?.tags[key] = value
             }
         case ("nd", .way), ("member", .relation):
             guard let id = tag.attributes["ref"].flatMap(Int64.init) else {
-                return report(tag.line, owner.name, "a <\(tag.name)> has no ref; give the id of an element")
+                note(
+                    tag.line, kind, owner.name, .leftOut, "a <\(tag.name)> has no ref; give the id of an element")
+                return false
             }
             if owner.kind == .way {
                 element?.nodes.append(id)
@@ -154,6 +195,7 @@ struct OSMDocument: Sendable {
             }
         default: break
         }
+        return true
     }
 
     /// Stores an element; false if there are too many.
@@ -164,20 +206,28 @@ struct OSMDocument: Sendable {
                 "the file has more than \(mostElements) elements; extract the building only")
             return false
         }
-        let other: OSMElement?
+        let kind = element.kind.rawValue
+        let isKnown =
+            switch element.kind {
+            case .node: nodes[element.id] != nil
+            case .way: ways[element.id] != nil
+            case .relation: !relations.insert(element.id).inserted
+            }
+        guard !isKnown else {
+            note(element.line, kind, element.name, .leftOut, "its id is already used by another \(kind)")
+            return true
+        }
+        guard element.members.count <= Limit.members || !element.has("type", "multipolygon") else {
+            note(
+                element.line, kind, element.name, .leftOut, "it has more than \(Limit.members) members; simplify it")
+            return true
+        }
         switch element.kind {
-        case .node: other = nodes.updateValue(element, forKey: element.id)
-        case .way: other = ways.updateValue(element, forKey: element.id)
-        case .relation: other = relations.insert(element.id).inserted ? nil : element
+        case .node: nodes[element.id] = element
+        case .way: ways[element.id] = element
+        case .relation: break
         }
-        if other != nil {
-            report(element.line, element.name, "its id is already used by another \(element.kind.rawValue)")
-        }
-        if element.members.count > Limit.members, element.has("type", "multipolygon") {
-            report(element.line, element.name, "it has more than \(Limit.members) members; simplify it")
-        } else {
-            elements.append(element)
-        }
+        elements.append(element)
         return true
     }
 }

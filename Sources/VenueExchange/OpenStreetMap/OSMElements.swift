@@ -19,6 +19,8 @@ enum OSMKind: Hashable, Sendable {
     case steps
     /// An opening, drawn as a line.
     case door
+    /// An opening, drawn as the area of the door in the wall.
+    case doorArea
     /// The outline of a building.
     case building
     /// A part that a packet doesn't need or can't contain, with the reason.
@@ -37,6 +39,10 @@ enum OSMKind: Hashable, Sendable {
             self = isArea && element.has("area", "yes") ? .space("stairs") : .steps
         } else if element.kind == .way, !isArea, element.isDoor {
             self = .door
+        } else if isArea, element.isDoor, element.tags["building"] == nil,
+            ["door", "yes", nil].contains(element.tags["indoor"])
+        {
+            self = .doorArea
         } else {
             self.init(indoor: element, isArea: isArea)
         }
@@ -52,12 +58,19 @@ enum OSMKind: Hashable, Sendable {
         case "level": self = .level
         case "wall": self = isArea && element.has("area", "yes") || element.kind == .relation ? .solid : .wall
         case "column", "pillar": self = .solid
-        case "yes", "pathway":
-            guard element.tags["highway"] != nil else { return nil }
+        case "yes",
+            "pathway" where element.tags["highway"] != nil:
             self = .leftOut("it is a drawn path; paths are computed from the spaces, their walls and their doors")
         default:
-            guard let building = element.tags["building"], building != "no", isArea else { return nil }
-            self = .building
+            if let building = element.tags["building"], building != "no", isArea {
+                self = .building
+            } else if let value = element.tags["indoor"], value != "no" {
+                self = .leftOut("indoor=\(value) is no kind of space, wall or door that an import knows")
+            } else if element.tags["level"] != nil {
+                self = .leftOut("it has a level, but no tag indoor: the part of the map that it is isn't known")
+            } else {
+                return nil
+            }
         }
     }
 }
@@ -165,6 +178,37 @@ struct OSMShapes: Sendable {
             places.append(place)
         }
         return places
+    }
+
+    /// Returns the middle line of an area along its longer side, and the lengths of both sides in metres.
+    ///
+    /// The sides are those of the smallest rectangle around the area in the direction of its longest edge.
+    static func axis(of ring: [Coordinate]) -> (line: [Coordinate], length: Double, depth: Double)? {
+        guard let origin = ring.first else { return nil }
+        let plane = LocalTangentPlane(origin: origin)
+        let points = ring.map { place in
+            let offset = plane.offset(of: place)
+            return MapPoint(x: offset.east, y: offset.north)
+        }
+        let edges = zip(points, points.dropFirst() + points.prefix(1))
+        guard let edge = edges.max(by: { $0.0.distance(to: $0.1) < $1.0.distance(to: $1.1) }) else { return nil }
+        let length = edge.0.distance(to: edge.1)
+        guard length > 0 else { return nil }
+        var (x, y) = ((edge.1.x - edge.0.x) / length, (edge.1.y - edge.0.y) / length)
+        func range(_ x: Double, _ y: Double) -> (low: Double, high: Double) {
+            let all = points.map { $0.x * x + $0.y * y }
+            return (all.min() ?? 0, all.max() ?? 0)
+        }
+        var (along, across) = (range(x, y), range(-y, x))
+        if across.high - across.low > along.high - along.low {
+            (x, y) = (-y, x)
+            (along, across) = (range(x, y), range(-y, x))
+        }
+        let middle = (across.low + across.high) / 2
+        let line = [along.low, along.high].map { place in
+            plane.coordinate(east: place * x - middle * y, north: place * y + middle * x)
+        }
+        return (line, along.high - along.low, across.high - across.low)
     }
 
     /// Returns the rings of an area, in nodes: one for a way; all those of its members for a multipolygon.

@@ -8,7 +8,8 @@ import VenuePackets
 ///     try VenuePacketWriter().write(imported.venue, toFolder: "station")
 ///     print(imported.report)
 ///
-/// One file gives one venue. Source of the tags: the pages *Simple Indoor Tagging* and *Tag:indoormark=beacon* of the
+/// Also reads the same elements as GeoJSON, as JOSM and overpass turbo write it. One file gives one venue. An element
+/// that can't be used is left out and reported, unless the importer is strict. Source of the tags: the pages *Simple Indoor Tagging* and *Tag:indoormark=beacon* of the
 /// OpenStreetMap Wiki.
 public struct OSMImporter: Sendable {
     /// The number of the venue; nil derives it from the id of the building.
@@ -17,23 +18,28 @@ public struct OSMImporter: Sendable {
     package var version: Int
     /// The language of names as a BCP 47 tag, such as `en` for `name:en`; nil for the tag `name`.
     package var language: String?
+    /// Whether one element that can't be used refuses the file, instead of being left out.
+    package var isStrict: Bool
 
     /// Called with the steps of work that a conversion took.
     private let didConvert: @Sendable (Int) -> Void
 
     /// Creates an importer.
-    public init(venueID: VenueID? = nil, version: Int = 1, language: String? = nil) {
-        self.init(venueID: venueID, version: version, language: language) { _ in }
+    ///
+    /// - Parameter isStrict: whether one element that can't be used refuses the file. Otherwise the report names it.
+    public init(venueID: VenueID? = nil, version: Int = 1, language: String? = nil, isStrict: Bool = false) {
+        self.init(venueID: venueID, version: version, language: language, isStrict: isStrict) { _ in }
     }
 
     /// Creates an importer that reports the steps of work of each conversion, so that a test can compare them.
     package init(
-        venueID: VenueID? = nil, version: Int = 1, language: String? = nil,
+        venueID: VenueID? = nil, version: Int = 1, language: String? = nil, isStrict: Bool = false,
         didConvert: @escaping @Sendable (_ steps: Int) -> Void
     ) {
         self.venueID = venueID
         self.version = version
         self.language = language
+        self.isStrict = isStrict
         self.didConvert = didConvert
     }
 
@@ -55,13 +61,12 @@ public struct OSMImporter: Sendable {
     ///
     /// - Parameter path: the name of the file in errors.
     func read(_ bytes: [UInt8], named path: String) throws(OSMError) -> IMDFImport {
-        let document = OSMDocument(bytes)
-        guard document.problems.isEmpty else { throw OSMError(file: path, problems: document.problems) }
+        let document = OSMGeoJSON.begins(bytes) ? OSMDocument(geoJSON: bytes) : OSMDocument(bytes)
+        try Self.check(document.problems, document.flaws, isStrict: isStrict, of: path)
         var translation = OSMTranslation(document, language: language)
         let venue = translation.translate()
-        guard let venue, translation.problems.isEmpty else {
-            throw OSMError(file: path, problems: translation.problems)
-        }
+        try Self.check(translation.problems, translation.flaws, isStrict: isStrict, of: path)
+        guard let venue else { throw OSMError(file: path, problems: translation.problems + translation.flaws) }
         var conversion = IMDFConversion(
             contents: translation.contents, labels: IMDFLabels(language: language, archiveLanguage: nil))
         conversion.report.remarks = translation.remarks
@@ -74,6 +79,15 @@ public struct OSMImporter: Sendable {
         }
         try Self.check(IMDFImporter.problems(of: result, from: "file"), of: path)
         return IMDFImport(venue: result, report: conversion.report)
+    }
+
+    /// Throws the problems of the file, with the elements that can't be used; these alone only if the import is strict.
+    private static func check(
+        _ problems: [OSMProblem], _ flaws: [OSMProblem], isStrict: Bool, of path: String
+    ) throws(OSMError) {
+        let all = problems.isEmpty && !isStrict ? [] : problems + flaws
+        guard !all.isEmpty else { return }
+        throw OSMError(file: path, problems: Array(all.prefix(InputLimits.standard.problems)))
     }
 
     private static func check(_ problems: [IMDFProblem], of path: String) throws(OSMError) {

@@ -29,8 +29,11 @@ struct OSMTranslation {
     let document: OSMDocument
     let shapes: OSMShapes
     let language: String?
+    /// What makes the whole file unusable.
     private(set) var problems: [OSMProblem] = []
-    private(set) var remarks: [IMDFReport.Remark] = []
+    /// What makes single elements unusable; the remarks name them, too.
+    private(set) var flaws: [OSMProblem] = []
+    private(set) var remarks: [IMDFReport.Remark]
     /// The features of the map.
     var contents = IMDFContents()
     var beacons: [OSMBeacon] = []
@@ -57,6 +60,7 @@ struct OSMTranslation {
         self.language = language
         shapes = OSMShapes(document: document)
         contents.advice = .openStreetMap
+        remarks = document.remarks
     }
 
     /// Returns the feature of the venue; nil if there is no indoor map.
@@ -64,7 +68,9 @@ struct OSMTranslation {
         for element in document.elements where element.kind != .node { addShape(element) }
         guard problems.isEmpty else { return nil }
         guard !spaces.isEmpty else {
-            problem(
+            // The spaces that can't be used say more.
+            guard flaws.isEmpty else { return nil }
+            refuse(
                 nil,
                 "it has no indoor=room, indoor=area or indoor=corridor with a level: it has no indoor map in "
                     + "Simple Indoor Tagging")
@@ -74,7 +80,7 @@ struct OSMTranslation {
         let venue = addVenue()
         let mostMaps = InputLimits.standard.maps
         if mapLevels.count > mostMaps {
-            problem(nil, "it has \(mapLevels.count) levels, more than the limit of \(mostMaps); correct the tags level")
+            refuse(nil, "it has \(mapLevels.count) levels, more than the limit of \(mostMaps); correct the tags level")
             return nil
         }
         for element in document.elements { addPassage(element) }
@@ -84,9 +90,18 @@ struct OSMTranslation {
 
     // MARK: Report
 
-    mutating func problem(_ element: OSMElement?, _ message: String) {
+    /// Reports a problem that no import can work around.
+    mutating func refuse(_ element: OSMElement?, _ message: String) {
         guard problems.count < InputLimits.standard.problems else { return }
         problems.append(OSMProblem(line: element?.line, element: element?.name ?? "", message: message))
+    }
+
+    /// Reports an element that can't be used, or is used in part.
+    mutating func problem(_ element: OSMElement, _ message: String, _ outcome: IMDFReport.Outcome = .leftOut) {
+        if flaws.count < InputLimits.standard.problems {
+            flaws.append(OSMProblem(line: element.line, element: element.name, message: message))
+        }
+        remark(element, outcome, message)
     }
 
     mutating func remark(_ element: OSMElement, _ outcome: IMDFReport.Outcome, _ reason: String) {
@@ -99,7 +114,7 @@ struct OSMTranslation {
     mutating func hasRoom(for element: OSMElement) -> Bool {
         let count = contents[.unit].count + contents[.fixture].count
         if count == Limit.things {
-            problem(element, "it exceeds the limit of \(Limit.things) spaces and walls; extract fewer buildings")
+            refuse(element, "it exceeds the limit of \(Limit.things) spaces and walls; extract fewer buildings")
         }
         return count < Limit.things
     }
@@ -217,7 +232,7 @@ extension OSMTranslation {
             }
         case .building: buildings.append(element)
         case .leftOut(let reason): remark(element, .leftOut, reason)
-        case .door, .steps, nil: break
+        case .door, .doorArea, .steps, nil: break
         }
     }
 
@@ -256,7 +271,7 @@ extension OSMTranslation {
             corners += polygons.joined().reduce(0) { $0 + $1.count }
             guard hasRoom(for: element), corners <= Limit.corners else {
                 if corners > Limit.corners {
-                    problem(element, "it exceeds the limit of \(Limit.corners) corners; extract fewer buildings")
+                    refuse(element, "it exceeds the limit of \(Limit.corners) corners; extract fewer buildings")
                 }
                 return
             }
@@ -345,6 +360,7 @@ extension OSMTranslation {
         }
         switch OSMKind(element) {
         case .door: addDoorLine(element)
+        case .doorArea: addDoorArea(element)
         case .steps: addSteps(element)
         default: break
         }
@@ -420,6 +436,26 @@ extension OSMTranslation {
         }
     }
 
+    /// Adds a door that is drawn as an area: its opening is the middle line of the area along its longer side.
+    private mutating func addDoorArea(_ element: OSMElement) {
+        let levels = self.levels(of: element)
+        guard !levels.isEmpty else { return }
+        do throws(OSMShapes.Problem) {
+            for polygon in try shapes.polygons(of: element) {
+                guard let axis = polygon.first.flatMap({ OSMShapes.axis(of: $0) }),
+                    axis.length <= Self.doorWidths.upperBound
+                else {
+                    let most = Int(Self.doorWidths.upperBound)
+                    remark(element, .leftOut, "it is a door that has no width, or is wider than \(most) m")
+                    continue
+                }
+                for level in levels { addOpening(element, on: level, axis.line) }
+            }
+        } catch {
+            problem(element, error.message)
+        }
+    }
+
     // MARK: Stairs and elevators
 
     /// Returns the space at a node on a level; a space for people to walk to has precedence over a shaft.
@@ -438,7 +474,7 @@ extension OSMTranslation {
     private mutating func hasRoom(for element: OSMElement, shafts count: Int) -> Bool {
         shafts += count
         if shafts > Limit.shafts {
-            problem(element, "it exceeds the limit of \(Limit.shafts) stairs and elevators; extract fewer buildings")
+            refuse(element, "it exceeds the limit of \(Limit.shafts) stairs and elevators; extract fewer buildings")
         }
         return shafts <= Limit.shafts
     }
@@ -520,9 +556,10 @@ extension OSMTranslation {
         guard let place = node.coordinate else { return }
         if node.has("indoormark", "beacon") { return addBeacon(node, place) }
         // A node without a level is outdoors.
-        guard node.tags["level"] != nil, !node.isDoor, !node.has("highway", "elevator"),
-            node.label != nil || node.purpose != nil
-        else { return }
+        guard node.tags["level"] != nil, !node.isDoor, !node.has("highway", "elevator") else { return }
+        guard node.label != nil || node.purpose != nil else {
+            return remark(node, .leftOut, "it has a level, but neither a name nor a purpose")
+        }
         let levels = self.levels(of: node).filter { hasMap($0, at: place) }
         guard !levels.isEmpty else {
             return remark(node, .leftOut, "no space is on its level or around it, so it has no map")
@@ -558,7 +595,8 @@ extension OSMTranslation {
         if let text = node.tags["beacon:address"] {
             address = DeviceAddress(text)
             if address == nil {
-                problem(node, "its beacon:address is \"\(text)\"; give six hexadecimal pairs with colons")
+                problem(
+                    node, "its beacon:address is \"\(text)\"; give six hexadecimal pairs with colons", .changed)
             }
         }
         guard identities.insert(identity).inserted else {
@@ -592,7 +630,7 @@ extension OSMTranslation {
     private mutating func number(_ key: String, of node: OSMElement, _ rule: NumberRule) -> Double? {
         guard let text = node.tags[key] else { return nil }
         guard let number = Double(text), rule.accepts(number) else {
-            problem(node, "its \(key) is \"\(text)\"; give \(rule.wanted)")
+            problem(node, "its \(key) is \"\(text)\"; give \(rule.wanted)", .changed)
             return nil
         }
         return number

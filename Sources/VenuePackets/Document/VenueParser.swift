@@ -334,7 +334,7 @@ package struct NumberRule: Sendable {
 /// The whole numbers that a field accepts.
 package struct IntegerRule: Sendable {
     /// The smallest and the largest number.
-    let range: ClosedRange<Int>
+    package let range: ClosedRange<Int>
     /// The expected value, as a message names it.
     let wanted: String
 

@@ -361,6 +361,41 @@ final class GeofenceFileTests: XCTestCase {
         }
     }
 
+    func testALevelMayBeATextAndANameAnObjectOfLanguages() throws {
+        let fence = try read(feature(#"{"radius":1,"level":"3","name":{"fr":"Salle","en":"Hall"}}"#))[0]
+        XCTAssertEqual(fence.level, 3)
+        XCTAssertEqual(fence.name, "Hall")
+        XCTAssertEqual(try read(feature(#"{"radius":1,"name":{"fr":"Salle","it":"Sala"}}"#))[0].name, "Salle")
+    }
+
+    func testAPlaceInAHoleIsOutside() throws {
+        func ring(_ low: Double, _ high: Double) -> String {
+            "[[8.\(low),50.\(low)],[8.\(high),50.\(low)],[8.\(high),50.\(high)],[8.\(low),50.\(high)],[8.\(low),50.\(low)]]"
+                .replacing("8.0.", with: "8.00").replacing("50.0.", with: "50.00")
+        }
+        let text = feature(
+            "{}",
+            geometry: #"{"type":"Polygon","coordinates":[\#(ring(0.1, 0.9)),\#(ring(0.2, 0.3)),\#(ring(0.6, 0.7))]}"#)
+        let fence = try read(text)[0]
+        for (east, north, isInside) in [
+            (0.15, 0.15, true), (0.25, 0.25, false), (0.45, 0.45, true), (0.65, 0.65, false), (0.25, 0.65, true),
+            (0.8, 0.8, true), (0.95, 0.5, false), (0.05, 0.25, false),
+        ] {
+            let place = Coordinate(latitude: 50 + north / 100, longitude: 8 + east / 100)
+            XCTAssertEqual(fence.contains(place), isInside, "\(east), \(north)")
+        }
+    }
+
+    func testEachPartOfAMultiPolygonIsAGeofence() throws {
+        let (ring, other) = ("[[8,50],[9,50],[9,51],[8,50]]", "[[18,50],[19,50],[19,51],[18,50]]")
+        let fences = try read(
+            feature(#"{"name":"Yard"}"#, geometry: #"{"type":"MultiPolygon","coordinates":[[\#(ring)],[\#(other)]]}"#))
+        XCTAssertEqual(fences.map(\.id), ["a", "a/2"])
+        XCTAssertEqual(fences.map(\.name), ["Yard", "Yard"])
+        let place = Coordinate(latitude: 50.2, longitude: 18.8)
+        XCTAssertEqual(fences.map { $0.contains(place) }, [false, true])
+    }
+
     func testTheIdComesFromTheFeatureItsPropertiesOrItsName() throws {
         for (properties, more, id) in [
             (#"{"radius":1,"id":"p","name":"n"}"#, #","id":"f""#, "f"), (#"{"radius":1,"name":"n"}"#, #","id":7"#, "7"),
@@ -387,13 +422,13 @@ final class GeofenceFileTests: XCTestCase {
             (feature(#"{"radius":1,"exitMargin":"a"}"#), "$.properties.exitMargin", "metres, 0 or more"),
             (feature("{}", geometry: "null"), "$.geometry", "is missing; give a Polygon"),
             (feature("{}", geometry: line), "$.geometry.type", "is a line, which encloses no area"),
+            (feature(#"{"radius":1,"level":"third"}"#), "$.properties.level", "a whole number"),
+            (feature(#"{"radius":1,"name":{"en":7}}"#), "$.properties.name", "the geofence's name"),
             (
-                feature("{}", geometry: #"{"type":"Polygon","coordinates":[\#(ring),\#(ring)]}"#),
-                "$.geometry.coordinates", "has a hole"
-            ),
-            (
-                feature("{}", geometry: #"{"type":"MultiPolygon","coordinates":[[\#(ring)],[\#(ring)]]}"#),
-                "$.geometry.type", "has 2 parts"
+                collection(
+                    feature("{}", geometry: #"{"type":"MultiPolygon","coordinates":[[\#(ring)],[\#(ring)]]}"#),
+                    feature(#"{"radius":1}"#, #","id":"a/2""#)),
+                "$.features[1].id", "\"a/2\" is already the id of $.features[0]"
             ),
             (
                 feature(#"{"radius":1}"#, geometry: #"{"type":"Point","coordinates":[50,91]}"#),

@@ -69,7 +69,7 @@ extension XCTestCase {
         let folder = try temporaryFolder()
         try write(archive.files, to: folder)
         do throws(IMDFError) {
-            _ = try IMDFImporter().read(folder)
+            _ = try IMDFImporter(isStrict: true).read(folder)
             return []
         } catch {
             return error.problems.map(\.description)
@@ -90,7 +90,7 @@ extension XCTestCase {
             try write([name: content], to: folder)
         }
         do throws(IMDFError) {
-            _ = try IMDFImporter().read(folder)
+            _ = try IMDFImporter(isStrict: true).read(folder)
             return []
         } catch {
             return error.problems.map(\.description)

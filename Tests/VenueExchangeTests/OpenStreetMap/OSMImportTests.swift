@@ -308,17 +308,17 @@ struct OSMFileUnderTest {
     func imported(language: String? = nil) throws -> IMDFImport { try Self.imported(text, language: language) }
 
     /// Imports a file with this text.
-    static func imported(_ text: String, language: String? = nil) throws -> IMDFImport {
+    static func imported(_ text: String, language: String? = nil, isStrict: Bool = false) throws -> IMDFImport {
         let path = FileManager.default.temporaryDirectory.path + "/osm-\(UUID().uuidString).osm"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data(text.utf8).write(to: URL(filePath: path))
-        return try OSMImporter(language: language).read(path)
+        return try OSMImporter(language: language, isStrict: isStrict).read(path)
     }
 
-    /// The problems of a text, as the tool prints them; empty if there are none.
+    /// The problems of a strict import of a text, as the tool prints them; empty if there are none.
     static func problems(_ text: String) throws -> [String] {
         do {
-            _ = try imported(text)
+            _ = try imported(text, isStrict: true)
             return []
         } catch let error as OSMError {
             return error.problems.map(\.description)
