@@ -6,7 +6,7 @@ import VenuePackets
 /// Reads and checks the files of an archive, and collects all problems.
 ///
 /// Unless it is strict, a feature with a problem is left out, and a reference to no feature is ignored; a feature that
-/// needs the reference is left out, too. The venue and the readable files are always needed.
+/// needs the reference is left out, too. The venue is always needed, and each file must be readable.
 struct IMDFReader {
     private let archive: IMDFArchive
     private let isStrict: Bool
@@ -17,7 +17,7 @@ struct IMDFReader {
     private var bytesRead = 0
     /// The path of the first feature with each id: an id is unique within the archive.
     private var places: [String: String] = [:]
-    /// The ids of each type, including those of features with problems.
+    /// The ids of each type; in a strict import, including those of features with problems.
     private var ids: [IMDFFeatureType: Set<String>] = [:]
     /// The number of features in each file, including those with problems.
     private var counts: [IMDFFeatureType: Int] = [:]
@@ -33,7 +33,7 @@ struct IMDFReader {
         let path: String
     }
 
-    init(archive: IMDFArchive, isStrict: Bool = true) {
+    init(archive: IMDFArchive, isStrict: Bool) {
         self.archive = archive
         self.isStrict = isStrict
     }

@@ -20,6 +20,8 @@ struct OSMGeoJSON {
     private var elements: [OSMElement] = []
     /// The nodes by their place; a door before others.
     private var nodes: [Coordinate: Int64] = [:]
+    /// The ids of the features that are points. A second feature of an id is left out later.
+    private var points: Set<Int64> = []
     private var corners: [OSMElement] = []
     private var rings: [OSMElement] = []
     /// The ids of nodes and ways that no feature has.
@@ -93,7 +95,9 @@ struct OSMGeoJSON {
         // A relation of one outline has the geometry of a way.
         let isRelation = kind == .way && name?.kind == .relation
         if kind == .relation || isRelation { tags["type"] = "multipolygon" }
-        let id = name?.id ?? -Int64(index + 1)
+        // A feature of another geometry than its element's, such as the centre of a way, has no id of that kind.
+        let isOwn = name?.kind == kind || kind == .way && isRelation
+        let id = name.flatMap { isOwn ? $0.id : nil } ?? -Int64(index + 1)
         var element = OSMElement(kind: isRelation ? .relation : kind, id: id, line: nil)
         element.tags = tags
         return (element, geometry)
@@ -133,6 +137,7 @@ struct OSMGeoJSON {
         var node = element
         node.coordinate = place
         elements.append(node)
+        guard points.insert(node.id).inserted else { return }
         if nodes[place] == nil || node.isDoor { nodes[place] = node.id }
     }
 
