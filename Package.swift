@@ -80,8 +80,12 @@ let targets: [Target] = [
         name: "VenuePackets",
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-            "LocalizationSession", "CCurl", "CExpat", "CLibArchive", "CFolders",
+            "LocalizationSession", "CCurl", "CLibArchive", "CFolders",
         ]),
+    // Venues and walks in the formats of other programs.
+    .target(
+        name: "VenueExchange",
+        dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "IndoorRouting", "VenuePackets", "CExpat"]),
     .target(
         name: "ScanRecording",
         dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
@@ -131,8 +135,9 @@ let targets: [Target] = [
         dependencies: [
             "TextFormats", "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending",
             "MQTTSharing",
-            "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
-            "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
+            "RecordUpload", "VenuePackets", "VenueExchange", "ScanRecording", "ForeignRecordings",
+            "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking",
+            "TagTrackingService",
             "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
         ]),
     .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
@@ -148,10 +153,17 @@ let targets: [Target] = [
     .testTarget(
         name: "VenuePacketsTests",
         dependencies: [
-            "TextFormats", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers",
-            "KilledProcess",
-            "CFolders",
+            "TextFormats", "VenuePackets", "VenueExchange", "ScanRecording", "IndoorLocalizationTesting",
+            "TemporaryFiles", "LoopbackServers", "KilledProcess", "CFolders",
         ]),
+    .testTarget(
+        name: "VenueExchangeTests",
+        dependencies: [
+            "TextFormats", "VenuePackets", "VenueExchange", "IndoorLocalizationTesting", "TemporaryFiles",
+            "LoopbackServers",
+        ]),
+    // Folders, zips and JSON documents of tests.
+    .target(name: "TemporaryFiles", dependencies: ["TextFormats", "CLibArchive"], path: "Tests/TemporaryFiles"),
     // Servers that tests start on the local machine.
     .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
     .testTarget(
@@ -227,8 +239,8 @@ let targets: [Target] = [
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
             "LocalizationSession",
-            "VenuePackets", "ScanRecording", "ForeignRecordings", "TagTracking", "TagTrackingService", "MQTTSharing",
-            "LiveMap", "BlueZScanning", "CDBus", "IndoorLocalizationTesting",
+            "VenuePackets", "VenueExchange", "ScanRecording", "ForeignRecordings", "TagTracking",
+            "TagTrackingService", "MQTTSharing", "LiveMap", "BlueZScanning", "CDBus", "IndoorLocalizationTesting",
         ]),
     // The log of a fleet, its database and its program, with real servers.
     .testTarget(
@@ -242,8 +254,8 @@ let targets: [Target] = [
         dependencies: [
             "indoorloc", "indoorloc-tool", "indoorloc-fleet", "TagTracking", "TagTrackingService", "GPSDReceiving",
             "IIOReceiving", "NMEASending", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
-            "VenuePackets", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics",
-            "LoopbackServers", "FilteredProgram", "GeofenceLogging", "KilledProcess",
+            "VenuePackets", "VenueExchange", "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures",
+            "SessionMetrics", "LoopbackServers", "FilteredProgram", "GeofenceLogging", "KilledProcess",
         ]),
     // Runs a program under the system calls that a systemd unit permits.
     .executableTarget(
@@ -291,6 +303,7 @@ let package = Package(
         library("LocalizationSession"),
         library("LocalizationPlugins"),
         library("VenuePackets"),
+        library("VenueExchange"),
         library("ScanRecording"),
         library("ForeignRecordings"),
         library("BlueZScanning"),

@@ -83,7 +83,11 @@ final class VenueExchangeTests: XCTestCase {
         let wrong = text.replacing("<tag k=\"level\" v=\"0-1\"/>", with: "<tag k=\"level\" v=\"0/1\"/>")
         XCTAssertNotEqual(text, wrong)
         try Data(wrong.utf8).write(to: URL(filePath: file))
-        let result = try Tool.run(["venue", "import", "-o", try temporary("library"), file])
+        let lenient = try Tool.run(["venue", "import", "-o", try temporary("lenient"), file])
+        XCTAssertEqual(lenient.status, 0, lenient.errors)
+        XCTAssertTrue(lenient.output.contains("left out: 1 way: its level is \"0/1\"; give levels"), lenient.output)
+        XCTAssertTrue(lenient.output.contains("(way/7)"), lenient.output)
+        let result = try Tool.run(["venue", "import", "--strict", "-o", try temporary("library"), file])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.contains("wrong.osm is not a usable OpenStreetMap file:"), result.errors)
         let line = text.split(separator: "\n").firstIndex(of: "  <way id=\"7\" version=\"1\">").map { $0 + 1 }

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TemporaryFiles
 import TextFormats
+import VenueExchange
 import VenuePackets
 import XCTest
 

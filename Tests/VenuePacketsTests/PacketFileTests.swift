@@ -3,6 +3,8 @@ import FoundationEssentials
 import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TemporaryFiles
+import VenueExchange
 import XCTest
 @testable import VenuePackets
 

@@ -2,6 +2,8 @@ import FoundationEssentials
 import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TemporaryFiles
+import VenueExchange
 import VenuePackets
 import XCTest
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TemporaryFiles
 import XCTest
 @testable import VenuePackets
 

@@ -3,6 +3,7 @@ import FoundationEssentials
 import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
+import TemporaryFiles
 import VenuePackets
 import XCTest
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import IndoorLocalization
 import IndoorLocalizationTesting
 import Synchronization
+import TemporaryFiles
 import VenuePackets
 import XCTest
 

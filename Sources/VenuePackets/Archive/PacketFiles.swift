@@ -3,7 +3,7 @@ import Glibc
 import IndoorVocabulary
 
 /// The files of a packet, in a folder or a zip.
-protocol PacketFiles: Sendable {
+package protocol PacketFiles: Sendable {
     /// Returns whether the packet contains a file.
     func contains(_ file: String) -> Bool
     /// Returns the reason why an entry of the packet can't be used as a file; nil if it can, or if there is no such
@@ -16,31 +16,39 @@ protocol PacketFiles: Sendable {
 }
 
 extension PacketFiles {
-    func refusal(of file: String) -> String? { nil }
+    package func refusal(of file: String) -> String? { nil }
 }
 
 /// An error in reading or writing a file of a packet.
-struct PacketFileError: Error, Hashable, Sendable {
+package struct PacketFileError: Error, Hashable, Sendable {
     /// The problem and its remedy.
-    let message: String
+    package let message: String
     /// The path within the file's document.
-    var path = "$"
+    package var path: String
     /// The error of the file system, if the cause isn't the packet.
     var storage: FileSystemError?
+
+    package init(message: String, path: String = "$", storage: FileSystemError? = nil) {
+        self.message = message
+        self.path = path
+        self.storage = storage
+    }
 }
 
 /// A packet stored as a folder.
-struct PacketFolder: PacketFiles {
+package struct PacketFolder: PacketFiles {
     /// The folder's absolute path.
     let path: String
 
-    func contains(_ file: String) -> Bool {
+    package init(path: String) { self.path = path }
+
+    package func contains(_ file: String) -> Bool {
         do throws(FileSystemError) { return try OpenFile.irregularity(of: file, below: path) == nil } catch {
             return false
         }
     }
 
-    func refusal(of file: String) -> String? {
+    package func refusal(of file: String) -> String? {
         do throws(FileSystemError) { return try OpenFile.irregularity(of: file, below: path)?.reason } catch {
             var status = stat()
             guard lstat(path + "/" + file, &status) != 0 else { return error.reason }
@@ -55,7 +63,7 @@ struct PacketFolder: PacketFiles {
         }
     }
 
-    func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
+    package func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
         guard contains(file) else {
             if let refusal = LocalPath.refusal(path + "/" + file) { throw PacketFileError(message: refusal) }
             if let refusal = refusal(of: file) { throw PacketFileError(message: "\(file) \(refusal)") }
@@ -68,11 +76,11 @@ struct PacketFolder: PacketFiles {
 }
 
 /// A file that the user named. Unlike a file of a packet, it may be a link, a pipe or a device.
-enum GivenFile {
+package enum GivenFile {
     /// Returns the bytes of a file up to the limit.
     ///
     /// - Parameter advice: the required kind of file, for an error.
-    static func read(_ path: String, limit: Int, advice: String) throws(PacketFileError) -> [UInt8] {
+    package static func read(_ path: String, limit: Int, advice: String) throws(PacketFileError) -> [UInt8] {
         guard !path.isEmpty else { throw PacketFileError(message: "the path is empty; \(advice)") }
         let absolute = LocalPath.absolute(path)
         if let refusal = LocalPath.refusal(absolute) { throw PacketFileError(message: refusal) }
@@ -88,9 +96,9 @@ enum GivenFile {
 }
 
 /// Paths of files in a packet: relative, separated by `/`, and always inside the packet.
-enum PacketPath {
+package enum PacketPath {
     /// The name of the document at a packet's root.
-    static let venueFile = "venue.json"
+    package static let venueFile = "venue.json"
 
     /// Returns whether the path refers to a file inside the packet.
     static func isInside(_ path: String) -> Bool {
@@ -104,7 +112,7 @@ enum PacketPath {
 ///
 /// Files are unpacked only on request, and their size is measured during unpacking: the sizes that the zip declares
 /// aren't trusted. Entries other than files, such as links, are ignored.
-struct PacketArchive: PacketFiles {
+package struct PacketArchive: PacketFiles {
     /// The zip's absolute path.
     let path: String
     /// The path in errors.
@@ -112,7 +120,7 @@ struct PacketArchive: PacketFiles {
     /// The top folder with a slash, or empty.
     private let prefix: String
     /// The files in that folder.
-    let files: Set<String>
+    package let files: Set<String>
     /// The largest allowed total size of the unpacked files, in bytes.
     private let inflatedSize: Int
     private let limits: InputLimits
@@ -123,7 +131,7 @@ struct PacketArchive: PacketFiles {
     ///   - marker: a file that identifies the packet's folder: the top of the zip, or a folder in it.
     ///   - name: the path in errors; nil for `path`.
     /// - Throws: `PacketFileError` if the file isn't a zip, or is a malicious one.
-    init(
+    package init(
         path: String, marker: String = PacketPath.venueFile, named name: String? = nil, limits: InputLimits = .standard
     ) throws(PacketFileError) {
         self.name = name ?? path
@@ -163,9 +171,9 @@ struct PacketArchive: PacketFiles {
         return String(file.dropLast(marker.count))
     }
 
-    func contains(_ file: String) -> Bool { files.contains(file) }
+    package func contains(_ file: String) -> Bool { files.contains(file) }
 
-    func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
+    package func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
         let limit = min(limit, inflatedSize)
         let archive = try ZipReader(path: path, name: self.name)
         while let entry = try archive.next() {

@@ -2,22 +2,22 @@ import IndoorVocabulary
 import TextFormats
 
 /// A geometry in coordinates on Earth (RFC 7946, section 3.1).
-enum GeoJSONGeometry: Hashable, Sendable {
+package enum GeoJSONGeometry: Hashable, Sendable {
     /// The rings of one polygon without their repeated last position: the outline, then the holes.
-    typealias Polygon = [[Coordinate]]
+    package typealias Polygon = [[Coordinate]]
 
     case point(Coordinate)
     case lines([[Coordinate]])
     case polygons([Polygon])
 
-    var polygons: [Polygon] { if case .polygons(let polygons) = self { polygons } else { [] } }
-    var lines: [[Coordinate]] { if case .lines(let lines) = self { lines } else { [] } }
-    var point: Coordinate? { if case .point(let point) = self { point } else { nil } }
+    package var polygons: [Polygon] { if case .polygons(let polygons) = self { polygons } else { [] } }
+    package var lines: [[Coordinate]] { if case .lines(let lines) = self { lines } else { [] } }
+    package var point: Coordinate? { if case .point(let point) = self { point } else { nil } }
 }
 
 extension VenueParser {
     /// Returns the geometry of an object with a type and coordinates; nil if part of it is invalid.
-    mutating func geometry(of object: JSONObject) -> GeoJSONGeometry? {
+    package mutating func geometry(of object: JSONObject) -> GeoJSONGeometry? {
         guard let type = string("type", of: object, wanted: "the geometry's type") else { return nil }
         guard required("coordinates", of: object, wanted: "the geometry's coordinates"),
             let value = object["coordinates"]

@@ -3,9 +3,9 @@ import TextFormats
 import VenueModel
 
 /// Creates the document tree of a venue: the reverse of `VenueParser`.
-enum VenueDocument {
+package enum VenueDocument {
     /// Returns the document; fields without a value are omitted.
-    static func tree(_ venue: Venue, radioMapPath: String?) -> JSONTree {
+    package static func tree(_ venue: Venue, radioMapPath: String?) -> JSONTree {
         object([
             "format": .string(VenueParser.format),
             "formatVersion": .number(Double(VenueParser.formatVersion)),

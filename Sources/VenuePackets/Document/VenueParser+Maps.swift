@@ -196,7 +196,7 @@ extension VenueParser {
         }
     }
 
-    mutating func optionalDuration(_ name: String, of entry: JSONObject) -> Duration? {
+    package mutating func optionalDuration(_ name: String, of entry: JSONObject) -> Duration? {
         let seconds = optionalNumber(name, of: entry, .timeout)
         return seconds.map { Duration.nanoseconds(Int64(($0 * 1e9).rounded())) }
     }

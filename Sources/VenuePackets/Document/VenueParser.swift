@@ -6,7 +6,7 @@ import VenueModel
 /// Parses a venue's document into the venue and a list of all problems.
 ///
 /// An entry with an invalid field is omitted from the venue and parsing continues, so one pass finds all problems.
-struct VenueParser {
+package struct VenueParser {
     /// The value of `format`.
     static let format = "indoor-localization-venue"
     /// The highest supported `formatVersion`.
@@ -22,7 +22,7 @@ struct VenueParser {
 
     /// The first problems, up to `InputLimits.problems`; after that limit, the last entry gives the number of further
     /// problems.
-    var problems: [VenueProblem] {
+    package var problems: [VenueProblem] {
         guard problemCount > limits.problems else { return foundProblems }
         let more = "has \(problemCount - limits.problems) more problems; correct the others first"
         return foundProblems + [VenueProblem(severity: .error, path: "$", message: more)]
@@ -42,14 +42,16 @@ struct VenueParser {
     /// The valid maps.
     var maps: [MapID: VenueMap] = [:]
 
-    mutating func report(_ severity: VenueProblem.Severity, _ path: String, _ message: String) {
+    package init() {}
+
+    package mutating func report(_ severity: VenueProblem.Severity, _ path: String, _ message: String) {
         problemCount += 1
         guard problemCount <= limits.problems else { return }
         foundProblems.append(VenueProblem(severity: severity, path: path, message: message))
     }
 
     /// Returns the venue; nil if a field that every venue needs is invalid.
-    mutating func venue(_ document: JSONTree) -> Venue? {
+    package mutating func venue(_ document: JSONTree) -> Venue? {
         guard case .object(let fields) = document else {
             report(.error, "$", "the document is \(document.summary); give an object with the fields of a venue")
             return nil
@@ -153,26 +155,26 @@ struct VenueParser {
 
 /// Reads fields of one type each. A missing required field, a wrong type or a number out of range is a problem.
 extension VenueParser {
-    mutating func number(_ key: String, of object: JSONObject, _ rule: NumberRule) -> Double? {
+    package mutating func number(_ key: String, of object: JSONObject, _ rule: NumberRule) -> Double? {
         required(key, of: object, wanted: rule.wanted) ? optionalNumber(key, of: object, rule) : nil
     }
 
-    mutating func optionalNumber(_ key: String, of object: JSONObject, _ rule: NumberRule) -> Double? {
+    package mutating func optionalNumber(_ key: String, of object: JSONObject, _ rule: NumberRule) -> Double? {
         object[key].flatMap { number($0, at: object.path(of: key), rule) }
     }
 
-    mutating func number(_ value: JSONTree, at path: String, _ rule: NumberRule) -> Double? {
+    package mutating func number(_ value: JSONTree, at path: String, _ rule: NumberRule) -> Double? {
         guard case .number(let number) = value, rule.accepts(number) else {
             return wrong(value, at: path, wanted: rule.wanted)
         }
         return number
     }
 
-    mutating func integer(_ key: String, of object: JSONObject, _ rule: IntegerRule) -> Int? {
+    package mutating func integer(_ key: String, of object: JSONObject, _ rule: IntegerRule) -> Int? {
         required(key, of: object, wanted: rule.wanted) ? optionalInteger(key, of: object, rule) : nil
     }
 
-    mutating func optionalInteger(_ key: String, of object: JSONObject, _ rule: IntegerRule) -> Int? {
+    package mutating func optionalInteger(_ key: String, of object: JSONObject, _ rule: IntegerRule) -> Int? {
         guard let value = object[key] else { return nil }
         guard case .number(let number) = value, let integer = Int(exactly: number), rule.range.contains(integer) else {
             return wrong(value, at: object.path(of: key), wanted: rule.wanted)
@@ -180,11 +182,11 @@ extension VenueParser {
         return integer
     }
 
-    mutating func string(_ key: String, of object: JSONObject, wanted: String) -> String? {
+    package mutating func string(_ key: String, of object: JSONObject, wanted: String) -> String? {
         required(key, of: object, wanted: wanted) ? optionalString(key, of: object, wanted: wanted) : nil
     }
 
-    mutating func optionalString(_ key: String, of object: JSONObject, wanted: String) -> String? {
+    package mutating func optionalString(_ key: String, of object: JSONObject, wanted: String) -> String? {
         guard let value = object[key] else { return nil }
         guard case .string(let text) = value else {
             return wrong(value, at: object.path(of: key), wanted: wanted + " as a text")
@@ -200,7 +202,7 @@ extension VenueParser {
         return flag
     }
 
-    mutating func optionalObject(_ key: String, of object: JSONObject) -> JSONObject? {
+    package mutating func optionalObject(_ key: String, of object: JSONObject) -> JSONObject? {
         guard let value = object[key] else { return nil }
         let path = object.path(of: key)
         guard case .object(let fields) = value else { return wrong(value, at: path, wanted: "an object") }
@@ -208,13 +210,13 @@ extension VenueParser {
     }
 
     /// Returns the values of an array with their paths; nil if the field is absent or isn't an array.
-    mutating func optionalArray(
+    package mutating func optionalArray(
         _ key: String, of object: JSONObject, limit: Int? = nil
     ) -> [(value: JSONTree, path: String)]? {
         object[key].flatMap { array($0, at: object.path(of: key), limit: limit) }
     }
 
-    mutating func array(
+    package mutating func array(
         _ value: JSONTree, at path: String, limit: Int? = nil
     ) -> [(value: JSONTree, path: String)]? {
         guard case .array(let values) = value else { return wrong(value, at: path, wanted: "an array") }
@@ -227,7 +229,7 @@ extension VenueParser {
     }
 
     /// Returns the objects of an array; empty if the field is absent, which is a problem if it is required.
-    mutating func objects(
+    package mutating func objects(
         _ key: String, of object: JSONObject, isRequired: Bool = false, limit: Int? = nil
     ) -> [JSONObject] {
         if isRequired, !required(key, of: object, wanted: "an array") { return [] }
@@ -258,12 +260,12 @@ extension VenueParser {
     }
 
     /// Returns the payload, which may be any JSON value; nil if the field is absent.
-    mutating func payload(of object: JSONObject) -> JSONValue? {
+    package mutating func payload(of object: JSONObject) -> JSONValue? {
         object.fields["payload"].flatMap { value($0, at: object.path(of: "payload")) }
     }
 
     /// Returns any JSON value; nil if a number in it is out of range.
-    mutating func value(_ tree: JSONTree, at path: String) -> JSONValue? {
+    package mutating func value(_ tree: JSONTree, at path: String) -> JSONValue? {
         switch tree {
         case .null: return .null
         case .bool(let value): return .bool(value)
@@ -284,66 +286,66 @@ extension VenueParser {
     }
 
     /// Returns whether the field exists; reports a problem if not.
-    mutating func required(_ key: String, of object: JSONObject, wanted: String) -> Bool {
+    package mutating func required(_ key: String, of object: JSONObject, wanted: String) -> Bool {
         guard object[key] == nil else { return true }
         report(.error, object.path(of: key), "is missing; give \(wanted)")
         return false
     }
 
     /// Reports an invalid value; returns nil, so that the caller can return the result.
-    mutating func wrong<Value>(_ value: JSONTree, at path: String, wanted: String) -> Value? {
+    package mutating func wrong<Value>(_ value: JSONTree, at path: String, wanted: String) -> Value? {
         report(.error, path, "is \(value.summary); give \(wanted)")
         return nil
     }
 }
 
 /// The numbers that a field accepts.
-struct NumberRule: Sendable {
+package struct NumberRule: Sendable {
     /// The smallest and the largest number.
-    let range: ClosedRange<Double>
+    package let range: ClosedRange<Double>
     /// Whether the smallest number is excluded.
     var excludesLowerBound = false
     /// The expected value with its unit, as a message names it.
-    let wanted: String
+    package let wanted: String
 
-    func accepts(_ value: Double) -> Bool {
+    package func accepts(_ value: Double) -> Bool {
         range.contains(value) && !(excludesLowerBound && value == range.lowerBound)
     }
 
     /// Buildings are smaller than 1,000 km, and coordinates of that size are still exact to a millimetre.
     private static let longest = 1e6
 
-    static let position = NumberRule(range: -longest...longest, wanted: "a number of metres within ±1,000,000")
-    static let length = NumberRule(
+    package static let position = NumberRule(range: -longest...longest, wanted: "a number of metres within ±1,000,000")
+    package static let length = NumberRule(
         range: 0...longest, excludesLowerBound: true, wanted: "a number of metres above 0 and up to 1,000,000")
-    static let height = NumberRule(range: -12_000...12_000, wanted: "a number of metres within ±12,000")
-    static let latitude = NumberRule(range: -90...90, wanted: "degrees north in [-90, 90]")
-    static let longitude = NumberRule(range: -180...180, wanted: "degrees east in [-180, 180]")
-    static let bearing = NumberRule(range: -360...360, wanted: "degrees clockwise from true north in [0, 360)")
+    package static let height = NumberRule(range: -12_000...12_000, wanted: "a number of metres within ±12,000")
+    package static let latitude = NumberRule(range: -90...90, wanted: "degrees north in [-90, 90]")
+    package static let longitude = NumberRule(range: -180...180, wanted: "degrees east in [-180, 180]")
+    package static let bearing = NumberRule(range: -360...360, wanted: "degrees clockwise from true north in [0, 360)")
     /// The range of one signed byte of an advertisement; Bluetooth transmitters stay below 20 dBm.
-    static let measuredPower = NumberRule(range: -127...20, wanted: "dBm at 1 m in [-127, 20]")
-    static let pathLossExponent = NumberRule(
+    package static let measuredPower = NumberRule(range: -127...20, wanted: "dBm at 1 m in [-127, 20]")
+    package static let pathLossExponent = NumberRule(
         range: 0...20, excludesLowerBound: true, wanted: "a number above 0 and up to 20, 2 in free space")
-    static let weight = NumberRule(range: 0...1e9, wanted: "metres of walking, 0 or more")
-    static let margin = NumberRule(range: 0...longest, wanted: "a number of metres, 0 or more")
-    static let timeout = NumberRule(range: 0...1e9, wanted: "a number of seconds, 0 or more")
+    package static let weight = NumberRule(range: 0...1e9, wanted: "metres of walking, 0 or more")
+    package static let margin = NumberRule(range: 0...longest, wanted: "a number of metres, 0 or more")
+    package static let timeout = NumberRule(range: 0...1e9, wanted: "a number of seconds, 0 or more")
 }
 
 /// The whole numbers that a field accepts.
-struct IntegerRule: Sendable {
+package struct IntegerRule: Sendable {
     /// The smallest and the largest number.
-    let range: ClosedRange<Int>
+    package let range: ClosedRange<Int>
     /// The expected value, as a message names it.
     let wanted: String
 
     /// The largest whole number that every JSON reader keeps exact: 2^53 - 1.
     private static let exact = 9_007_199_254_740_991
 
-    static let identifier = IntegerRule(range: -exact...exact, wanted: "a whole number")
-    static let edition = IntegerRule(range: 0...exact, wanted: "a whole number, 0 or more")
-    static let level = IntegerRule(range: -1_000...1_000, wanted: "a whole number, 0 for the ground floor")
-    static let pixels = IntegerRule(range: 1...10_000_000, wanted: "a whole number of pixels, 1 or more")
-    static let beaconNumber = IntegerRule(range: 0...65_535, wanted: "a whole number in [0, 65535]")
+    package static let identifier = IntegerRule(range: -exact...exact, wanted: "a whole number")
+    package static let edition = IntegerRule(range: 0...exact, wanted: "a whole number, 0 or more")
+    package static let level = IntegerRule(range: -1_000...1_000, wanted: "a whole number, 0 for the ground floor")
+    package static let pixels = IntegerRule(range: 1...10_000_000, wanted: "a whole number of pixels, 1 or more")
+    package static let beaconNumber = IntegerRule(range: 0...65_535, wanted: "a whole number in [0, 65535]")
 }
 
 /// Reads identifiers, points and areas, which many kinds of entries have.

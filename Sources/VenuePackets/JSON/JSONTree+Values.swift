@@ -33,7 +33,7 @@ extension JSONTree {
 
 extension JSONValue {
     /// Creates the content of a tree; a value that cannot be represented becomes null.
-    init(_ tree: JSONTree) {
+    package init(_ tree: JSONTree) {
         switch tree {
         case .null, .unreadable: self = .null
         case .bool(let value): self = .bool(value)
@@ -65,13 +65,18 @@ extension JSONValue {
 }
 
 /// An object in a document, with its path.
-struct JSONObject {
-    let fields: [String: JSONTree]
+package struct JSONObject {
+    package let fields: [String: JSONTree]
     /// The path, such as `$.beacons[3]`.
-    let path: String
+    package let path: String
+
+    package init(fields: [String: JSONTree], path: String) {
+        self.fields = fields
+        self.path = path
+    }
 
     /// Returns the path of a field; a key other than a plain word is quoted.
-    func path(of key: String) -> String {
+    package func path(of key: String) -> String {
         let isWord =
             !key.isEmpty
             && key.utf8.allSatisfy { byte in
@@ -85,7 +90,7 @@ struct JSONObject {
     }
 
     /// The value of a field; nil if it is absent or null.
-    subscript(key: String) -> JSONTree? {
+    package subscript(key: String) -> JSONTree? {
         guard let value = fields[key], value != .null else { return nil }
         return value
     }

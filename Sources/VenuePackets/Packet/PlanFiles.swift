@@ -80,7 +80,7 @@ public struct PlanImage: Hashable, Sendable {
     public let mediaType: String
 
     /// Creates an image; its content and the file's name determine the media type.
-    init(_ bytes: [UInt8], named name: String) {
+    package init(_ bytes: [UInt8], named name: String) {
         self.bytes = bytes
         mediaType =
             PictureFormat(of: bytes)?.mediaType
@@ -178,11 +178,11 @@ extension OpenFile {
 }
 
 /// A format of pictures that browsers show, by the first bytes of a file.
-enum PictureFormat: String {
+package enum PictureFormat: String {
     case png, jpeg, gif, webp
 
     /// Recognizes the format of a picture; nil for another one.
-    init?(of bytes: [UInt8]) {
+    package init?(of bytes: [UInt8]) {
         switch bytes {
         case _ where bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]): self = .png
         case _ where bytes.starts(with: [0xFF, 0xD8, 0xFF]): self = .jpeg
@@ -196,24 +196,24 @@ enum PictureFormat: String {
     /// The media type, such as `image/png`.
     var mediaType: String { "image/" + rawValue }
     /// The usual ending of a file's name.
-    var ending: String { self == .jpeg ? "jpg" : rawValue }
+    package var ending: String { self == .jpeg ? "jpg" : rawValue }
 }
 
 /// The size of a PNG, JPEG, GIF or WebP picture in pixels, as a browser shows it.
 ///
 /// Sources: W3C, *Portable Network Graphics*, 11.2.2 (IHDR); ITU-T T.81, B.2.2 (frame header); CIPA DC-008, *Exif*,
 /// 4.6.4 (orientation); CompuServe, *Graphics Interchange Format 89a*, 18; RFC 9649, *WebP Image Format*, 2.
-struct PictureSize: Hashable, Sendable {
-    let width: Int
-    let height: Int
+package struct PictureSize: Hashable, Sendable {
+    package let width: Int
+    package let height: Int
 
-    init(width: Int, height: Int) {
+    package init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
     /// Reads the size from a picture's header; nil for other formats, and for a header that is damaged.
-    init?(of bytes: [UInt8]) {
+    package init?(of bytes: [UInt8]) {
         let reader = PictureHeader(bytes: bytes)
         let size: PictureSize? =
             switch PictureFormat(of: bytes) {

@@ -389,7 +389,7 @@ public struct VenuePacketWriter: Sendable {
     }
 
     /// Writes a file of a packet, with the folders above it.
-    static func write(_ bytes: [UInt8], to path: String) throws(VenuePacketError) {
+    package static func write(_ bytes: [UInt8], to path: String) throws(VenuePacketError) {
         do throws(FileSystemError) {
             try DiskFolder.create(URL(filePath: path).deletingLastPathComponent().path, mode: DiskFolder.openMode)
             try DiskFile.replace(path, with: bytes)

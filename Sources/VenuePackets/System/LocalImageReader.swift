@@ -38,9 +38,9 @@ public struct LocalImageReader: PlanImageReader {
 }
 
 /// Paths on this machine.
-enum LocalPath {
+package enum LocalPath {
     /// Returns the absolute path, without `.`, `..` and a trailing slash.
-    static func absolute(_ path: String) -> String {
+    package static func absolute(_ path: String) -> String {
         let full = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var parts: [Substring] = []
         for part in full.split(separator: "/") where part != "." {

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import ScanRecording
+import VenueExchange
 import VenuePackets
 
 /// The command `survey`: learns a radio map.

@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import LiveMap
 import TextFormats
+import VenueExchange
 import VenuePackets
 
 /// The command `venue new`: begins a venue packet with images of the floor plans.
@@ -105,13 +106,15 @@ struct VenueNewCommand: Command {
 struct VenueImportCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue import", operands: "ARCHIVE", operandCount: 1...1,
-        summary: "convert an IMDF archive or an .osm file to a venue packet",
+        summary: "convert an IMDF archive or a file of OpenStreetMap to a venue packet",
         details: """
-            ARCHIVE is a zip file or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094), or an .osm file
-            of OpenStreetMap with Simple Indoor Tagging. Levels become maps; units become rooms and walls; openings
-            become gaps in the walls; amenities, occupants, kiosks and anchors become points of interest; geofences
-            become fences. Paths are computed from door to door. Prints the items that were left out or changed, with
-            the reason. --report writes these, and the ids of the archive with the packet's numbers, to a file.
+            ARCHIVE is a zip file or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094), or a file of
+            OpenStreetMap with Simple Indoor Tagging: .osm, or GeoJSON of JOSM or overpass turbo. Levels become maps;
+            units become rooms and walls; openings become gaps in the walls; amenities, occupants, kiosks and anchors
+            become points of interest; geofences become fences. Paths are computed from door to door. Prints the items
+            that were left out or changed, with the reason. --report writes these, and the ids of the archive with the
+            packet's numbers, to a file. An item that breaks a rule of its format is left out, too; with --strict, it
+            refuses the file.
 
             IMDF has no beacons: add them with a survey or by hand. An .osm file may have some (indoormark=beacon).
             --keep copies the others to the packet of the next edition, with the radio map, settings, plan images,
@@ -139,6 +142,7 @@ struct VenueImportCommand: Command {
                 name: "overwrite",
                 help: "replace an existing packet with all its additions, and an existing report"),
             CommandOption(name: "report", argument: "FILE", help: "write the complete report to this file, as JSON"),
+            CommandOption(name: "strict", help: "refuse a file with an item that breaks a rule of its format"),
         ])
 
     private let archive: String
@@ -149,6 +153,7 @@ struct VenueImportCommand: Command {
     private let venueID: VenueID?
     private let edition: Int?
     private let language: String?
+    private let isStrict: Bool
 
     init(_ arguments: ParsedArguments) throws {
         archive = try arguments.input(operand: 0)
@@ -161,6 +166,7 @@ struct VenueImportCommand: Command {
         venueID = try arguments.venueID()
         edition = arguments.has("edition") ? try arguments.number("edition", in: 0...exact, else: 1) : nil
         language = arguments.value("language")
+        isStrict = arguments.has("strict")
     }
 
     func run() throws {
@@ -185,17 +191,17 @@ struct VenueImportCommand: Command {
     }
 
     private func read(id: VenueID?, version: Int) throws -> IMDFImport {
-        guard archive.lowercased().hasSuffix(".osm") || isXML() else {
-            return try IMDFImporter(venueID: id, version: version, language: language).read(archive)
+        guard archive.lowercased().hasSuffix(".osm") || isText() else {
+            return try IMDFImporter(venueID: id, version: version, language: language, isStrict: isStrict).read(archive)
         }
-        return try OSMImporter(venueID: id, version: version, language: language).read(archive)
+        return try OSMImporter(venueID: id, version: version, language: language, isStrict: isStrict).read(archive)
     }
 
-    /// Returns whether the file, perhaps the copy of a pipe without a name, begins as XML.
-    private func isXML() -> Bool {
+    /// Returns whether the file, perhaps the copy of a pipe without a name, begins as XML or as JSON.
+    private func isText() -> Bool {
         let beginning = (try? FileHandle(forReadingAtPath: archive)?.read(upToCount: 64)) ?? Data()
         let text = beginning.dropFirst(ByteOrderMark.length(in: beginning))
-        return text.first { !"\r\n\t ".utf8.contains($0) } == UInt8(ascii: "<")
+        return text.first { !"\r\n\t ".utf8.contains($0) }.map { "<{".utf8.contains($0) } ?? false
     }
 
     private func lines(_ imported: IMDFImport, beacons: Int, _ overrides: IMDFOverrides?) -> [String] {

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import ScanRecording
+import VenueExchange
 
 /// The learning of a radio map from the recordings of a survey.
 struct SurveyLearning {

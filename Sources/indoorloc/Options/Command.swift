@@ -1,6 +1,7 @@
 import CGetOpt
 import Glibc
 import IndoorLocalization
+import VenueExchange
 import VenuePackets
 
 /// A command of the tool.

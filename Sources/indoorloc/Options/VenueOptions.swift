@@ -1,4 +1,5 @@
 import IndoorLocalization
+import VenueExchange
 import VenuePackets
 
 /// The options of one plan.

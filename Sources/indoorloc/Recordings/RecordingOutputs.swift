@@ -1,6 +1,7 @@
 import IndoorLocalization
 import NMEASending
 import ScanRecording
+import VenueExchange
 import VenuePackets
 
 /// The files that a replay writes beside its lines: GeoJSON, GPX, KML, CSV and NMEA 0183.

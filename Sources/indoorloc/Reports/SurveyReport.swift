@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import LocalizationFigures
 import ScanRecording
+import VenueExchange
 import VenuePackets
 
 /// The report of a survey: advice, the error of recordings left out, gaps, and the residuals of beacons and places.

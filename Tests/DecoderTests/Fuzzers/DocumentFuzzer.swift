@@ -6,6 +6,7 @@ import IndoorPositioning
 import IndoorVocabulary
 import LocalizationSession
 import TextFormats
+@testable import VenueExchange
 @testable import VenuePackets
 
 func fuzzDocument(_ input: [UInt8]) throws(Finding) {

@@ -2,6 +2,7 @@ import Glibc
 import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
+@testable import VenueExchange
 @testable import VenuePackets
 
 // Treats the bytes behind the first one, which selects the format, as a venue.json or as a radio map: decoding must not

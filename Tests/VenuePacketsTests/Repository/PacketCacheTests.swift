@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
+import TemporaryFiles
 import XCTest
 @testable import VenuePackets
 

@@ -3,6 +3,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
 import ScanRecording
+import TemporaryFiles
 import VenuePackets
 import XCTest
 

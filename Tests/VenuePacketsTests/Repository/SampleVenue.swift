@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import LoopbackServers
 import Synchronization
+import TemporaryFiles
 import VenuePackets
 import XCTest
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IndoorLocalization
+import TemporaryFiles
 import VenuePackets
 import XCTest
 

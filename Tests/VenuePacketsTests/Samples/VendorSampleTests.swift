@@ -1,5 +1,6 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TemporaryFiles
 import VenuePackets
 import XCTest
 
