@@ -3,11 +3,6 @@ import IndoorVocabulary
 import VenueModel
 
 extension PositioningEngine {
-    /// Standard deviation in dB of the receiver offset after a restart.
-    private static let restartDeviation = 3.0
-    /// The minimum probability of a map after a restart.
-    private static let leastMapShare = 1e-3
-
     /// Whether beacons are tested.
     var testsBeacons: Bool { effort.testsBeacons && settings.testedBeacons != .none }
 
@@ -42,7 +37,7 @@ extension PositioningEngine {
     /// Sets the candidate positions of the test: particles of the belief, and cells of each possible map.
     private mutating func placeCandidates(_ likelihood: Likelihood, usingBelief: Bool) {
         let particles = belief.filter.particles
-        let count = usingBelief ? min(BeaconConsensus.beliefCount, particles.count) : 0
+        let count = usingBelief ? min(IntegrityConstants.beliefCount, particles.count) : 0
         if count > 0 {
             particles.pick(count, of: 0..<particles.count, start: 0.5, into: &belief.filter.workspace.picks)
         }
@@ -61,17 +56,19 @@ extension PositioningEngine {
     /// last seconds' evidence, and resets the map probabilities and the receiver offsets.
     mutating func leave(_ heard: inout Evidence) {
         let consensus = belief.filter.workspace.consensus
-        for test in consensus.tests where test.fault > 0.5 {
+        for test in consensus.tests where test.fault > IntegrityConstants.probableFault {
             for place in heard.heard.indices where heard.heard[place].beacon == test.beacon {
                 heard.heard[place].share *= Float(2 * (1 - test.fault))
                 heard.heard[place].draws *= Float(2 * (1 - test.fault))
             }
         }
         belief.floors.observe(
-            evidence: consensus.mapShares.map { cmath_log($0 + Self.leastMapShare) }, height: nil, after: 0)
+            evidence: consensus.mapShares.map { cmath_log($0 + IntegrityConstants.leastMapShare) }, height: nil,
+            after: 0)
         for mapIndex in device.offsets.indices {
             belief.filter.receivers[mapIndex] = device.prior
-            belief.filter.receivers[mapIndex].begin(value: consensus.offset, deviation: Self.restartDeviation)
+            belief.filter.receivers[mapIndex].begin(
+                value: consensus.offset, deviation: IntegrityConstants.restartDeviation)
             device.offsets[mapIndex] = belief.filter.receivers[mapIndex]
         }
     }
