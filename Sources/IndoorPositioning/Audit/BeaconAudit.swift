@@ -48,7 +48,7 @@ package struct BeaconAudit: Sendable {
     private static let step = Duration.milliseconds(500)
     private static let longestGap = Duration.seconds(60)
     /// The logarithm of the prior odds of a fault, and the minimum logarithm of the odds of a reported beacon.
-    private static let prior = BeaconRecord.prior
+    private static let prior = IntegrityConstants.prior
     private static let reported = 4.5
     /// The minimum number of places that can show a fault.
     private static let fewestPlaces = 4

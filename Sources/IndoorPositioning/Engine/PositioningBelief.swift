@@ -125,7 +125,7 @@ extension PositioningEngine {
             collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)
         }
         let evidence = readings.last.flatMap { collector.snapshot(at: $0.instant) }
-        let likelihood = evidence.map { Likelihood(field: field, evidence: $0, receivers: offsets) }
+        let likelihood = evidence.map { Likelihood(field: field, evidence: $0, receivers: device.offsets) }
         for (mapIndex, map) in field.maps.enumerated() {
             guard map.mapID == mapID || likelihood?.canHear(mapIndex) ?? false else { continue }
             (_, _) = (map.prior, map.logRate)
@@ -247,16 +247,16 @@ extension PositioningEngine {
 
     /// The summary of the belief; nil before any evidence, and for methods without a filter.
     package var summary: BeliefSummary? {
-        guard let learned = learnedMapIndex, let lastAdvance else { return nil }
+        guard let learned = learnedMapIndex, let instant = clock.latestAdvance else { return nil }
         let shares = mapShares
         let places = field.maps.indices.compactMap { mapIndex in
             shares[mapIndex] >= Self.leastSummarized
-                ? filter.summary(mapIndex: mapIndex, probability: shares[mapIndex]) : nil
+                ? belief.filter.summary(mapIndex: mapIndex, probability: shares[mapIndex]) : nil
         }
-        let offset = offsets[learned]
+        let offset = device.offsets[learned]
         return BeliefSummary(
-            instant: lastAdvance, places: places, offset: (offset.value, offset.variance),
-            consistency: (check.ratios, check.weight))
+            instant: instant, places: places, offset: (offset.value, offset.variance),
+            consistency: (checks.consistency.ratios, checks.consistency.weight))
     }
 
     /// Continues from the summary of an earlier engine in the same venue. Call this before any evidence.
@@ -268,14 +268,15 @@ extension PositioningEngine {
         else { return }
         var probabilities = field.maps.map { _ in Self.leftOut }
         for place in summary.places { probabilities[place.mapIndex] = max(place.probability, Self.leftOut) }
-        floorFilter.begin(with: probabilities)
-        for mapIndex in offsets.indices {
-            offsets[mapIndex].begin(value: summary.offset.value, deviation: summary.offset.variance.squareRoot())
+        belief.floors.begin(with: probabilities)
+        for mapIndex in device.offsets.indices {
+            device.offsets[mapIndex].begin(value: summary.offset.value, deviation: summary.offset.variance.squareRoot())
         }
-        filter.begin(with: summary.places, probabilities: floorFilter.probabilities, receivers: offsets)
-        check = ConsistencyTest(ratios: summary.consistency.ratios, weight: summary.consistency.weight)
-        collector.resume(at: summary.instant)
-        (lastAdvance, lastLook) = (summary.instant, summary.instant)
+        belief.filter.begin(
+            with: summary.places, probabilities: belief.floors.probabilities, receivers: device.offsets)
+        checks.consistency = ConsistencyTest(ratios: summary.consistency.ratios, weight: summary.consistency.weight)
+        readings.beacons.resume(at: summary.instant)
+        clock.resume(at: summary.instant)
     }
 }
 

@@ -39,24 +39,24 @@ struct KnownDevice: Sendable {
     }
 }
 
+extension PositioningEngine.Device {
+    /// Returns the receiver prior of an unknown device if the evidence shows that the device is not of the named model,
+    /// whose name is then forgotten; nil otherwise.
+    mutating func rejectModel(by heard: Evidence, field: SignalField) -> ReceiverOffset? {
+        guard var known, known.isInQuestion else { return nil }
+        let isOther = known.compare(heard, field: field)
+        self.known = isOther ? nil : known
+        return isOther ? known.any : nil
+    }
+}
+
 extension PositioningEngine {
     /// Sets the receiver prior of a device model if the venue's survey contains it. Call this before any evidence.
     package mutating func begin(asDevice name: String) {
-        guard let receiver = devices[name] else { return }
-        let any = firstReceiver
+        guard let receiver = device.models[name] else { return }
+        let any = device.prior
         begin(offset: receiver.offset, deviation: receiver.deviation)
-        knownDevice = KnownDevice(named: firstReceiver, any: any)
-    }
-
-    /// Returns whether the evidence shows that the device is not of the named model; if so, the engine restores the
-    /// prior of an unknown device.
-    mutating func isOtherDevice(than snapshot: Evidence) -> Bool {
-        guard var known = knownDevice, known.isInQuestion else { return false }
-        let isOther = known.compare(snapshot, field: field)
-        knownDevice = isOther ? nil : known
-        guard isOther else { return false }
-        begin(with: known.any)
-        return true
+        device.known = KnownDevice(named: device.prior, any: any)
     }
 
     /// Sets the priors from an earlier calibration of the device. Call this before any evidence.
@@ -64,12 +64,12 @@ extension PositioningEngine {
     /// The calibration replaces the receiver prior of the survey only if its uncertainty is smaller.
     package mutating func begin(with calibration: Calibration) {
         let earlier = calibration.later
-        if knownDevice == nil || earlier.rssiDeviation * earlier.rssiDeviation < firstReceiver.variance {
-            knownDevice = nil
+        if device.known == nil || earlier.rssiDeviation * earlier.rssiDeviation < device.prior.variance {
+            device.known = nil
             begin(offset: earlier.rssiOffset, deviation: earlier.rssiDeviation)
         }
-        filter.stepMean = earlier.stepScale
-        filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
+        belief.filter.stepMean = earlier.stepScale
+        belief.filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
     }
 
     /// Narrows the prior of the receiver offset by the power of a tag. Call this before any evidence.
@@ -89,15 +89,16 @@ extension PositioningEngine {
     }
 
     private mutating func begin(offset: Double, deviation: Double) {
-        var receiver = firstReceiver
+        var receiver = device.prior
         receiver.begin(value: offset, deviation: min(deviation, field.model.receiverOffsetDeviation))
         begin(with: receiver)
     }
 
-    private mutating func begin(with receiver: ReceiverOffset) {
-        firstReceiver = receiver
-        offsets = offsets.map { _ in receiver }
-        filter.receivers = offsets
+    /// Begins with a receiver prior on all maps.
+    mutating func begin(with receiver: ReceiverOffset) {
+        device.prior = receiver
+        device.offsets = device.offsets.map { _ in receiver }
+        belief.filter.receivers = device.offsets
     }
 }
 
@@ -118,12 +119,12 @@ extension PositioningEngine {
     package var calibration: Calibration? {
         guard let mapIndex = learnedMapIndex else { return nil }
         var calibration = Calibration()
-        let offset = offsets[mapIndex]
+        let offset = device.offsets[mapIndex]
         calibration.rssiOffset = min(max(offset.value, -50), 50)
         // The correlation factor raises the variance at most to that of the prior, which keeps the earlier calibration.
-        let most = max(offset.variance, firstReceiver.variance)
+        let most = max(offset.variance, device.prior.variance)
         calibration.rssiDeviation = min(min(Self.correlation * offset.variance, most).squareRoot(), 50)
-        let (mean, deviation) = filter.stepScale(mapIndex: mapIndex)
+        let (mean, deviation) = belief.filter.stepScale(mapIndex: mapIndex)
         calibration.stepScale = min(max(mean, 0.4), 2.5)
         calibration.stepDeviation = min(max(deviation, stepUncertainty), 1)
         return calibration
@@ -132,12 +133,12 @@ extension PositioningEngine {
     /// The receiver regardless of the map: the offsets of all maps, weighted by their probabilities.
     var receiver: ReceiverOffset {
         var (all, sum, squares) = (0.0, 0.0, 0.0)
-        for (offset, share) in zip(offsets, mapShares) {
+        for (offset, share) in zip(device.offsets, mapShares) {
             all += share
             sum += share * offset.value
             squares += share * (offset.variance + offset.value * offset.value)
         }
-        var receiver = firstReceiver
+        var receiver = device.prior
         guard all > 0 else { return receiver }
         let mean = sum / all
         receiver.begin(value: mean, deviation: max(0, squares / all - mean * mean).squareRoot())
@@ -148,16 +149,16 @@ extension PositioningEngine {
     ///
     /// New particles begin with the mean offset over all maps and a larger variance, because the belief may be wrong.
     mutating func learnOffsets() {
-        for mapIndex in offsets.indices {
-            guard let (mean, variance) = filter.receiverOffset(mapIndex: mapIndex) else { continue }
-            offsets[mapIndex].begin(value: mean, deviation: variance.squareRoot())
+        for mapIndex in device.offsets.indices {
+            guard let (mean, variance) = belief.filter.receiverOffset(mapIndex: mapIndex) else { continue }
+            device.offsets[mapIndex].begin(value: mean, deviation: variance.squareRoot())
         }
         let learned = receiver
         let variance = learned.variance + Self.offsetDoubt * Self.offsetDoubt
-        for mapIndex in offsets.indices {
-            filter.receivers[mapIndex] = firstReceiver
-            filter.receivers[mapIndex].begin(
-                value: learned.value, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
+        for mapIndex in device.offsets.indices {
+            belief.filter.receivers[mapIndex] = device.prior
+            belief.filter.receivers[mapIndex].begin(
+                value: learned.value, deviation: min(variance, max(device.prior.variance, 1)).squareRoot())
         }
     }
 }

@@ -25,7 +25,7 @@ extension PositioningEngine {
     /// The result is empty before any evidence, and for a method without particles.
     /// - Parameter limit: the maximum number of particles.
     package func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)] {
-        let particles = filter.particles
+        let particles = belief.filter.particles
         let count = min(limit, particles.count)
         guard settings.method == .particle, count > 0 else { return [] }
         var picks: [Int32] = []
@@ -47,7 +47,7 @@ extension PositioningEngine {
             let expected = field.expectation(of: index, at: point, on: map),
             expected.rssi > Double(SignalField.inaudible)
         else { return nil }
-        let (offset, model) = (offsets[mapIndex], field.model)
+        let (offset, model) = (device.offsets[mapIndex], field.model)
         let noise = field.readingDeviation * field.readingDeviation + model.fastFading * model.fastFading
         return ExpectedRSSI(
             mean: expected.rssi + offset.value,
@@ -70,7 +70,7 @@ extension PositioningEngine {
             let mapIndex = field.maps.firstIndex(where: { $0.mapID == map }),
             let table = field.maps[mapIndex].tables[index]
         else { return nil }
-        let (grid, particles) = (field.maps[mapIndex].grid, filter.particles)
+        let (grid, particles) = (field.maps[mapIndex].grid, belief.filter.particles)
         let range = particles.range(of: mapIndex)
         var (all, received, sum, squares, variance) = (0.0, 0.0, 0.0, 0.0, 0.0)
         for place in stride(from: range.lowerBound, to: range.upperBound, by: 1 + range.count / Self.expectationSample)
@@ -88,7 +88,7 @@ extension PositioningEngine {
             variance += weight * Double(table.variance[entry])
         }
         guard received > all / 2 else { return nil }
-        let (mean, model, offset) = (sum / received, field.model, offsets[mapIndex])
+        let (mean, model, offset) = (sum / received, field.model, device.offsets[mapIndex])
         guard mean > Double(SignalField.inaudible) else { return nil }
         let noise = field.readingDeviation * field.readingDeviation + model.fastFading * model.fastFading
         let spread = max(0, squares / received - mean * mean)
@@ -101,7 +101,7 @@ extension PositioningEngine {
 extension PositioningEngine {
     /// Returns the error covariance of a point on a map, scaled to the radius.
     func covariance(mapIndex: Int, around point: MapPoint, radius: Double) -> PositionCovariance? {
-        guard let shape = filter.covariance(mapIndex: mapIndex, around: point) else { return nil }
+        guard let shape = belief.filter.covariance(mapIndex: mapIndex, around: point) else { return nil }
         // The lower bound of the radius is isotropic.
         let floor = radiusFloor / PositionCovariance.radiusOfDeviation
         let (xx, yy) = (shape.xx + floor * floor, shape.yy + floor * floor)
@@ -118,11 +118,12 @@ extension PositioningEngine {
             let mapIndex = field.maps.firstIndex(where: { $0.mapID == map })
         else { return [] }
         let grid = field.maps[mapIndex].grid
-        let members = filter.particles.range(of: mapIndex)
+        let members = belief.filter.particles.range(of: mapIndex)
         var cells = [Int32](repeating: 0, count: members.count)
         var place = grid.cells
-        cmath_cells(&place, members.lowerBound, members.count, filter.particles.x, filter.particles.y, &cells)
-        let sums = rooms.sums(of: cells, weights: filter.particles.weight[members], on: map, grid: grid)
+        cmath_cells(
+            &place, members.lowerBound, members.count, belief.filter.particles.x, belief.filter.particles.y, &cells)
+        let sums = rooms.sums(of: cells, weights: belief.filter.particles.weight[members], on: map, grid: grid)
         guard sums.total > 0 else { return [] }
         return sums.rooms.map { ($0.room, $0.weight / sums.total) }
     }
@@ -209,14 +210,14 @@ extension PositioningEngine {
     ///
     /// - Parameter velocity: mean velocity of the map's particles.
     func course(_ velocity: MapPoint, mapIndex: Int) -> Double? {
-        guard isMotionSensed || !hasHeard else {
-            let agreement = filter.walkingAgreement(mapIndex: mapIndex)
+        guard steps.isSensed || !hasHeard else {
+            let agreement = belief.filter.walkingAgreement(mapIndex: mapIndex)
             return agreement >= Self.leastWalking ? velocity.course : nil
         }
-        guard let latestStep, let now = lastAdvance, let heading = latestStep.heading,
-            latestStep.instant.duration(to: now).seconds <= Self.longestStep
+        guard let step = steps.latest, let now = clock.latestAdvance, let heading = step.heading,
+            step.instant.duration(to: now).seconds <= Self.longestStep
         else { return nil }
-        let lean = filter.lean(mapIndex: mapIndex)
+        let lean = belief.filter.lean(mapIndex: mapIndex)
         guard cmath_hypot(lean.x, lean.y) >= Self.leastAgreement else { return nil }
         return Degrees.course((heading + cmath_atan2(lean.y, lean.x)) * 180 / .pi)
     }
@@ -261,8 +262,9 @@ extension PositioningEngine {
         let probabilities = mapProbabilities
         return field.maps.indices.compactMap { mapIndex in
             let map = field.maps[mapIndex].mapID
-            guard let probability = probabilities[map], let mean = filter.moments(mapIndex: mapIndex)?.mean,
-                let spread = filter.covariance(mapIndex: mapIndex, around: mean), (spread.xx + spread.yy).isFinite
+            guard let probability = probabilities[map], let mean = belief.filter.moments(mapIndex: mapIndex)?.mean,
+                let spread = belief.filter.covariance(mapIndex: mapIndex, around: mean),
+                (spread.xx + spread.yy).isFinite
             else { return nil }
             return SessionMemory.Place(
                 mapID: map, probability: min(max(probability, 0), 1), point: mean, varianceX: spread.xx,

@@ -3,52 +3,47 @@ import IndoorVocabulary
 import VenueModel
 
 extension PositioningEngine {
-    /// Standard deviation in dB of the receiver offset after a restart.
-    private static let restartDeviation = 3.0
-    /// The minimum probability of a map after a restart.
-    private static let leastMapShare = 1e-3
-
     /// Whether beacons are tested.
     var testsBeacons: Bool { effort.testsBeacons && settings.testedBeacons != .none }
 
     /// Tests the detected beacons against each other.
     ///
+    /// The test takes the receivers and the particles from the belief. It sets the faults of the beacons, and those that
+    /// the collector doesn't count.
     /// - Returns: whether the belief must restart, because faulty beacons have made it wrong.
-    mutating func examine(_ snapshot: inout Evidence, at now: Instant) -> Bool {
-        integrity.suspect(collector.sharedTransmitter(in: snapshot, field: field))
-        collector.imitated = integrity.imitated
-        var evidence = snapshot
+    mutating func examine(_ heard: Evidence, at now: Instant) -> Bool {
+        checks.beacons.suspect(readings.beacons.sharedTransmitter(in: heard, field: field))
+        readings.beacons.imitated = checks.beacons.imitated
+        var evidence = heard
         evidence.heard.removeAll { $0.share <= 0 }
-        let likelihood = Likelihood(field: field, evidence: evidence, receivers: filter.receivers)
-        let faults = evidence.heard.map { Float(integrity.priorFault(of: $0.beacon)) }
+        let likelihood = Likelihood(field: field, evidence: evidence, receivers: belief.filter.receivers)
+        let faults = evidence.heard.map { Float(checks.beacons.priorFault(of: $0.beacon)) }
         // The beacons that one transmitter seems to send may have captured the belief and the receiver's state.
-        let isTrusted = integrity.imitated.isEmpty
-        let known = isTrusted ? filter.receivers.first : firstReceiver
+        let isTrusted = checks.beacons.imitated.isEmpty
+        let known = isTrusted ? belief.filter.receivers.first : device.prior
         let receiver = known.map { ($0.value, $0.variance) } ?? (0, 0)
-        let scale = integrity.scale.value
         placeCandidates(likelihood, usingBelief: isTrusted)
-        filter.workspace.consensus.weigh(likelihood, faults: faults, receiver: receiver, scale: scale)
-        var belief: (mapIndex: Int, point: MapPoint, variance: Double)?
-        if let mapIndex = learnedMapIndex, let moments = filter.moments(mapIndex: mapIndex) {
-            belief = (mapIndex, moments.mean, moments.variance)
+        belief.filter.workspace.consensus.weigh(
+            likelihood, faults: faults, receiver: receiver, scale: checks.beacons.scale.value)
+        guard !belief.filter.workspace.consensus.tests.isEmpty else { return false }
+        var place: (mapIndex: Int, point: MapPoint, variance: Double)?
+        if let mapIndex = learnedMapIndex, let moments = belief.filter.moments(mapIndex: mapIndex) {
+            place = (mapIndex, moments.mean, moments.variance)
         }
-        guard !filter.workspace.consensus.tests.isEmpty else { return false }
-        integrity.observe(
-            filter.workspace.consensus, snapshot, belief: belief, field: field, at: now)
-        if integrity.isAstray { leave(&snapshot) }
-        return integrity.isAstray
+        checks.beacons.observe(belief.filter.workspace.consensus, heard, belief: place, field: field, at: now)
+        return checks.beacons.isAstray
     }
 
     /// Sets the candidate positions of the test: particles of the belief, and cells of each possible map.
     private mutating func placeCandidates(_ likelihood: Likelihood, usingBelief: Bool) {
-        let particles = filter.particles
-        let count = usingBelief ? min(BeaconConsensus.beliefCount, particles.count) : 0
+        let particles = belief.filter.particles
+        let count = usingBelief ? min(IntegrityConstants.beliefCount, particles.count) : 0
         if count > 0 {
-            particles.pick(count, of: 0..<particles.count, start: 0.5, into: &filter.workspace.picks)
+            particles.pick(count, of: 0..<particles.count, start: 0.5, into: &belief.filter.workspace.picks)
         }
         // A copy, because the closure reads the picks while the call modifies the workspace's consensus.
-        let picks = filter.workspace.picks
-        filter.workspace.consensus.place(likelihood, count: count) { place in
+        let picks = belief.filter.workspace.picks
+        belief.filter.workspace.consensus.place(likelihood, count: count) { place in
             let index = Int(picks[place])
             return (
                 Int(particles.mapIndex[index]),
@@ -59,36 +54,38 @@ extension PositioningEngine {
 
     /// Prepares the restart of a belief that faulty beacons have made wrong: reduces the weight of these beacons in the
     /// last seconds' evidence, and resets the map probabilities and the receiver offsets.
-    private mutating func leave(_ snapshot: inout Evidence) {
-        let consensus = filter.workspace.consensus
-        for test in consensus.tests where test.fault > 0.5 {
-            for place in snapshot.heard.indices where snapshot.heard[place].beacon == test.beacon {
-                snapshot.heard[place].share *= Float(2 * (1 - test.fault))
-                snapshot.heard[place].draws *= Float(2 * (1 - test.fault))
+    mutating func leave(_ heard: inout Evidence) {
+        let consensus = belief.filter.workspace.consensus
+        for test in consensus.tests where test.fault > IntegrityConstants.probableFault {
+            for place in heard.heard.indices where heard.heard[place].beacon == test.beacon {
+                heard.heard[place].share *= Float(2 * (1 - test.fault))
+                heard.heard[place].draws *= Float(2 * (1 - test.fault))
             }
         }
-        floorFilter.observe(
-            evidence: consensus.mapShares.map { cmath_log($0 + Self.leastMapShare) }, height: nil, after: 0)
-        for mapIndex in offsets.indices {
-            filter.receivers[mapIndex] = firstReceiver
-            filter.receivers[mapIndex].begin(value: consensus.offset, deviation: Self.restartDeviation)
-            offsets[mapIndex] = filter.receivers[mapIndex]
+        belief.floors.observe(
+            evidence: consensus.mapShares.map { cmath_log($0 + IntegrityConstants.leastMapShare) }, height: nil,
+            after: 0)
+        for mapIndex in device.offsets.indices {
+            belief.filter.receivers[mapIndex] = device.prior
+            belief.filter.receivers[mapIndex].begin(
+                value: consensus.offset, deviation: IntegrityConstants.restartDeviation)
+            device.offsets[mapIndex] = belief.filter.receivers[mapIndex]
         }
     }
 
     /// The beacons whose readings contradict the belief or that are missing, in the order of their identities.
     public var beaconFaults: [BeaconFault] {
-        integrity.faults(of: field).sorted { $0.beacon < $1.beacon }
+        checks.beacons.faults(of: field).sorted { $0.beacon < $1.beacon }
     }
 
     /// Collects the residuals of the beacons from now on.
-    mutating func collectResiduals() { integrity.atlas = ResidualAtlas() }
+    mutating func collectResiduals() { checks.beacons.atlas = ResidualAtlas() }
 
     /// The residuals of the beacons; nil unless they are collected.
-    var residuals: ResidualAtlas? { integrity.atlas }
+    var residuals: ResidualAtlas? { checks.beacons.atlas }
 
     /// Whether the beacons contradict each other and no majority of them agrees.
-    public var isContradictory: Bool { integrity.isContradictory }
+    public var isContradictory: Bool { checks.beacons.isContradictory }
 }
 
 /// A test of whether the belief is consistent with the evidence of the last seconds alone.

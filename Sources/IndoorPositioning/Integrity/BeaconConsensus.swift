@@ -44,19 +44,6 @@ struct BeaconConsensus: Sendable {
         var support: Double
     }
 
-    /// The range of a faulty beacon's level in dB.
-    static let faultyRange: Float = 60
-    /// The share of a faulty beacon in the detections, relative to an equal share.
-    private static let faultyShare: Float = 0.1
-    /// Variance in dB² that the user's body adds to a reading.
-    private static let bodyVariance: Float = 2
-    /// The share of the prior that is spread over the whole venue. The rest is spread over the current belief.
-    static let gridShare: Float = 0.3
-    /// The maximum number of candidates from the belief.
-    static let beliefCount = 160
-    /// The approximate number of candidates on the grid of a map.
-    static let mapCount = 900
-
     private var maps: [Int32] = []
     private var columns: [Int32] = []
     private var rows: [Int32] = []
@@ -118,7 +105,7 @@ struct BeaconConsensus: Sendable {
         priors.removeAll(keepingCapacity: true)
         supports.removeAll(keepingCapacity: true)
         totals.removeAll(keepingCapacity: true)
-        let each = (1 - Self.gridShare) / Float(max(count, 1))
+        let each = (1 - IntegrityConstants.gridShare) / Float(max(count, 1))
         var latest: MapCells?
         for index in 0..<count {
             let (map, point) = belief(index)
@@ -133,7 +120,7 @@ struct BeaconConsensus: Sendable {
         if field.areRatesKnown { cmath_exponentials(totals.count, &totals) }
         var all: Float = 0
         for index in beliefCount..<priors.count { all += priors[index] }
-        let scale = (beliefCount > 0 ? Self.gridShare : 1) / max(all, 1e-20)
+        let scale = (beliefCount > 0 ? IntegrityConstants.gridShare : 1) / max(all, 1e-20)
         for index in beliefCount..<priors.count { priors[index] *= scale }
     }
 
@@ -154,12 +141,12 @@ struct BeaconConsensus: Sendable {
 
     private mutating func placeCells(_ cells: MapCells) {
         let grid = cells.grid
-        let stride = max(1, Int((Double(grid.count) / Double(Self.mapCount)).squareRoot().rounded(.up)))
+        let stride = max(1, Int((Double(grid.count) / Double(IntegrityConstants.mapCount)).squareRoot().rounded(.up)))
         let area = Float(grid.cellSize * grid.cellSize) * Float(stride * stride)
         for row in Swift.stride(from: min(stride / 2, grid.rows - 1), to: grid.rows, by: stride) {
             for column in Swift.stride(from: min(stride / 2, grid.columns - 1), to: grid.columns, by: stride) {
                 let cell = row * grid.columns + column
-                let weight = max(cells.priors[cell], 0.01) * area
+                let weight = max(cells.priors[cell], IntegrityConstants.leastCellWeight) * area
                 append(cell, of: cells, point: grid.center(of: cell), prior: weight)
             }
         }
@@ -196,9 +183,10 @@ struct BeaconConsensus: Sendable {
         offsets.resize(to: 0, with: 0)
         offsets.resize(to: count, with: 0)
         sums.resize(to: count, with: 0)
-        for pass in 0..<(doubt > 6 ? 4 : 2) {
+        let passes = IntegrityConstants.offsetPasses
+        for pass in 0..<(doubt > passes.doubt ? passes.many : passes.few) {
             cmath_offsets(
-                residuals, variances, faults, heard.count, count, Self.faultyRange, 1 / doubt,
+                residuals, variances, faults, heard.count, count, IntegrityConstants.faultyRange, 1 / doubt,
                 pass == 0 ? doubt : 0, &offsets, &sums)
         }
         exponents.resize(to: count, with: 0)
@@ -206,8 +194,10 @@ struct BeaconConsensus: Sendable {
         posterior.resize(to: count, with: 0)
         var all = 0.0
         cmath_consensus(
-            residuals, variances, rates, faults, heard.count, priors, offsets, sums, count, 1 / Self.faultyRange,
-            Self.faultyShare / Float(heard.count), doubt, &healthy, &terms, &exponents, &products, &posterior, &all)
+            residuals, variances, rates, faults, heard.count, priors, offsets, sums, count,
+            1 / IntegrityConstants.faultyRange, IntegrityConstants.faultyShare / Float(heard.count), doubt, &healthy,
+            &terms, &exponents, &products,
+            &posterior, &all)
         guard all > 0, all.isFinite else { return tests.removeAll(keepingCapacity: true) }
         summarize(field, receiver.value)
         test(heard, field)
@@ -223,7 +213,7 @@ struct BeaconConsensus: Sendable {
         healthy.resize(to: size, with: 0)
         terms.resize(to: size, with: 0)
         var expected = cmath_expected()
-        expected.noise = Float(field.readingDeviation * field.readingDeviation) + Self.bodyVariance
+        expected.noise = Float(field.readingDeviation * field.readingDeviation) + IntegrityConstants.bodyVariance
         expected.scale = scale
         expected.outside_mean = SignalField.inaudible
         expected.outside_variance = Float(field.model.shadowing * field.model.shadowing)
@@ -318,7 +308,7 @@ struct BeaconConsensus: Sendable {
         let all = result.all
         guard all > 1e-30 else { return }
         let residual = result.residual / all
-        let faulty = 1 / Double(Self.faultyRange)
+        let faulty = 1 / Double(IntegrityConstants.faultyRange)
         var test = Test(
             beacon: reading.beacon, logRatio: cmath_log(faulty / max(result.level / all, 1e-12)), residual: residual,
             variance: result.variance / all + max(0, result.square / all - residual * residual),
@@ -345,6 +335,6 @@ struct BeaconConsensus: Sendable {
         var healthy = 0.0
         cmath_excess(
             posterior, offsets, sums, posterior.count, residuals, variances, terms, first, lastingVariance, &healthy)
-        return -cmath_log(Double(Self.faultyRange) * max(healthy / sum, 1e-12))
+        return -cmath_log(Double(IntegrityConstants.faultyRange) * max(healthy / sum, 1e-12))
     }
 }

@@ -21,30 +21,14 @@ struct FaultDiagnosis {
     /// The share of the global updates whose readings have two levels.
     private let duplicity: Double
 
-    /// The distance in metres after which the errors of two samples are independent.
-    private static let errorLength = 3.0
-    /// The share of global updates with two levels above which the identity is sent by two transmitters.
-    private static let doubleShare = 0.25
-    /// The minimum distance in metres from a beacon: nobody holds a receiver closer.
-    private static let nearest = 0.3
-    /// The minimum excess in dB over the level at that distance for a fault.
-    private static let leastExcess = 6.0
-    /// The minimum number of independent samples that determine a place.
-    private static let fewestForPlace = 4.0
-    /// The approximate number of candidate places on a map.
-    private static let places = 1200.0
-    /// The minimum distance in metres of a moved beacon, and the minimum change of a power in dB.
-    private static let leastDistance = 3.0
-    private static let leastChange = 3.0
-
     init(_ record: BeaconRecord, field: SignalField) {
         (self.field, beacon, samples, duplicity) = (field, record.beacon, record.samples, record.duplicity)
         var way = 0.0
         for (one, next) in zip(record.samples, record.samples.dropFirst()) where one.mapIndex == next.mapIndex {
             way += cmath_hypot(Double(next.x - one.x), Double(next.y - one.y))
         }
-        count = min(Double(record.samples.count), 1 + way / Self.errorLength)
-        noise = field.readingDeviation * field.readingDeviation + 4
+        count = min(Double(record.samples.count), 1 + way / IntegrityConstants.sampleErrorLength)
+        noise = field.readingDeviation * field.readingDeviation + IntegrityConstants.sampleBodyVariance
         pathLossVariance = field.pathLossDeviation * field.pathLossDeviation
     }
 
@@ -67,11 +51,11 @@ struct FaultDiagnosis {
     /// - Parameter others: the other beacons with a fault.
     func kind(others: [Int]) -> BeaconFault.Kind {
         guard !samples.isEmpty else { return .contradictory }
-        if duplicity > Self.doubleShare { return .duplicated }
+        if duplicity > IntegrityConstants.doubleShare { return .duplicated }
         let sender = field.transmitters[beacon]
-        let limit = sender.power - 10 * sender.exponent * cmath_log10(Self.nearest)
+        let limit = sender.power - 10 * sender.exponent * cmath_log10(IntegrityConstants.nearest)
         let level = samples.reduce(0) { $0 + Double($1.level) } / Double(samples.count)
-        if level - limit > Self.leastExcess { return .tooStrong(excess: level - limit) }
+        if level - limit > IntegrityConstants.leastExcess { return .tooStrong(excess: level - limit) }
         return explanation(others: others).kind
     }
 
@@ -87,7 +71,7 @@ struct FaultDiagnosis {
                     + cmath_log(Double(max(1, others.count - 1))))
         }
         let change = samples.reduce(0) { $0 + Double($1.residual) } / Double(samples.count)
-        if abs(change) > Self.leastChange {
+        if abs(change) > IntegrityConstants.leastChange {
             consider(
                 .powerChanged(difference: change),
                 cost(parameters: 1) { sample in Double(sample.level - sample.residual) + change })
@@ -97,7 +81,7 @@ struct FaultDiagnosis {
     }
 
     private var unknownCost: Double {
-        let density = cmath_log(Double(BeaconConsensus.faultyRange)) - cmath_log(2 * .pi * noise) / 2
+        let density = cmath_log(Double(IntegrityConstants.faultyRange)) - cmath_log(2 * .pi * noise) / 2
         return count * density
     }
 
@@ -129,13 +113,13 @@ struct FaultDiagnosis {
         let home = field.maps.firstIndex { $0.mapID == field.transmitters[beacon].mapID }
         let counts = Dictionary(
             samples.map { (Int($0.mapIndex), Int($0.mapIndex) == home ? 2 : 1) }, uniquingKeysWith: +)
-        guard count >= Self.fewestForPlace,
+        guard count >= IntegrityConstants.fewestForPlace,
             let mapIndex = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
         else { return nil }
         let here = samples.filter { Int($0.mapIndex) == mapIndex }
         let (map, sender) = (field.maps[mapIndex], field.transmitters[beacon])
         let grid = map.grid
-        let stride = max(1, Int((Double(grid.count) / Self.places).squareRoot().rounded(.up)))
+        let stride = max(1, Int((Double(grid.count) / IntegrityConstants.placeCount).squareRoot().rounded(.up)))
         let variance = pathLossVariance
         let height = field.model.heightDifference * field.model.heightDifference
         let slope = 5 * sender.exponent
@@ -166,7 +150,7 @@ struct FaultDiagnosis {
         let isHome = sender.mapID == map.mapID
         let distance = isHome ? sender.point.distance(to: point) : nil
         let deviation = (spread + grid.cellSize * grid.cellSize).squareRoot()
-        guard distance.map({ $0 >= max(Self.leastDistance, deviation) }) ?? true else { return nil }
+        guard distance.map({ $0 >= max(IntegrityConstants.leastMove, deviation) }) ?? true else { return nil }
         let kind = BeaconFault.Kind.moved(
             place: BeaconFault.Place(mapID: map.mapID, point: point, deviation: deviation), distance: distance)
         // The path-loss law predicts a sample with a larger variance than a table does; add the cost of that variance.
@@ -187,43 +171,10 @@ struct BeaconRecord: Sendable {
         var residual: Float
     }
 
-    /// The logarithm of the prior odds of a fault: one beacon in 150.
-    static let prior = -5.0
-    /// The limits of the logarithm of the odds. They allow the record to clear a beacon as quickly as it reports a
-    /// fault.
-    static let lowest = -6.0
-    static let highest = 6.5
-    /// The logarithm of the odds at which a beacon is reported as faulty, and at which it is cleared again.
-    static let named = 4.0
-    static let forgiven = -1.0
-    /// The minimum number of independent global updates before a beacon is reported: at one place, the errors persist.
-    private static let fewestLooks = 2.0
-    /// The maximum of the counted independent global updates.
-    private static let mostLooks = 100.0
-    /// The logarithm of the odds above which the readings are stored for a diagnosis.
-    private static let suspect = -2.0
-    /// The limits of the change of the logarithm of the odds by one global update.
-    private static let most = 6.0
-    private static let least = -2.5
-    /// The time constant in seconds with which the odds return to the prior without evidence.
-    private static let memory = 300.0
-    /// The maximum number of stored samples of a suspect beacon.
-    private static let sampleLimit = 24
-    /// The number of new samples after which the kind is determined again.
-    private static let samplesOfKind = 4
-    /// The minimum number of a global update's readings with two levels, and their minimum variance in dB², which is
-    /// larger than the variance of a walker's readings.
-    private static let doubleCount: Float = 4
-    private static let doubleSpread: Float = 144
-    /// The weight of one global update in the share of global updates with two levels.
-    private static let doublePace = 0.15
-    /// The standard deviation in dB of a persistent change of the power.
-    private static let changedShift = 10.0
-
     /// Index in the signal field.
     let beacon: Int
     /// The logarithm of the odds of a fault.
-    private(set) var odds = BeaconRecord.prior
+    private(set) var odds = IntegrityConstants.prior
     /// The number of independent global updates.
     private var looks = 0.0
     /// The latest global update with a reading.
@@ -254,7 +205,7 @@ struct BeaconRecord: Sendable {
     var weight: Double { min(1, 2 * (1 - fault)) }
 
     /// Whether the kind of the fault must be determined again.
-    var needsKind: Bool { since != nil && newSamples >= Self.samplesOfKind }
+    var needsKind: Bool { since != nil && newSamples >= IntegrityConstants.samplesOfKind }
 
     mutating func setKind(_ kind: BeaconFault.Kind) { (self.kind, newSamples) = (kind, 0) }
 
@@ -267,13 +218,13 @@ struct BeaconRecord: Sendable {
         self.odds = odds
         isImitated = true
         latest = now
-        looks = min(looks + independence, Self.mostLooks)
+        looks = min(looks + independence, IntegrityConstants.mostLooks)
         decide(at: now)
     }
 
     /// Returns what the result of one global update adds to the logarithm of the odds.
     static func gain(_ logRatio: Double, independence: Double) -> Double {
-        min(max(logRatio, least), most) * independence
+        min(max(logRatio, IntegrityConstants.leastGain), IntegrityConstants.mostGain) * independence
     }
 
     /// Adds the result of a global update.
@@ -289,12 +240,12 @@ struct BeaconRecord: Sendable {
         offset: Double, powerDoubt: Double, at now: Instant
     ) {
         let seconds = max(0, latest.duration(to: now).seconds)
-        let keep = cmath_exp(-seconds / Self.memory)
-        odds = Self.prior + (odds - Self.prior) * keep
+        let keep = cmath_exp(-seconds / IntegrityConstants.oddsMemory)
+        odds = IntegrityConstants.prior + (odds - IntegrityConstants.prior) * keep
         precision *= keep
         shift *= keep
         latest = now
-        duplicity += (Self.hasTwoLevels(reading) ? 1 - duplicity : -duplicity) * Self.doublePace
+        duplicity += (Self.hasTwoLevels(reading) ? 1 - duplicity : -duplicity) * IntegrityConstants.doublePace
         let before = odds
         // A persistent difference of the power: the probability ratio from all residuals so far.
         precision += independence / test.variance
@@ -302,13 +253,13 @@ struct BeaconRecord: Sendable {
         let ratio = Self.shiftRatio(precision, shift, usual: powerDoubt)
         let logRatio = extent == .excess ? test.excessRatio : test.logRatio
         let gain = Self.gain(logRatio, independence: independence)
-        looks = min(looks * keep + independence, Self.mostLooks)
-        odds += extent == .excess ? gain : max(gain, min(ratio - shiftRatio, Self.most))
+        looks = min(looks * keep + independence, IntegrityConstants.mostLooks)
+        odds += extent == .excess ? gain : max(gain, min(ratio - shiftRatio, IntegrityConstants.mostGain))
         shiftRatio = ratio
-        odds = min(max(odds, Self.lowest), Self.highest)
+        odds = min(max(odds, IntegrityConstants.lowest), IntegrityConstants.highest)
         if odds > ceiling { odds = max(before, ceiling) }
-        if odds > Self.suspect {
-            if samples.count == Self.sampleLimit { samples.removeFirst() }
+        if odds > IntegrityConstants.suspect {
+            if samples.count == IntegrityConstants.sampleLimit { samples.removeFirst() }
             newSamples += 1
             samples.append(
                 Sample(
@@ -322,15 +273,15 @@ struct BeaconRecord: Sendable {
 
     /// Reports the beacon as faulty or clears it.
     private mutating func decide(at now: Instant) {
-        if since == nil, odds >= Self.named, looks >= Self.fewestLooks {
-            (since, newSamples) = (now, Self.samplesOfKind)
+        if since == nil, odds >= IntegrityConstants.named, looks >= IntegrityConstants.fewestLooks {
+            (since, newSamples) = (now, IntegrityConstants.samplesOfKind)
         }
-        if odds <= Self.forgiven { (since, isImitated) = (nil, false) }
+        if odds <= IntegrityConstants.forgiven { (since, isImitated) = (nil, false) }
     }
 
     /// Returns whether the readings of a global update have two levels.
     static func hasTwoLevels(_ reading: Evidence.Heard) -> Bool {
-        reading.count >= doubleCount && reading.spread > doubleSpread
+        reading.count >= IntegrityConstants.doubleCount && reading.spread > IntegrityConstants.doubleSpread
     }
 
     private static func shiftRatio(_ precision: Double, _ shift: Double, usual: Double) -> Double {
@@ -338,7 +289,7 @@ struct BeaconRecord: Sendable {
             let variance = deviation * deviation
             return shift * shift / (2 * (precision + 1 / variance)) - cmath_log(1 + variance * precision) / 2
         }
-        return evidence(changedShift) - evidence(usual)
+        return evidence(IntegrityConstants.changedShift) - evidence(usual)
     }
 }
 
@@ -377,11 +328,6 @@ struct ResidualAtlas: Sendable {
         }
     }
 
-    /// The edge length of a place in metres; the errors of two places are independent.
-    private static let edge = 3.0
-    /// The maximum number of places of all beacons together, which need 64 MB.
-    private static let mostPlaces = 500_000
-
     private var places: [Key: Place] = [:]
     private(set) var tallies: [Int: Tally] = [:]
 
@@ -390,8 +336,9 @@ struct ResidualAtlas: Sendable {
         tallies[test.beacon, default: Tally()].looks += 1
         if isDouble { tallies[test.beacon, default: Tally()].doubleLooks += 1 }
         let key = Key(
-            beacon: test.beacon, mapIndex: mapIndex, column: Int((test.point.x / Self.edge).rounded(.down)),
-            row: Int((test.point.y / Self.edge).rounded(.down)))
+            beacon: test.beacon, mapIndex: mapIndex,
+            column: Int((test.point.x / IntegrityConstants.placeEdge).rounded(.down)),
+            row: Int((test.point.y / IntegrityConstants.placeEdge).rounded(.down)))
         let sample = BeaconRecord.Sample(
             mapIndex: Int32(mapIndex), x: Float(test.point.x), y: Float(test.point.y), level: Float(level),
             residual: Float(test.residual))
@@ -415,7 +362,7 @@ struct ResidualAtlas: Sendable {
 
     private mutating func add(_ place: Place, at key: Key) {
         guard let known = places[key] else {
-            if places.count < Self.mostPlaces { places[key] = place }
+            if places.count < IntegrityConstants.mostPlaces { places[key] = place }
             return
         }
         let share = place.count / (known.count + place.count)

@@ -4,35 +4,6 @@ import VenueModel
 
 /// A monitor that tests each beacon against the others over time.
 struct IntegrityMonitor: Sendable {
-    /// The minimum number of detected beacons from which one can be excluded; any three beacons determine a position
-    /// and the receiver offset.
-    private static let fewest = 5
-    /// The minimum weight of the position in the prior of a surveyed venue for a test.
-    private static let leastSupport = 0.7
-    /// The time in seconds and the distance in metres after which the errors of a beacon's readings are independent.
-    private static let errorTime = 4.0
-    private static let errorLength = 2.0
-
-    /// The maximum variance in m² of a position that an audit uses.
-    private static let auditVariance = 30.0
-    /// The time constant in seconds with which the separation decreases.
-    private static let separationTime = 10.0
-    /// The range of a fault's probability over which the weight of the solution without the beacon increases to 1 in
-    /// the 68 % radius.
-    private static let decisiveFault = (low: 0.2, high: 0.4)
-    /// The logarithm of the odds of an imitation by its signature alone.
-    private static let signatureOdds = 1.0
-    /// What each look with the signature adds to it without other beacons.
-    private static let signatureGain = 1.5
-    /// The probability of a fault with which a beacon has no influence on the test of the others.
-    private static let ignoringFault = 0.99
-    /// The minimum share of the posterior outside the belief for a restart of the belief.
-    private static let decisiveShare = 0.8
-    /// The minimum squared distance between belief and posterior for a restart of the belief, relative to the sum of
-    /// their variances (three standard deviations along an axis), and the minimum distance in metres.
-    private static let decisiveRatio = 4.5
-    private static let decisiveDistance = 2.0
-
     /// The beacons that can be reported as faulty.
     let tested: TestedBeacons
     /// The records of the beacons that were detected, ordered by beacon.
@@ -85,7 +56,7 @@ struct IntegrityMonitor: Sendable {
 
     /// Returns the probability that a beacon is faulty.
     func fault(of beacon: Int) -> Double {
-        record(of: beacon)?.fault ?? 1 / (1 + cmath_exp(-BeaconRecord.prior))
+        record(of: beacon)?.fault ?? 1 / (1 + cmath_exp(-IntegrityConstants.prior))
     }
 
     /// Notes the beacons that one transmitter seems to send, before the test of a global update.
@@ -93,13 +64,13 @@ struct IntegrityMonitor: Sendable {
         self.transmitter = transmitter
         guard transmitter != nil else { return }
         let isOther = 2 * imitated.count { imitation.beacons.contains($0) } < imitated.count
-        imitation = (imitated, isOther ? Self.signatureOdds : imitation.odds)
+        imitation = (imitated, isOther ? IntegrityConstants.signatureOdds : imitation.odds)
     }
 
     /// Returns the probability of a fault for the test of a global update. The beacons that one transmitter seems to send
     /// are tested together against the others, so that none of them supports the position.
     func priorFault(of beacon: Int) -> Double {
-        imitated.contains(beacon) ? Self.ignoringFault : fault(of: beacon)
+        imitated.contains(beacon) ? IntegrityConstants.ignoringFault : fault(of: beacon)
     }
 
     /// Reduces the weight of the readings of faulty beacons.
@@ -128,7 +99,7 @@ struct IntegrityMonitor: Sendable {
         var way = Double.infinity
         if let place, place.mapIndex == consensus.mapIndex { way = place.point.distance(to: consensus.mean) }
         place = (consensus.mapIndex, consensus.mean)
-        let fresh = 1 - cmath_exp(-seconds / Self.errorTime - way / Self.errorLength)
+        let fresh = 1 - cmath_exp(-seconds / IntegrityConstants.errorTime - way / IntegrityConstants.errorLength)
         let count = consensus.tests.count
         observeImitation(consensus, fresh: fresh, at: now)
         for test in consensus.tests where !imitated.contains(test.beacon) {
@@ -138,11 +109,12 @@ struct IntegrityMonitor: Sendable {
             let extent = extent(of: test, field)
             records[index].observe(
                 test, extent: extent, reading: reading, independence: isKnown ? fresh : 1,
-                ceiling: extent == .nothing ? BeaconRecord.prior : count >= Self.fewest ? .infinity : 0,
+                ceiling: extent == .nothing
+                    ? IntegrityConstants.prior : count >= IntegrityConstants.fewestBeacons ? .infinity : 0,
                 mapIndex: consensus.mapIndex, offset: consensus.offset, powerDoubt: field.powerDoubt(of: test.beacon),
                 at: now)
         }
-        if count >= Self.fewest - 1 {
+        if count >= IntegrityConstants.fewestBeacons - 1 {
             let scale = scale.value
             for test in consensus.tests where !imitated.contains(test.beacon) {
                 self.scale.observe(test.residual.magnitude / test.variance.squareRoot(), scale: scale)
@@ -150,7 +122,9 @@ struct IntegrityMonitor: Sendable {
         }
         collect(consensus, evidence, field)
         assess(consensus, belief, field, after: seconds)
-        listen(consensus, evidence, field: field, seconds: min(seconds, 4), fresh: fresh, at: now)
+        listen(
+            consensus, evidence, field: field, seconds: min(seconds, IntegrityConstants.longestSilence), fresh: fresh,
+            at: now)
         diagnose(field)
     }
 
@@ -162,8 +136,8 @@ struct IntegrityMonitor: Sendable {
         let independence = isFirst ? 1 : fresh
         // Without others, the signature lasts only if one transmitter sends all: elsewhere, the levels differ.
         imitation.odds += BeaconRecord.gain(
-            transmitter.hasOthers ? sum : Self.signatureGain, independence: independence)
-        imitation.odds = min(max(imitation.odds, BeaconRecord.lowest), BeaconRecord.highest)
+            transmitter.hasOthers ? sum : IntegrityConstants.signatureGain, independence: independence)
+        imitation.odds = min(max(imitation.odds, IntegrityConstants.lowest), IntegrityConstants.highest)
         for beacon in imitated {
             let (index, isKnown) = index(of: beacon)
             if !isKnown { records.insert(BeaconRecord(beacon: beacon, at: now), at: index) }
@@ -174,17 +148,16 @@ struct IntegrityMonitor: Sendable {
     /// Returns the faults for which a beacon is tested: none unless the field knows its level at the position. Away
     /// from the surveyed places, the field extrapolates, and its errors are larger than it expects.
     private func extent(of test: BeaconConsensus.Test, _ field: SignalField) -> TestedBeacons.Extent {
-        guard field.isEstablished(test.beacon), !field.areRatesKnown || test.support >= Self.leastSupport else {
-            return .nothing
-        }
+        guard field.isEstablished(test.beacon), !field.areRatesKnown || test.support >= IntegrityConstants.leastSupport
+        else { return .nothing }
         return tested.extent(isSurveyed: field.isPowerSurveyed(test.beacon))
     }
 
     /// Collects the residuals of a global update for an audit, if the position is certain.
     private mutating func collect(_ consensus: BeaconConsensus, _ evidence: Evidence, _ field: SignalField) {
-        guard atlas != nil, consensus.tests.count >= Self.fewest, consensus.variance < Self.auditVariance else {
-            return
-        }
+        guard atlas != nil, consensus.tests.count >= IntegrityConstants.fewestBeacons,
+            consensus.variance < IntegrityConstants.auditVariance
+        else { return }
         for test in consensus.tests
         where test.isOnMap && !imitated.contains(test.beacon) && extent(of: test, field) == .everything {
             guard let reading = evidence.heard.first(where: { $0.beacon == test.beacon }) else { continue }
@@ -217,20 +190,21 @@ struct IntegrityMonitor: Sendable {
             return extent(of: test, field) == .everything ? max(known, test.fault) : known
         }
         let worst = faults.max() ?? 0
-        let isMinority = consensus.tests.count < Self.fewest
+        let isMinority = consensus.tests.count < IntegrityConstants.fewestBeacons
         // The beacons that one transmitter seems to send count as one.
         let surplus = zip(consensus.tests, faults).filter { imitated.contains($0.0.beacon) }.map(\.1).dropFirst()
         isContradictory =
             faults.reduce(0, +) - surplus.reduce(0, +) > 0.5 * Double(consensus.tests.count - surplus.count)
-            || isMinority && worst >= 0.5
+            || isMinority && worst >= IntegrityConstants.probableFault
         isAstray = false
         var center = belief?.mapIndex == consensus.mapIndex ? belief?.point ?? consensus.mean : consensus.mean
         let stray = consensus.mean.distance(to: center)
-        if worst > 0.5, let belief, consensus.strayShare > Self.decisiveShare {
+        if worst > IntegrityConstants.probableFault, let belief, consensus.strayShare > IntegrityConstants.decisiveShare
+        {
             isAstray =
                 belief.mapIndex != consensus.mapIndex
-                || stray * stray > Self.decisiveRatio * (consensus.variance + belief.variance)
-                    + Self.decisiveDistance * Self.decisiveDistance
+                || stray * stray > IntegrityConstants.decisiveRatio * (consensus.variance + belief.variance)
+                    + IntegrityConstants.decisiveDistance * IntegrityConstants.decisiveDistance
         }
         // A belief that restarts continues at the posterior, so the distance from its earlier place is no longer an
         // error.
@@ -239,11 +213,13 @@ struct IntegrityMonitor: Sendable {
         for (test, fault) in zip(consensus.tests, faults) {
             mixture.add(test.point.distance(to: center), weight: Self.share(ofFault: fault))
             // With few beacons, the beacon that seems faulty may be the healthy one.
-            if isMinority, fault >= 0.5 { mixture.add(test.ownPoint.distance(to: center), weight: 1) }
+            if isMinority, fault >= IntegrityConstants.probableFault {
+                mixture.add(test.ownPoint.distance(to: center), weight: 1)
+            }
         }
         mixture.add(
             consensus.mean.distance(to: center), variance: consensus.variance, weight: Self.share(ofFault: worst))
-        let kept = separation * cmath_exp(-seconds / Self.separationTime)
+        let kept = separation * cmath_exp(-seconds / IntegrityConstants.separationTime)
         let bound = field.maps[consensus.mapIndex].grid.meanSquare(from: center)
         separation = min(max(mixture.meanSquare, kept), bound)
     }
@@ -254,7 +230,7 @@ struct IntegrityMonitor: Sendable {
     /// that probability is above 32 %, the 68 % radius must contain the other solution. The share therefore increases
     /// to 1 near this probability.
     static func share(ofFault fault: Double) -> Double {
-        let (low, high) = decisiveFault
+        let (low, high) = IntegrityConstants.decisiveFault
         guard fault > low else { return fault }
         return low + (1 - low) * min(1, (fault - low) / (high - low))
     }
@@ -287,19 +263,6 @@ struct IntegrityMonitor: Sendable {
 }
 
 extension IntegrityMonitor {
-    /// The maximum variance in m² and the minimum map probability of a position that determines which beacons are
-    /// expected.
-    private static let sharpVariance = 12.0
-    private static let certainShare = 0.9
-    /// The maximum distance in metres of a beacon that must be received.
-    private static let nearDistance = 12.0
-    /// The time in seconds after which a body or a door no longer hides a beacon.
-    private static let shadowTime = 6.0
-    /// The maximum that one global update adds to the logarithm of the odds.
-    private static let mostGain = 1.5
-    /// The time constant in seconds of the average of received and expected readings.
-    private static let receptionTime = 60.0
-
     /// Tests whether expected beacons are silent.
     mutating func listen(
         _ consensus: BeaconConsensus, _ evidence: Evidence, field: SignalField, seconds: Double, fresh: Double,
@@ -307,17 +270,18 @@ extension IntegrityMonitor {
     ) {
         let map = field.maps[consensus.mapIndex]
         for reading in evidence.heard { silences.removeAll { $0.beacon == reading.beacon } }
-        guard field.areRatesKnown, consensus.variance < Self.sharpVariance,
-            consensus.mapShares[consensus.mapIndex] > Self.certainShare,
-            evidence.heard.count >= 2, seconds.isFinite, let cell = map.grid.cell(at: consensus.mean)
+        guard field.areRatesKnown, consensus.variance < IntegrityConstants.sharpVariance,
+            consensus.mapShares[consensus.mapIndex] > IntegrityConstants.certainShare,
+            evidence.heard.count >= IntegrityConstants.fewestHeard, seconds.isFinite,
+            let cell = map.grid.cell(at: consensus.mean)
         else { return }
-        let keep = cmath_exp(-seconds / Self.receptionTime)
+        let keep = cmath_exp(-seconds / IntegrityConstants.receptionTime)
         let window = Double(evidence.duration)
         var (heard, expected) = (0.0, 0.0)
         var missing: [(beacon: Int, rate: Double)] = []
         for (beacon, transmitter) in field.transmitters.enumerated() where transmitter.mapID == map.mapID {
             let distance = transmitter.point.distance(to: consensus.mean)
-            guard distance < Self.nearDistance, let table = map.tables[beacon],
+            guard distance < IntegrityConstants.nearDistance, let table = map.tables[beacon],
                 let entry = table.index(column: cell % map.grid.columns, row: cell / map.grid.columns),
                 !table.logRate.isEmpty
             else { continue }
@@ -332,18 +296,19 @@ extension IntegrityMonitor {
         }
         reception.heard = reception.heard * keep + heard
         reception.expected = reception.expected * keep + expected
-        let share = min((reception.heard + 0.1) / (reception.expected + 1), 3)
-        let independent = 1 - cmath_exp(-seconds / Self.shadowTime) * (1 - fresh)
+        let prior = IntegrityConstants.receptionPrior
+        let share = min((reception.heard + prior.heard) / (reception.expected + prior.expected), prior.most)
+        let independent = 1 - cmath_exp(-seconds / IntegrityConstants.shadowTime) * (1 - fresh)
         for (beacon, rate) in missing {
-            let gain = min(share * rate * seconds, Self.mostGain) * independent
-            guard gain > 0.02 else { continue }
+            let gain = min(share * rate * seconds, IntegrityConstants.mostSilenceGain) * independent
+            guard gain > IntegrityConstants.leastSilenceGain else { continue }
             atlas?.addMissed(gain, of: beacon)
             let index = silences.firstIndex { $0.beacon >= beacon } ?? silences.count
             if index == silences.count || silences[index].beacon != beacon {
                 silences.insert(SilenceRecord(beacon: beacon), at: index)
             }
-            silences[index].odds = min(silences[index].odds + gain, BeaconRecord.highest)
-            if silences[index].since == nil, silences[index].odds >= BeaconRecord.named {
+            silences[index].odds = min(silences[index].odds + gain, IntegrityConstants.highest)
+            if silences[index].since == nil, silences[index].odds >= IntegrityConstants.named {
                 silences[index].since = now
             }
         }
@@ -355,7 +320,7 @@ struct SilenceRecord: Sendable {
     /// Index in the signal field.
     let beacon: Int
     /// The logarithm of the odds that the beacon is silent.
-    var odds = BeaconRecord.prior
+    var odds = IntegrityConstants.prior
     /// The instant from which the silence is known; nil before.
     var since: Instant?
 }
@@ -391,27 +356,18 @@ public enum TestedBeacons: String, Hashable, Sendable, CaseIterable {
 /// the contradiction that the test can detect.
 struct InnovationScale: Sendable {
     /// The mean of the errors' magnitudes, relative to that of a normal distribution.
-    private var ratio = InnovationScale.first
-    private var count = InnovationScale.firstCount
-
-    /// The ratio before any reading: the largest ratio of the public data sets. A smaller initial ratio would report
-    /// healthy beacons as faulty.
-    private static let first = 0.8
-    /// The weight of the initial ratio as a number of readings, and the maximum number of readings in the average.
-    private static let firstCount = 30.0
-    private static let memory = 300.0
-    /// The limit of an error in standard deviations, the mean magnitude of normal errors with this limit, and the range
-    /// of the factor.
-    private static let limit = 1.5
-    private static let mean = 0.72
-    private static let range = 0.5...1.2
+    private var ratio = IntegrityConstants.firstRatio
+    private var count = IntegrityConstants.firstRatioCount
 
     /// The factor on the standard deviations.
-    var value: Double { min(max(ratio, Self.range.lowerBound), Self.range.upperBound) }
+    var value: Double {
+        let range = IntegrityConstants.ratioRange
+        return min(max(ratio, range.lowerBound), range.upperBound)
+    }
 
     /// Adds the error of a reading, in standard deviations that include the factor.
     mutating func observe(_ error: Double, scale: Double) {
-        count = min(count + 1, Self.memory)
-        ratio += (min(error, Self.limit) * scale / Self.mean - ratio) / count
+        count = min(count + 1, IntegrityConstants.ratioMemory)
+        ratio += (min(error, IntegrityConstants.errorLimit) * scale / IntegrityConstants.meanError - ratio) / count
     }
 }

@@ -263,13 +263,13 @@ struct BeliefSample: Sendable {
 extension BeliefSample {
     /// Creates a sample of about `count` particles of an engine, drawn by systematic sampling.
     init(of engine: PositioningEngine, count: Int) {
-        let particles = engine.filter.particles
-        let probabilities = engine.floorFilter.probabilities
+        let particles = engine.belief.filter.particles
+        let probabilities = engine.belief.floors.probabilities
         maps = []
         for (index, members) in particles.members(mapCount: probabilities.count).enumerated() {
             let probability = probabilities[index]
             guard probability >= Self.leastProbability, let first = members.first,
-                let moments = engine.filter.moments(mapIndex: index)
+                let moments = engine.belief.filter.moments(mapIndex: index)
             else { continue }
             let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
             let step = members.reduce(0) { $0 + Double(particles.weight[$1]) } / Double(wanted)

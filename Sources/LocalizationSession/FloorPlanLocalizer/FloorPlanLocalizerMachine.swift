@@ -5,9 +5,9 @@ import VenueModel
 
 /// The state machine of a floor plan localizer, without I/O: events in, directives out, time as an argument.
 ///
-/// It contains the machine of a `Localizer`. It fetches that machine's data beforehand, forces the venue, locks the
-/// floor, and answers the machine's requests at once. In a venue with one floor, both therefore give the same
-/// positions.
+/// It contains the machine of a `Localizer`, with the venue of the floor plan forced and its floor locked. That machine
+/// keeps fixes and geofences from the beginning, and runs from `start` on: this one fetches its data beforehand and
+/// answers its requests at once. In a venue with one floor, both therefore give the same positions.
 package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     package typealias Session = LocalizationMachine<Belief>
 
@@ -84,7 +84,6 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     package private(set) var state = FloorPlanLocalizerState.stopped(nil)
     let plan: FloorPlan
     let settings: LocalizationSettings
-    let seed: UInt64
     let pace: ScanPace
     /// Creates the belief for the venue.
     package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
@@ -96,10 +95,8 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     /// The venue's entry in the catalogue; nil before the catalogue arrives.
     var summary: VenueSummary?
     var preparation: Preparation?
-    /// The session on the floor plan; nil before it is started.
-    var session: Session?
-    /// The starting point of the session; nil without a fix.
-    var place: Fix?
+    /// The session on the floor plan; idle before it is started.
+    var session: Session
     var backoff: Backoff
     /// The instant of the next retry; nil if no request has failed.
     var retryAt: Instant?
@@ -112,12 +109,8 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     var latestAge: ReadingAge?
     /// The time from the latest reception to the position computed from it; zero while there are no positions.
     package var latency = Duration.zero
-    /// The application's monitored geofences, for all sessions.
-    var geofences = MonitoredGeofences()
     /// The calibration of the device from earlier sessions; nil without one.
     var earlierCalibration: Calibration?
-    /// The outcome of the latest fix.
-    package var fixOutcome: FixOutcome?
 
     /// Creates a stopped machine.
     ///
@@ -135,12 +128,22 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     ) {
         self.plan = plan
         self.settings = settings
-        self.seed = seed
         self.pace = pace
         self.makeBelief = makeBelief
         self.preparesApart = preparesApart
         backoff = Backoff(first: settings.retryPause, seed: seed)
+        session = Session(
+            settings: SettingsStack(localization: settings), seed: seed, pace: pace, preparesApart: true,
+            makeBelief: makeBelief)
+        _ = session.handle(.lockFloor(plan.mapID), at: .zero)
     }
+
+    /// Whether the caller has started the session.
+    var isBegun: Bool { goal == .positioning && preparation != nil }
+    /// The current calibration of the device; nil without one.
+    package var calibration: Calibration? { isBegun ? session.calibration ?? earlierCalibration : earlierCalibration }
+    /// The outcome of the latest fix.
+    package var fixOutcome: FixOutcome? { session.fixOutcome }
 
     /// Handles an event and returns the directives for the shell.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
@@ -160,8 +163,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
             earlierCalibration = calibration
             return Transition(state: state)
         case .monitor(let change):
-            geofences.apply(change)
-            _ = session?.handle(.monitor(change), at: now)
+            _ = session.handle(.monitor(change), at: now)
             return Transition(state: state)
         case _ where state.isStopped:
             return Transition(state: state)  // late answers to a session that is over
@@ -185,19 +187,14 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     }
 }
 
-extension FloorPlanLocalizerMachine {
-    /// The current calibration of the device; nil without one.
-    package var calibration: Calibration? { session?.calibration ?? earlierCalibration }
-}
-
 extension FloorPlanLocalizerMachine: SessionMachine {
     package static var tick: Event { .tick }
     package var isOver: Bool { state.isStopped }
 
-    package var nextWake: Instant? { [session?.nextWake, retryAt, staleAt].compactMap(\.self).min() }
+    package var nextWake: Instant? { [session.nextWake, retryAt, staleAt].compactMap(\.self).min() }
 
     package mutating func shift(by duration: Duration) {
-        session?.shift(by: duration)
+        session.shift(by: duration)
         retryAt = retryAt?.advanced(by: duration)
         staleAt = staleAt?.advanced(by: duration)
     }
@@ -329,15 +326,9 @@ extension FloorPlanLocalizerMachine {
     /// Begins the session if positioning is the goal; otherwise, the state becomes `ready`.
     private mutating func begin(at now: Instant) -> Transition {
         guard goal == .positioning, let preparation else { return Transition(state: .ready) }
-        var session = Session(settings: preparation.settings, seed: seed, pace: pace) { _, _ in preparation.belief }
-        _ = session.handle(.lockFloor(plan.mapID), at: now)
         if let earlierCalibration { _ = session.handle(.calibration(earlierCalibration), at: now) }
-        if let place { _ = session.handle(.fix(place), at: now) }
-        _ = session.handle(.monitor(.start(geofences.list)), at: now)
-        place = nil
-        self.session = session
         (trouble, latestAge, hasPosition) = (nil, nil, false)
-        let next = work(.start, at: now)
+        let next = work(.settings(preparation.settings), .start, at: now)
         // Published after the scan starts, so that a caller that waits for this state misses no later reading.
         let waiting = [Directive.publish(.waitingForFix)]
         let directives = next.state == .waitingForFix ? next.directives + waiting : waiting + next.directives
@@ -363,8 +354,8 @@ extension FloorPlanLocalizerMachine {
     /// Ends the session from any state.
     mutating func end(_ error: LocalizationError?, at now: Instant) -> Transition {
         var directives: [Directive] = [.cancelFetch]
-        if session?.isOver == false {
-            for directive in session?.handle(.stop, at: now) ?? [] {
+        if !session.isOver {
+            for directive in session.handle(.stop, at: now) {
                 switch directive {
                 case .stopScanning: directives.append(.stopScanning)
                 case .emitEvent(let event): directives.append(.emitEvent(event))
@@ -373,10 +364,11 @@ extension FloorPlanLocalizerMachine {
             }
         }
         earlierCalibration = calibration
+        session.initialFix = nil
         let final = FloorPlanLocalizerState.stopped(error)
         directives.append(.publish(final))
         if let error { directives.append(.report(error)) }
-        (goal, parameters, summary, preparation, session, place) = (nil, nil, nil, nil, nil, nil)
+        (goal, parameters, summary, preparation) = (nil, nil, nil, nil)
         (retryAt, staleAt, trouble, latestAge) = (nil, nil, nil, nil)
         hasPosition = false
         latency = .zero
@@ -389,18 +381,15 @@ extension FloorPlanLocalizerMachine {
 extension FloorPlanLocalizerMachine {
     /// Handles a submitted position. Before the session, it is the starting point.
     mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
-        guard session != nil else {
-            place = fix
-            fixOutcome = .kept
-            return Transition(state: state)
-        }
-        return work(.fix(fix), at: now)
+        guard !isBegun else { return work(.fix(fix), at: now) }
+        _ = session.handle(.fix(fix), at: now)
+        return Transition(state: state)
     }
 
     /// Handles a reading.
     mutating func observe(_ decoded: DecodedReading, _ delay: Duration, at now: Instant) -> Transition {
         let reading = decoded.reading
-        guard session != nil else { return Transition(state: state) }  // of an earlier session
+        guard isBegun else { return Transition(state: state) }  // of an earlier session
         // A fix that was submitted to all sessions of a radio may be on another floor plan.
         if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
         switch reading {
@@ -434,16 +423,16 @@ extension FloorPlanLocalizerMachine {
 
     /// Does the work that is due.
     mutating func tick(at now: Instant) -> Transition {
-        session == nil ? retry(at: now) : work(.tick, at: now)
+        isBegun ? work(.tick, at: now) : retry(at: now)
     }
 
-    /// Passes an event to the session, answers the session's requests, and determines the new state.
-    mutating func work(_ event: Session.Event, at now: Instant) -> Transition {
-        guard var session = session.take(), let preparation, let summary else { return Transition(state: state) }
+    /// Passes events to the session, answers the session's requests, and determines the new state.
+    mutating func work(_ events: Session.Event..., at now: Instant) -> Transition {
+        guard isBegun, let preparation, let summary else { return Transition(state: state) }
         var directives: [Directive] = []
         var positions: [Position] = []
         var failure: LocalizationError?
-        var events = [event]
+        var events = events
         while !events.isEmpty {
             for directive in session.handle(events.removeFirst(), at: now) {
                 switch directive {
@@ -454,16 +443,15 @@ extension FloorPlanLocalizerMachine {
                 case .emit(let position): positions.append(position)
                 case .fetchCatalogue: events.append(.catalogue([summary]))
                 case .fetchPacket(let id): events.append(.packet(id, preparation.venue))
+                case .prepareBelief(let work): events.append(.prepared(work, .success(preparation.belief)))
                 case .publish(.error(let error)): failure = error
                 case .report(let error): directives.append(.report(error))
-                case .publish, .cancelFetch, .prepareBelief, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
+                case .publish, .cancelFetch, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
                     .emitInteraction, .diagnose:
                     break  // covered by this machine's own states, already available, or unused
                 }
             }
         }
-        if case .fix = event { fixOutcome = session.fixOutcome }
-        self.session = session
         return settle(directives, positions, failure, at: now)
     }
 
@@ -475,7 +463,7 @@ extension FloorPlanLocalizerMachine {
         let emitted = isStale ? [] : positions
         hasPosition = hasPosition || !emitted.isEmpty
         if !emitted.isEmpty { latency = latestAge?.age(at: heardTime(at: now)) ?? .zero }
-        let isOver = session?.isOver ?? true
+        let isOver = session.isOver
         let next = isOver && !hasPosition ? state : workState(at: now)
         if next != .positioning, next != .buffering { latency = .zero }
         var directives: [Directive] = next == state ? [] : [.publish(next)]
@@ -495,7 +483,7 @@ extension FloorPlanLocalizerMachine {
     }
 
     /// Returns the current listening time, which measures silence.
-    private func heardTime(at now: Instant) -> Instant { session?.listened.instant(at: now) ?? now }
+    private func heardTime(at now: Instant) -> Instant { session.listened.instant(at: now) }
 
     private var heavy: Duration { parameters?.heavyBufferingAfter ?? .zero }
     private var light: Duration { parameters?.bufferingAfter ?? .zero }
@@ -509,14 +497,14 @@ extension FloorPlanLocalizerMachine {
         if latestAge.silence(at: present) >= heavy { return .heavyBuffering }
         // After this silence, only one reading has arrived; the next update shows whether more follow.
         if state == .heavyBuffering || latestAge.age(at: present) >= light { return .buffering }
-        guard case .localizationRunning? = session?.state else { return .buffering }
+        guard case .localizationRunning = session.state else { return .buffering }
         return .positioning
     }
 
     /// Returns the instant at which the state changes if no further reading arrives.
     private func staleAt(in state: FloorPlanLocalizerState, at now: Instant) -> Instant? {
         guard let latestAge, hasPosition else { return nil }
-        let due = [light, heavy].compactMap { session?.listened.wake(at: latestAge.arrival.advanced(by: $0)) }
+        let due = [light, heavy].compactMap { session.listened.wake(at: latestAge.arrival.advanced(by: $0)) }
         return state == .heavyBuffering || isTrouble(state) ? nil : due.first { $0 > now }
     }
 }

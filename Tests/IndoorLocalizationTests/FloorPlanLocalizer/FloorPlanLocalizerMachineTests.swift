@@ -110,6 +110,17 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.parameters?.motionMode, .wheelchair)
     }
 
+    func testTheNextSessionSetsTheDutyCycleOfItsOwnAccuracy() {
+        var parameters = FloorPlanLocalizerParameters()
+        parameters.desiredAccuracy = .low
+        var stage = Stage()
+        let half = stage.answer(.start(parameters), at: 1)
+        XCTAssertTrue(half.contains(.schedule(ScanSchedule(cycle: .continuous, timing: .half))))
+        _ = stage.handle(.stop, at: 2)
+        let full = stage.answer(.start(FloorPlanLocalizerParameters()), at: 3)
+        XCTAssertTrue(full.contains(.schedule(ScanSchedule())), "the radio no longer rests half the time")
+    }
+
     func testAnUnknownVenueStopsWithAnError() {
         var stage = Stage(plan: FloorPlan(venueID: 99, map: Stage.venue.maps[0]))
         _ = stage.handle(.start(FloorPlanLocalizerParameters()), at: 1)

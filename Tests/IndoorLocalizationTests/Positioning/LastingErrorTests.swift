@@ -294,8 +294,8 @@ final class LastingErrorTests: XCTestCase {
             engine.advance(to: now)
         }
         XCTAssertNotNil(engine.estimate(on: Stage.hall))
-        XCTAssertEqual(engine.filter.remembered.count, 0)
-        XCTAssertEqual(engine.filter.motion.standingWander, MotionModel().standingWander)
+        XCTAssertEqual(engine.belief.filter.remembered.count, 0)
+        XCTAssertEqual(engine.belief.filter.motion.standingWander, MotionModel().standingWander)
     }
 
     /// The particles of a filter have errors for each beacon in a slot, also after beacons come and go and particles are drawn
@@ -319,9 +319,9 @@ final class LastingErrorTests: XCTestCase {
                             isSoft: half % 100 == 49)))
             }
             engine.advance(to: now)
-            XCTAssertEqual(engine.filter.particles.errors.count, engine.filter.particles.count)
-            XCTAssertEqual(engine.filter.particles.errors.slots, engine.filter.remembered.count)
+            XCTAssertEqual(engine.belief.filter.particles.errors.count, engine.belief.filter.particles.count)
+            XCTAssertEqual(engine.belief.filter.particles.errors.slots, engine.belief.filter.remembered.count)
         }
-        XCTAssertEqual(engine.filter.remembered.count, RememberedBeacons.limit)
+        XCTAssertEqual(engine.belief.filter.remembered.count, RememberedBeacons.limit)
     }
 }

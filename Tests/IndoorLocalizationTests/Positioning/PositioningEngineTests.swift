@@ -476,7 +476,7 @@ final class SharedEngineTests: XCTestCase {
             owner.advance(to: Instant(seconds: Double(second)))
         }
         XCTAssertEqual(engine.estimate(on: Stage.hall), owner.estimate(on: Stage.hall))
-        XCTAssertEqual(engine.filter.workspace.byteCount, 0)
+        XCTAssertEqual(engine.belief.filter.workspace.byteCount, 0)
         XCTAssertGreaterThan(workspace.byteCount, 100_000)
         XCTAssertLessThan(engine.byteCount, 140_000)
         XCTAssertGreaterThan(owner.byteCount, engine.byteCount + 100_000)
@@ -503,7 +503,7 @@ final class SharedEngineTests: XCTestCase {
                 hear(&engine, at: MapPoint(x: 2.5, y: 2.5), Double(second))
                 engine.advance(to: Instant(seconds: Double(second)))
             }
-            XCTAssertEqual(engine.filter.particles.range(of: 1).count, expected)
+            XCTAssertEqual(engine.belief.filter.particles.range(of: 1).count, expected)
         }
     }
 
@@ -516,20 +516,20 @@ final class SharedEngineTests: XCTestCase {
             hear(&engine, at: MapPoint(x: 5, y: 5), 0)
             engine.advance(to: .zero)
             for second in 1...9 { engine.advance(to: Instant(seconds: Double(second))) }
-            XCTAssertEqual(engine.lastLook == .zero, !makesUpdates)
+            XCTAssertEqual(engine.clock.latestLook == .zero, !makesUpdates)
             hear(&engine, at: MapPoint(x: 5, y: 5), 10)
             engine.advance(to: Instant(seconds: 10))
-            XCTAssertEqual(engine.lastLook, Instant(seconds: 10))
+            XCTAssertEqual(engine.clock.latestLook, Instant(seconds: 10))
         }
     }
 
     func testAStatedPowerSetsTheOffsetAndItsDeviation() {
         var engine = engine()
         engine.begin(power: Stage.power - 8)
-        XCTAssertEqual(engine.firstReceiver.value, -8, accuracy: 1e-9)
-        XCTAssertEqual(engine.firstReceiver.variance, 25, accuracy: 1e-9)
+        XCTAssertEqual(engine.device.prior.value, -8, accuracy: 1e-9)
+        XCTAssertEqual(engine.device.prior.variance, 25, accuracy: 1e-9)
         engine.begin(power: .nan)
-        XCTAssertEqual(engine.firstReceiver.value, -8, accuracy: 1e-9)
+        XCTAssertEqual(engine.device.prior.value, -8, accuracy: 1e-9)
     }
 
     func testASummaryContinuesTheBeliefOnEachMap() throws {
@@ -551,7 +551,7 @@ final class SharedEngineTests: XCTestCase {
         for (map, probability) in engine.mapProbabilities {
             XCTAssertEqual(try XCTUnwrap(later.mapProbabilities[map]), probability, accuracy: 2e-3)
         }
-        XCTAssertEqual(later.offsets[0].value, engine.offsets[0].value, accuracy: 1e-6)
+        XCTAssertEqual(later.device.offsets[0].value, engine.device.offsets[0].value, accuracy: 1e-6)
         XCTAssertEqual(later.consistencyRatio, engine.consistencyRatio)
     }
 

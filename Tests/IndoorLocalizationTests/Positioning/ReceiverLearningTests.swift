@@ -350,7 +350,7 @@ final class KnownDeviceTests: XCTestCase {
 
     func testTheEngineBeginsWithTheSurveysReceiverPriorOfTheDevice() {
         let receiver = Self.receiver(named: "weak phone", seed: 1)
-        for offsets in [receiver.engine.offsets, receiver.engine.filter.receivers] {
+        for offsets in [receiver.engine.device.offsets, receiver.engine.belief.filter.receivers] {
             XCTAssertEqual(offsets.map(\.value), [-12])
             XCTAssertEqual(offsets.map(\.variance), [4])
         }
@@ -359,14 +359,14 @@ final class KnownDeviceTests: XCTestCase {
     func testTheEngineUsesTheGeneralPriorForAnUnknownDevice() {
         let receiver = Self.receiver(named: "another phone", seed: 1)
         let wide = receiver.engine.field.model.receiverOffsetDeviation
-        XCTAssertEqual(receiver.engine.offsets.map(\.value), [0])
-        XCTAssertEqual(receiver.engine.offsets.map(\.variance), [wide * wide])
+        XCTAssertEqual(receiver.engine.device.offsets.map(\.value), [0])
+        XCTAssertEqual(receiver.engine.device.offsets.map(\.variance), [wide * wide])
     }
 
     func testADevicePriorIsNeverWiderThanTheGeneralPrior() {
         let receiver = Self.receiver(named: "odd phone", seed: 1)
         let wide = receiver.engine.field.model.receiverOffsetDeviation
-        XCTAssertEqual(receiver.engine.offsets.map(\.variance), [wide * wide])
+        XCTAssertEqual(receiver.engine.device.offsets.map(\.variance), [wide * wide])
     }
 
     func testTheEngineLocatesAKnownDeviceBetterInTheFirstSecond() {
@@ -401,7 +401,7 @@ final class KnownDeviceTests: XCTestCase {
         var calibration = Calibration()
         (calibration.rssiOffset, calibration.rssiDeviation) = (-9, 0.5)
         receiver.begin(with: calibration)
-        XCTAssertEqual(receiver.engine.offsets.map(\.value), [-9])
+        XCTAssertEqual(receiver.engine.device.offsets.map(\.value), [-9])
     }
 
     func testTheEngineIgnoresACalibrationThatIsLessCertainThanTheSurvey() {
@@ -409,8 +409,8 @@ final class KnownDeviceTests: XCTestCase {
         var calibration = Calibration()
         calibration.stepScale = 1.25
         receiver.begin(with: calibration)
-        XCTAssertEqual(receiver.engine.offsets.map(\.value), [-12])
-        XCTAssertEqual(receiver.engine.filter.stepMean, 1.25, "of steps the survey tells nothing")
+        XCTAssertEqual(receiver.engine.device.offsets.map(\.value), [-12])
+        XCTAssertEqual(receiver.engine.belief.filter.stepMean, 1.25, "of steps the survey tells nothing")
     }
 
     private static func receiver(named name: String, seed: UInt64, shift: Double = 0) -> HallReceiver {

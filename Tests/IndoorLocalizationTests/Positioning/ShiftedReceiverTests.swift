@@ -70,8 +70,8 @@ final class ShiftedReceiverTests: XCTestCase {
             var receiver = HallReceiver(at: MapPoint(x: 8, y: 11), seed: 3, shift: shift)
             receiver.listen(seconds: 15)
             // Its own offset of 2 dB, give or take, comes on top.
-            XCTAssertEqual(receiver.engine.offsets[0].value, shift, accuracy: 6)
-            XCTAssertLessThan(receiver.engine.offsets[0].variance, 9)
+            XCTAssertEqual(receiver.engine.device.offsets[0].value, shift, accuracy: 6)
+            XCTAssertLessThan(receiver.engine.device.offsets[0].variance, 9)
         }
     }
 
@@ -80,12 +80,12 @@ final class ShiftedReceiverTests: XCTestCase {
         var receiver = HallReceiver(
             at: MapPoint(x: 8, y: 11), seed: 3, venue: PositioningStage.twoFloors,
             field: PositioningStage.twoFloorField, shift: 6)
-        let first = receiver.engine.filter.receivers
+        let first = receiver.engine.belief.filter.receivers
         receiver.listen(seconds: 10)
-        let known = receiver.engine.filter.receivers
+        let known = receiver.engine.belief.filter.receivers
         XCTAssertEqual(known[0], known[1])
         XCTAssertNotEqual(known, first)
-        XCTAssertGreaterThan(known[0].variance, receiver.engine.offsets[0].variance)
+        XCTAssertGreaterThan(known[0].variance, receiver.engine.device.offsets[0].variance)
         XCTAssertLessThanOrEqual(known[0].variance, first[0].variance)
     }
 
