@@ -257,11 +257,15 @@ struct ConvertCommand: Command {
     }
 
     private func preview(_ file: consuming ConvertibleFile) throws {
-        guard case .foreign(var reader) = consume file else {
-            return try StandardOutput.write("format: a recording or a capture of btsnoop, which needs no option\n")
+        switch consume file {
+        case .recorded:
+            try StandardOutput.write("format: a recording or a capture of btsnoop, which needs no option\n")
+        case .foreign(var reader): try preview(&reader)
         }
+    }
+
+    private func preview(_ reader: inout ForeignRecordingReader) throws {
         var summary = ForeignPreview()
-        defer { report([reader.tally.warning(for: input)]) }
         do {
             while let entry = try reader.next() { summary.add(entry) }
         } catch {
@@ -270,6 +274,7 @@ struct ConvertCommand: Command {
             throw error
         }
         try StandardOutput.write(summary.text(reader))
+        report([reader.tally.warning(for: input)])
     }
 
     private func convert(_ reader: inout ForeignRecordingReader, _ progress: ProgressLine) throws {

@@ -242,13 +242,12 @@ extension ForeignRecordingSettings {
         settings.columns = columns.filter { places.contains($0.key) || $0.key == .time }
         (settings.beaconColumns, settings.beacon, settings.isLive) = ([], nil, false)
         columns = columns.filter { !places.contains($0.key) }
-        guard case .foreign(var reader) = try ConvertibleFile(path: path, settings: settings, strictness: .strict)
-        else {
-            throw CommandError(description: "\(path): --truth must be a CSV file with x and y, or room")
-        }
-        while let entry = try reader.next() {
-            guard case .truth(let truth) = entry else { continue }
-            self.truth.append((reader.time(of: truth.instant), truth))
+        switch try ConvertibleFile(path: path, settings: settings, strictness: .strict) {
+        case .recorded: break
+        case .foreign(var reader):
+            while let entry = try reader.next() {
+                if case .truth(let place) = entry { truth.append((reader.time(of: place.instant), place)) }
+            }
         }
         guard truth.isEmpty else { return }
         throw CommandError(description: "\(path): the file has no ground truth; it needs the columns x and y, or room")

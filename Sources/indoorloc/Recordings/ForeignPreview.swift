@@ -1,6 +1,8 @@
 import ForeignRecordings
 import IndoorLocalization
 import ScanRecording
+import TextFormats
+import VenuePackets
 
 /// A summary of what was understood of a recording of another program.
 struct ForeignPreview {
