@@ -241,7 +241,7 @@ extension ForeignFormat {
     fileprivate func window(_ settings: ForeignRecordingSettings) -> Duration? {
         switch self {
         case .csv: nil
-        case _ where settings.isLive: .zero
+        case _ where settings.isLive || settings.arrival != nil: .zero
         // The app writes a waypoint when the user confirms it, up to 4.9 s after its time in published traces.
         case .indoorLocation: .seconds(10)
         case .pcap, .kismet, .mqtt, .getSensorData, .bleak, .sensorLogger: ForeignTimeline.tolerance

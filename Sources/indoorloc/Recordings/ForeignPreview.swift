@@ -56,10 +56,11 @@ struct ForeignPreview {
         if most.count > Self.shownBeacons { lines.append("  and \(most.count - Self.shownBeacons) more") }
         if !first.isEmpty { lines.append("first entries:") }
         for entry in first {
-            if let line = try? RecordEncoder.line(for: entry) {
+            // A line ends with a line feed.
+            if let line = try? RecordEncoder.line(for: entry).dropLast() {
                 lines.append("  " + PrintableText.line(String(decoding: line, as: UTF8.self)))
             }
         }
-        return lines.map { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 }.joined(separator: "\n") + "\n"
+        return lines.joined(separator: "\n") + "\n"
     }
 }
