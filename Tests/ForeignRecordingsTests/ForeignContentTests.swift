@@ -125,6 +125,15 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(read(late, as: .bleak, live).map { $0.instant?.seconds }, [5, 5, 7], "nothing waits in a pipe")
     }
 
+    func testARoomIsWrittenWhereItChangesInTheOrderOfTime() throws {
+        let text =
+            "time,mac,rssi,room\n1,C0:00:00:00:00:01,-60,A\n3,C0:00:00:00:00:01,-60,A\n2,C0:00:00:00:00:01,-60,B\n"
+        let rooms = read(text + "4,C0:00:00:00:00:01,-60,A\n", as: .csv).compactMap { entry in
+            if case .truth(let truth) = entry { "\(truth.instant.seconds) \(truth.room ?? "")" } else { nil }
+        }
+        XCTAssertEqual(rooms, ["1.0 A", "2.0 B", "3.0 A"])
+    }
+
     func testAColumnIsFoundByItsGivenHeader() throws {
         var settings = ForeignRecordingSettings()
         settings.columns = [.time: "Zeit", .rssi: "Pegel, gemittelt", .address: "Sender"]

@@ -322,7 +322,7 @@ final class ForeignMutationTests: XCTestCase {
             }
             XCTAssertGreaterThan(problems, 0, name)
             if name != "without-signal.pcap" {
-                XCTAssertGreaterThan(entries, name.hasPrefix("cases/") ? 50 : 200, name)
+                XCTAssertGreaterThan(entries, name.hasPrefix("cases/") ? 20 : 200, name)
             }
         }
     }

@@ -26,6 +26,7 @@ package struct ForeignDecoder: Sendable {
     private var waiting: ReorderBuffer
     private var timeline = ForeignTimeline()
     private var line = 0
+    private var latestTruth: Truth?
     private var isFinished = false
     /// Whether the decoder holds the objects of an array until the array ends.
     private var isCollecting = false
@@ -99,7 +100,11 @@ package struct ForeignDecoder: Sendable {
         while true {
             while !isCollecting, let (time, entry) = output.next() { waiting.add(entry, at: time, place: place) }
             if let item = waiting.next(isAtEnd: isFinished) {
-                do throws(ForeignProblem) { return .entry(item.entry.at(try timeline.instant(of: item.time))) } catch {
+                do throws(ForeignProblem) {
+                    let entry = item.entry.at(try timeline.instant(of: item.time))
+                    if isRepeated(entry) { continue }
+                    return .entry(entry)
+                } catch {
                     place = item.place
                     throw error
                 }
@@ -112,6 +117,17 @@ package struct ForeignDecoder: Sendable {
                 throw error
             }
         }
+    }
+
+    /// Returns whether an entry repeats the ground truth before it, because each line of a table states it.
+    private mutating func isRepeated(_ entry: RecordingEntry) -> Bool {
+        guard case .truth(let truth) = entry else { return false }
+        defer { latestTruth = truth }
+        guard let latest = latestTruth, latest.mapID == truth.mapID, latest.point == truth.point,
+            latest.room == truth.room
+        else { return false }
+        // A room alone applies until the next ground truth.
+        return truth.point == nil || latest.instant == truth.instant
     }
 
     /// Reads the next piece of the file; returns false if more bytes are needed.

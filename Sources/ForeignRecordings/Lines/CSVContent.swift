@@ -11,7 +11,6 @@ struct CSVContent: RecordContent {
     private var header: CSVHeader?
     private var isWigle = false
     private var isComplete = false
-    private var lastTruth: Truth?
     private var rows: Int64 = 0
 
     init(_ settings: ForeignRecordingSettings) { self.settings = settings }
@@ -164,8 +163,8 @@ struct CSVContent: RecordContent {
         return lines
     }
 
-    /// Returns the ground truth of a line; nil if the line has none, or if the same ground truth was already written.
-    private mutating func truth(_ row: Row, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
+    /// Returns the ground truth of a line; nil if the line has none.
+    private func truth(_ row: Row, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
         let room = try row.optional(.room, "a name") { $0 }
         var truth = Truth(instant: Instant(nanoseconds: time.nanoseconds), room: room)
         if let x = try row.optional(.x, "a number of metres", row.number) {
@@ -181,10 +180,7 @@ struct CSVContent: RecordContent {
             guard room != nil else { return nil }
             // A room applies until the next ground truth.
             truth.isHold = true
-            if let lastTruth, lastTruth.point == nil, lastTruth.room == room { return nil }
         }
-        guard lastTruth?.instant != truth.instant || lastTruth?.point != truth.point else { return nil }
-        lastTruth = truth
         return truth
     }
 }
