@@ -8,8 +8,10 @@ public struct ForeignTimeFormat: Hashable, Sendable {
         case number(Int)
     }
 
-    /// The named forms, with the fields of `strptime` of those that have any.
-    public static let names = ["iso", "us", "european", "ctime", "s", "ms", "us-count", "ns"]
+    /// The names of forms: ISO 8601, dates of the United States and of Europe, `ctime`, and numbers by their unit.
+    public static let names = [
+        "iso", "us", "european", "ctime", "seconds", "milliseconds", "microseconds", "nanoseconds",
+    ]
 
     /// The form in which C, Python and Android print a time for people: `Fri Mar 24 14:13:33 2023`.
     static let ctime = ForeignTimeFormat(form: .pattern(Array("%a %b %d %H:%M:%S %Y".utf8)))
@@ -25,10 +27,10 @@ public struct ForeignTimeFormat: Hashable, Sendable {
         case "us": form = .pattern(Array("%m/%d/%Y %H:%M:%S%f".utf8))
         case "european": form = .pattern(Array("%d.%m.%Y %H:%M:%S%f".utf8))
         case "ctime": self = .ctime
-        case "s": form = .number(9)
-        case "ms": form = .number(6)
-        case "us-count": form = .number(3)
-        case "ns": form = .number(0)
+        case "seconds": form = .number(9)
+        case "milliseconds": form = .number(6)
+        case "microseconds": form = .number(3)
+        case "nanoseconds": form = .number(0)
         default:
             guard Self.isPattern(Array(text.utf8)) else { return nil }
             form = .pattern(Array(text.utf8))
