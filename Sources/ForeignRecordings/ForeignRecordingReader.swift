@@ -6,10 +6,12 @@ import Synchronization
 /// A reader of a recording that another program wrote, plain or compressed with gzip, in constant memory.
 ///
 /// Times in the file that count since 1970 become instants since the first of these times, which is
-/// `startMicroseconds`. Other times become instants unchanged. A time in text is ISO 8601, in UTC if it has no zone.
-/// A number counts nanoseconds from 10^17, microseconds from 10^14, milliseconds from 10^11, and seconds below. An
-/// entry that is up to 1 s earlier than the previous entry gets the previous entry's instant; an entry that is earlier
-/// than that is an error.
+/// `startMicroseconds`. Other times become instants unchanged. A time in text is ISO 8601, in UTC if neither it
+/// nor the settings have a zone.
+/// A number counts nanoseconds from 10^17, microseconds from 10^14, milliseconds from 10^11, and seconds below. The
+/// reader sorts a table, and entries of other files that were written up to 1 s late (10 s in a trace of the Indoor
+/// Location competition). An entry that is up to 1 s later still gets the previous entry's instant; any other one is an
+/// error.
 package struct ForeignRecordingReader: ~Copyable {
     /// The counts of what was read and left out so far.
     package struct Tally: Hashable, Sendable {
@@ -25,6 +27,8 @@ package struct ForeignRecordingReader: ~Copyable {
         package var lateEntries = 0
         /// The number of elements that the reader left out, by their kind.
         package var ignored: [String: Int] = [:]
+        /// The names of beacons whose identity is unknown, so that one made from the name stands in for it.
+        package var standIns: Set<String> = []
         /// The errors of the first invalid lines, objects or packets, at most `maximumErrors`.
         package var errors: [ForeignRecordingError] = []
 
@@ -45,6 +49,7 @@ package struct ForeignRecordingReader: ~Copyable {
     private let input: ArchiveInput
     private var decoder: ForeignDecoder
     private var counts = Tally()
+    private var text = UTF16Text()
     private var isFinished = false
 
     /// Opens a file. The reader reads nothing before the first call of `next()`.
@@ -82,12 +87,22 @@ package struct ForeignRecordingReader: ~Copyable {
         tally.droppedNotMeasurements = decoder.notMeasurements
         tally.lateEntries = decoder.late
         tally.ignored = decoder.ignored
+        tally.standIns = decoder.standIns
         return tally
     }
 
     /// The time of instant zero in microseconds since 1970; nil before the first entry, and if the file doesn't state
     /// it.
     package var startMicroseconds: Int64? { decoder.start.map { $0 / 1000 } }
+
+    /// Returns an entry's instant as the file's time.
+    package func time(of instant: Instant) -> ForeignTime {
+        guard let start = decoder.start else { return ForeignTime(nanoseconds: instant.nanoseconds, isUnix: false) }
+        return ForeignTime(nanoseconds: instant.nanoseconds &+ start, isUnix: true)
+    }
+
+    /// What the reader understood of the file so far, a line each.
+    package var understood: [String] { decoder.understood }
 
     /// The model of the receiver; nil before the first entry, and if the file doesn't state it.
     package var device: String? { decoder.device }
@@ -123,7 +138,20 @@ package struct ForeignRecordingReader: ~Copyable {
 
     private mutating func fill() throws(ForeignProblem) {
         do throws(ArchiveFailure) {
-            try decoder.fill { (bytes) throws(ArchiveFailure) in try input.read(into: &bytes) }
+            var text = text
+            let isText = format != .pcap
+            try decoder.fill { (bytes) throws(ArchiveFailure) in
+                guard isText else { return try input.read(into: &bytes) }
+                // No bytes mean the end of the file, so a part of a character alone isn't passed on.
+                let count = bytes.count
+                while bytes.count == count {
+                    var next: [UInt8] = []
+                    try input.read(into: &next)
+                    bytes += text.text(of: next)
+                    if next.isEmpty { break }
+                }
+            }
+            self.text = text
         } catch {
             throw ForeignProblem(nil, .unreadable(error.reason), endsFile: true)
         }
@@ -257,31 +285,38 @@ package enum ConvertibleFile: ~Copyable {
     case recorded(RecordedFile)
     case foreign(ForeignRecordingReader)
 
-    /// Opens the file and waits for its first line.
+    /// Opens the file and waits for the lines that determine its format.
     ///
     /// - Parameters:
     ///   - format: the format; nil detects it.
     ///   - adapter: the adapter of a capture whose advertisements are read; nil reads those of all adapters.
-    /// - Throws: `.unreadable` if the file does not exist or cannot be read.
+    /// - Throws: `RecordingError` with `.unreadable` if the file does not exist or cannot be read, and
+    ///   `UnknownFormatError` if its content has no known format.
     package init(
         path: String, format: ForeignFormat? = nil, settings: ForeignRecordingSettings, adapter: UInt16? = nil,
         strictness: RecordingReader.Strictness
-    ) throws(RecordingError) {
+    ) throws {
+        let (input, detected): (ArchiveInput, ForeignFormatDetector.Result)
         do throws(ArchiveFailure) {
-            let input = try ArchiveInput(path: path)
-            var format = format
-            if format == nil {
-                let start = try input.start(until: ForeignFormatDetector.isEnough)
-                format = ForeignFormatDetector.format(start, settings: settings)
-            }
+            input = try ArchiveInput(path: path)
             if let format {
-                self = .foreign(
-                    ForeignRecordingReader(
-                        path: path, format: format, settings: settings, strictness: strictness, input: input))
+                detected = .foreign(format)
             } else {
-                self = .recorded(
-                    try RecordedFile(path: path, adapter: adapter, strictness: strictness, input: input))
+                let detector = ForeignFormatDetector(settings: settings)
+                detected = detector.result(try input.start { detector.isEnough($0) }, isWhole: true)
             }
+        } catch {
+            throw RecordingError(file: path, problem: .unreadable(error.reason))
+        }
+        if case .unknown(let headers) = detected { throw UnknownFormatError(file: path, headers: headers) }
+        if case .foreign(let format) = detected {
+            self = .foreign(
+                ForeignRecordingReader(
+                    path: path, format: format, settings: settings, strictness: strictness, input: input))
+            return
+        }
+        do throws(ArchiveFailure) {
+            self = .recorded(try RecordedFile(path: path, adapter: adapter, strictness: strictness, input: input))
         } catch {
             throw RecordingError(file: path, problem: .unreadable(error.reason))
         }

@@ -62,10 +62,10 @@ public struct RecordingHeader: Hashable, Sendable {
 
 /// The start of a recording as ISO 8601 text, and as microseconds since 1970-01-01 UTC.
 package enum RecordingStart {
-    /// Returns the text of a point in time, to the millisecond.
+    /// Returns the text of a point in time, rounded down to the millisecond.
     package static func text(_ microseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(microseconds) / 1e6).formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1000)
+        return CivilTime(UnixTime(milliseconds: remainder < 0 ? quotient - 1 : quotient)).text
     }
 
     /// Returns the point in time that a text represents; nil if the text is not ISO 8601.

@@ -258,7 +258,8 @@ final class ForeignConvertTests: XCTestCase {
 
     func testATableWithoutColumnsOfReadingsIsAnError() throws {
         let folder = try temporaryFolder()
-        try Data("time,x,y,b1,b2\n0,1,2,-70,-80\n1,2,3,-60,-75\n".utf8).write(to: URL(filePath: folder + "/wide.csv"))
+        try Data("time,x,y,near,far\n0,1,2,-70,-80\n1,2,3,-60,-75\n".utf8).write(
+            to: URL(filePath: folder + "/wide.csv"))
         let result = try Tool.run(["convert", "--map", "1", folder + "/wide.csv", folder + "/wide.jsonl"])
         XCTAssertEqual(result.status, 1, result.errors)
         XCTAssertTrue(
@@ -266,15 +267,56 @@ final class ForeignConvertTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder), ["wide.csv"])
     }
 
+    func testAPreviewShowsColumnsAndBeaconsAndWritesNothing() throws {
+        let folder = try temporaryFolder()
+        try Data("time,near,far\n0,-70,-80\n1,-60,-100\n".utf8).write(to: URL(filePath: folder + "/wide.csv"))
+        try Data("name,mac\nnear,C0:00:00:00:00:01\nfar,C0:00:00:00:00:02\n".utf8).write(
+            to: URL(filePath: folder + "/beacons.csv"))
+        try Data("time,x,y\n0,1,2\n1,2,3\n".utf8).write(to: URL(filePath: folder + "/truth.csv"))
+        let profile = #"{"beacons":"\#(folder)/beacons.csv","truth":"\#(folder)/truth.csv","map":1}"#
+        try Data(profile.utf8).write(to: URL(filePath: folder + "/profile.json"))
+        let result = try shell("$T convert --preview --profile \(folder)/profile.json \(folder)/wide.csv")
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(
+            result.lines,
+            [
+                "format: csv", #"time: column "time""#, #"rssi: 2 columns of a beacon each, dBm: "near", "far""#,
+                "length: 1 s", "readings: 3, ground truth: 2", "beacons: 2", "  C0:00:00:00:00:01: 2 readings",
+                "  C0:00:00:00:00:02: 1 reading", "first entries:",
+                #"  {"t":0,"type":"truth","mapId":1,"x":1,"y":2}"#,
+                #"  {"t":0,"type":"advertisement","address":"C0:00:00:00:00:01","rssi":-70,"data":""}"#,
+                #"  {"t":0,"type":"advertisement","address":"C0:00:00:00:00:02","rssi":-80,"data":""}"#,
+                #"  {"t":1,"type":"truth","mapId":1,"x":2,"y":3}"#,
+                #"  {"t":1,"type":"advertisement","address":"C0:00:00:00:00:01","rssi":-60,"data":""}"#,
+            ])
+        let missing = try shell("$T convert \(folder)/wide.csv")
+        XCTAssertEqual(missing.status, 2)
+        XCTAssertTrue(missing.errors.contains("OUTPUT is missing"), missing.errors)
+        let unknown = try shell(
+            "echo '{\"colour\":1}' > \(folder)/p; $T convert --profile \(folder)/p \(folder)/wide.csv -")
+        XCTAssertEqual(unknown.status, 1)
+        XCTAssertTrue(unknown.errors.contains("\"colour\" is no option of a profile"), unknown.errors)
+    }
+
+    func testALocalTimeHasTheZoneThatIsNamed() throws {
+        let zoned = try shell(
+            "$T convert --time-format us --time-zone America/New_York Fixtures/foreign/cases/csv_us_date.csv -")
+        XCTAssertEqual(zoned.status, 0, zoned.errors)
+        XCTAssertTrue(zoned.output.contains("2016-10-18T15:15:21.000Z"), zoned.output)
+    }
+
     func testInvalidOptionsOfForeignFormatsAreUsageErrors() throws {
         for (options, message) in [
             (
                 "--from xml",
-                "--from must be one of csv, pcap, kismet, mqtt, getsensordata, indoor-location, bleak, not 'xml'"
+                "--from must be one of csv, pcap, kismet, mqtt, getsensordata, indoor-location, bleak, sensor-logger, not 'xml'"
             ),
             ("--columns rssi", "--columns must be NAME=HEADER, such as rssi=Level, not 'rssi'"),
             ("--map x", "--map must be ID or ID,HEIGHT, not 'x'"),
             ("--map 1,0", "--map: the height must be 0.1 to 100000 metres, not '0'"),
+            ("--time-format %Q", "--time-format must be one of iso, us, european"),
+            ("--time-zone Mars", "--time-zone must be a zone such as Europe/Berlin, not 'Mars'"),
+            ("--not-heard x", "--not-heard must be numbers of dBm"),
             ("--spacing 0", "--spacing must be a number of seconds"),
             ("--receiver a --tag b", "--receiver and --tag can't be combined"),
         ] {

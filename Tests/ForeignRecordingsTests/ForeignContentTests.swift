@@ -25,15 +25,52 @@ final class ForeignDetectionTests: XCTestCase {
             ("2026-01-01T00:00:00+0100 a/c [1]\n", .mqtt), ("[\n{\n\"kismet.device.base.key\":1", .kismet),
             ("{\"bluetooth.device\":{}}\n", .kismet), ("{\"address\":\"x\",\"rssi\":-1}\n", .bleak),
             ("[{\"manufacturer_data\":{}}]\n", .bleak),
+            ("{\"time\":1,\"type\":\"ADV_IND\",\"rssi\":-60}\n", .bleak), ("TIME;MAC;RSSI\n", .csv),
+            ("home/gateway/LWT online\nhome/x/BTtoMQTT/y {\"id\":1}\n", .mqtt),
+            ("ble {\"id\":1,\"rssi\":-60}\n", .mqtt),
+            ("WigleWifi-1.4,appRelease=2.53\nMAC,SSID\n", .csv),
+            ("date,b3001,b3002\n1,-70,-200\n", .csv),
+            ("name,t,rssi\nC0:00:00:00:00:01,1,-60\n", .csv),
+            ("[{\"sensor\":\"a\",\"seconds_elapsed\":\"1\"}]", .sensorLogger),
         ] {
             XCTAssertEqual(try format(text), expected, text)
         }
         for text in [
-            "", "{\"type\":\"header\"}\n", "{\"t\":1,\"type\":\"beacon\",\"rssi\":-60}\n", "a,b,c\n", "hello\n",
-            "btsnoop\0",
-            "time,rssi\n",
+            "", "{\"type\":\"header\"}\n", "{\"t\":1,\"type\":\"beacon\",\"rssi\":-60}\n", "btsnoop\0",
         ] {
             XCTAssertNil(try format(text), text)
+        }
+    }
+
+    func testAFileOfNoKnownFormatNamesTheKnownOnes() throws {
+        for text in ["a,b,c\n", "hello\n", "time,rssi\n"] {
+            XCTAssertThrowsError(try format(text), text) { error in
+                XCTAssertTrue(
+                    "\(error)".hasSuffix(
+                        "the format is not recognised. Known are recordings, btsnoop, csv, pcap, kismet, mqtt, "
+                            + "getsensordata, indoor-location, bleak, sensor-logger; try --from."), "\(error)")
+            }
+        }
+        XCTAssertThrowsError(try format("name,timestamp,rssiOne\nC0:00:00:00:00:01,1,-60\n")) { error in
+            XCTAssertTrue(
+                "\(error)".contains(
+                    "a table whose columns are unknown: \"name\", \"timestamp\", \"rssiOne\". Name the"),
+                "\(error)")
+        }
+    }
+
+    func testATextInUTF16IsRead() throws {
+        let text = "time;mac;rssi\r\n1;C0:00:00:00:00:01;-60,5\r\n"
+        for isBigEndian in [false, true] {
+            let units = [0xFEFF] + Array(text.utf16)
+            let bytes = units.flatMap { unit in
+                let pair = [UInt8(unit & 0xFF), UInt8(unit >> 8)]
+                return isBigEndian ? pair.reversed() : pair
+            }
+            let file = try ForeignFixture.read(try temporaryFile("file", bytes))
+            XCTAssertEqual(file.format, .csv)
+            guard case .measurement(.advertisement(let heard))? = file.entries.first else { return XCTFail() }
+            XCTAssertEqual(heard.rssi, -60.5)
         }
     }
 
@@ -77,9 +114,24 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(entries.map { $0.instant?.seconds }, [12.5, 13], "a time without a date stays as it is")
     }
 
-    func testAReadingThatIsSlightlyLateGetsTheTimeBeforeIt() throws {
-        let text = "time,mac,rssi\n5,C0:00:00:00:00:01,-60\n4.1,C0:00:00:00:00:02,-61\n"
-        XCTAssertEqual(read(text, as: .csv).map { $0.instant?.seconds }, [5, 5])
+    func testALateReadingKeepsItsTime() throws {
+        let text = "time,mac,rssi\n5,C0:00:00:00:00:01,-60\n4.1,C0:00:00:00:00:02,-61\n3,C0:00:00:00:00:03,-62\n"
+        XCTAssertEqual(read(text, as: .csv).map { $0.instant?.seconds }, [3, 4.1, 5], "a table is sorted")
+        func line(_ time: Double) -> String { "{\"time\":\(time),\"address\":\"C0:00:00:00:00:01\",\"rssi\":-60}\n" }
+        let late = line(5) + line(4.1) + line(7)
+        XCTAssertEqual(read(late, as: .bleak).map { $0.instant?.seconds }, [4.1, 5, 7])
+        var live = ForeignRecordingSettings()
+        live.isLive = true
+        XCTAssertEqual(read(late, as: .bleak, live).map { $0.instant?.seconds }, [5, 5, 7], "nothing waits in a pipe")
+    }
+
+    func testARoomIsWrittenWhereItChangesInTheOrderOfTime() throws {
+        let text =
+            "time,mac,rssi,room\n1,C0:00:00:00:00:01,-60,A\n3,C0:00:00:00:00:01,-60,A\n2,C0:00:00:00:00:01,-60,B\n"
+        let rooms = read(text + "4,C0:00:00:00:00:01,-60,A\n", as: .csv).compactMap { entry in
+            if case .truth(let truth) = entry { "\(truth.instant.seconds) \(truth.room ?? "")" } else { nil }
+        }
+        XCTAssertEqual(rooms, ["1.0 A", "2.0 B", "3.0 A"])
     }
 
     func testAColumnIsFoundByItsGivenHeader() throws {

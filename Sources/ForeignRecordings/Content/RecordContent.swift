@@ -5,8 +5,13 @@ protocol RecordContent: Sendable {
 
     /// Adds the entries that are still incomplete, at the end of the file.
     mutating func finish(into output: inout ForeignOutput)
+
+    /// What the decoder understood of the file, a line each.
+    var understood: [String] { get }
 }
 
 extension RecordContent {
     mutating func finish(into output: inout ForeignOutput) {}
+
+    var understood: [String] { [] }
 }

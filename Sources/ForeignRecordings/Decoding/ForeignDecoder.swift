@@ -23,8 +23,10 @@ package struct ForeignDecoder: Sendable {
     /// The maximum number of readings in an array of objects, which are sorted by time.
     private let mostInArray: Int
     private var output = ForeignOutput()
+    private var waiting: ReorderBuffer
     private var timeline = ForeignTimeline()
     private var line = 0
+    private var latestTruth: Truth?
     private var isFinished = false
     /// Whether the decoder holds the objects of an array until the array ends.
     private var isCollecting = false
@@ -40,9 +42,11 @@ package struct ForeignDecoder: Sendable {
         format: ForeignFormat, settings: ForeignRecordingSettings, mostInArray: Int = InputLimits.standard.entries
     ) {
         self.mostInArray = mostInArray
+        waiting = ReorderBuffer(window: format.window(settings), capacity: InputLimits.standard.entries)
+        for (time, truth) in settings.truth { waiting.add(.truth(truth), at: time, place: nil) }
         switch format {
         case .pcap: framing = .packets(PacketBuffer(), PacketContent())
-        case .kismet, .bleak: framing = .objects(ObjectBuffer(), format.content(settings))
+        case .kismet, .bleak, .sensorLogger: framing = .objects(ObjectBuffer(), format.content(settings))
         case .csv, .mqtt, .getSensorData, .indoorLocation: framing = .lines(LineBuffer(), format.content(settings))
         }
     }
@@ -53,11 +57,21 @@ package struct ForeignDecoder: Sendable {
     package var ignored: [String: Int] { output.ignored }
     /// The number of readings that were dropped because their RSSI is not a measurement.
     package var notMeasurements: Int { output.notMeasurements }
+    /// The names of beacons for which an identity made from the name stands in.
+    package var standIns: Set<String> { output.standIns }
     /// The number of entries that were up to a second late.
     package var late: Int { timeline.late }
     /// The time of the first entry in nanoseconds since 1970; nil before the first entry, and if the times of the file
     /// don't count since 1970.
     package var start: Int64? { timeline.start?.nanoseconds }
+
+    /// What the decoder understood of the file, a line each; empty if the format leaves nothing open.
+    package var understood: [String] {
+        switch framing {
+        case .lines(_, let content), .objects(_, let content): content.understood
+        case .packets: []
+        }
+    }
 
     /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
     package mutating func fill<Failure: Error>(
@@ -84,8 +98,16 @@ package struct ForeignDecoder: Sendable {
     /// - Throws: `ForeignProblem`. The caller can continue after it unless it ends the file.
     package mutating func next() throws(ForeignProblem) -> Step {
         while true {
-            if !isCollecting, let (time, entry) = output.next() {
-                return .entry(entry.at(try timeline.instant(of: time)))
+            while !isCollecting, let (time, entry) = output.next() { waiting.add(entry, at: time, place: place) }
+            if let item = waiting.next(isAtEnd: isFinished) {
+                do throws(ForeignProblem) {
+                    let entry = item.entry.at(try timeline.instant(of: item.time))
+                    if isRepeated(entry) { continue }
+                    return .entry(entry)
+                } catch {
+                    place = item.place
+                    throw error
+                }
             }
             guard !isFinished else { return .end }
             do throws(ForeignProblem) {
@@ -95,6 +117,17 @@ package struct ForeignDecoder: Sendable {
                 throw error
             }
         }
+    }
+
+    /// Returns whether an entry repeats the ground truth before it, because each line of a table states it.
+    private mutating func isRepeated(_ entry: RecordingEntry) -> Bool {
+        guard case .truth(let truth) = entry else { return false }
+        defer { latestTruth = truth }
+        guard let latest = latestTruth, latest.mapID == truth.mapID, latest.point == truth.point,
+            latest.room == truth.room
+        else { return false }
+        // A room alone applies until the next ground truth.
+        return truth.point == nil || latest.instant == truth.instant
     }
 
     /// Reads the next piece of the file; returns false if more bytes are needed.
@@ -216,6 +249,18 @@ extension ForeignFormat {
         case .indoorLocation: IndoorLocationContent(settings)
         case .kismet: KismetContent()
         case .bleak, .pcap: BleakContent()
+        case .sensorLogger: SensorLoggerContent()
+        }
+    }
+
+    /// The longest time by which an entry of the format may be late; nil sorts the whole file.
+    fileprivate func window(_ settings: ForeignRecordingSettings) -> Duration? {
+        switch self {
+        case .csv: nil
+        case _ where settings.isLive || settings.arrival != nil: .zero
+        // The app writes a waypoint when the user confirms it, up to 4.9 s after its time in published traces.
+        case .indoorLocation: .seconds(10)
+        case .pcap, .kismet, .mqtt, .getSensorData, .bleak, .sensorLogger: ForeignTimeline.tolerance
         }
     }
 }

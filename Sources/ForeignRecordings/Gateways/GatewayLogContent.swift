@@ -5,7 +5,7 @@ import VenueModel
 /// The messages of gateways, as `mosquitto_sub -v` prints them.
 struct GatewayLogContent: RecordContent {
     private let settings: ForeignRecordingSettings
-    private let decoder = GatewayDecoder()
+    private let decoder = GatewayDecoder(keepsAdvertisingData: true)
     private var receiver: String?
     /// The time assigned to the latest message that states none.
     private var spaced: ForeignTime?
@@ -45,7 +45,11 @@ struct GatewayLogContent: RecordContent {
                 output.add(beacon, nil, rssi: reading.rssi, at: time)
                 continue
             }
-            output.add(reading.beacon, reading.address, rssi: reading.rssi, power: reading.measuredPower, at: time)
+            if reading.address != nil, !reading.advertisingData.isEmpty {
+                output.add(advertising: reading.advertisingData, reading.address, rssi: reading.rssi, at: time)
+            } else {
+                output.add(reading.beacon, reading.address, rssi: reading.rssi, power: reading.measuredPower, at: time)
+            }
         }
     }
 
@@ -135,9 +139,9 @@ struct GatewayLogLine: Hashable, Sendable {
         payload = Array(rest[(end + 1)...])
     }
 
-    /// Whether the line can be one of a gateway's log: the topic has levels, and the payload is JSON.
+    /// Whether the line can be one of a gateway's log: the topic has levels or no spaces, and the payload is JSON.
     var isPlausible: Bool {
-        topic.utf8.contains(UInt8(ascii: "/"))
+        (topic.utf8.contains(UInt8(ascii: "/")) || !topic.utf8.contains(0x20))
             && (payload.first == UInt8(ascii: "{") || payload.first == UInt8(ascii: "["))
     }
 }

@@ -28,14 +28,8 @@ struct BleakContent: RecordContent {
         }
         guard let rssi = fields.rssi else { throw ForeignProblem("rssi", .missing(expected: "a number of dBm")) }
         let data = try Self.data(of: fields)
-        guard let address = fields.address.flatMap({ FieldText.address($0) }) else {
-            // macOS replaces each address by a UUID of its own.
-            guard case .beacon(let frame)? = try? BeaconFrame.decode(data.span) else {
-                return output.ignore("advertisements without an address and a beacon")
-            }
-            return output.add(frame.beacon, nil, rssi: rssi, power: frame.measuredPower.map(Double.init), at: time)
-        }
-        output.add(nil, address, rssi: rssi, data: data, at: time)
+        // macOS replaces each address by a UUID of its own.
+        output.add(advertising: data, fields.address.flatMap { FieldText.address($0) }, rssi: rssi, at: time)
     }
 
     /// Returns the structures of an advertisement.
@@ -133,15 +127,7 @@ struct BleakContent: RecordContent {
     private static func time(
         _ reader: inout JSONReader, _ record: [UInt8], _ field: String
     ) throws(ForeignProblem) -> ForeignTime {
-        let kind = try reader.value(field) { reader throws(JSONReader.Failure) in try reader.kind() }
-        let text: String
-        if kind == .number {
-            let start = reader.offset
-            try reader.value(field) { reader throws(JSONReader.Failure) in try reader.skipValue() }
-            text = String(decoding: record[start..<reader.offset], as: UTF8.self)
-        } else {
-            text = try reader.text(field) ?? ""
-        }
+        let text = try reader.numberText(field, in: record) ?? ""
         guard let time = ForeignTime.text(text) else {
             throw .invalid(field, text, expected: "seconds since 1970, or a time in ISO 8601")
         }

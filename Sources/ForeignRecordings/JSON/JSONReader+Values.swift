@@ -26,6 +26,16 @@ extension JSONReader {
         }
     }
 
+    /// Returns a number as it is written, with or without quotes; nil for null.
+    mutating func numberText(_ field: String, in record: [UInt8]) throws(ForeignProblem) -> String? {
+        guard try value(field, { reader throws(Failure) in try reader.kind() }) == .number else {
+            return try text(field)
+        }
+        let start = offset
+        try value(field) { reader throws(Failure) in try reader.skipValue() }
+        return String(decoding: record[start..<offset], as: UTF8.self)
+    }
+
     /// Returns bytes, written as hexadecimal digits or as an array of numbers; nil for null.
     mutating func byteList(_ field: String) throws(ForeignProblem) -> [UInt8]? {
         let kind = try value(field) { reader throws(Failure) in try reader.kind() }

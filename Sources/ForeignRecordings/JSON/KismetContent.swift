@@ -13,6 +13,8 @@ struct KismetContent: RecordContent {
     private struct Device {
         var address: String?
         var phy: String?
+        /// The kind of device in words, such as `Wi-Fi AP` or `BTLE`.
+        var type: String?
         var time: Double?
         var signal: Double?
         var data: [UInt8] = []
@@ -22,8 +24,9 @@ struct KismetContent: RecordContent {
         var reader = JSONReader(record, limits: .gateway)
         var device = Device()
         try Self.read(&reader, nil, &device)
-        if let phy = device.phy, !phy.uppercased().contains("BT"), !phy.lowercased().contains("bluetooth") {
-            return output.ignore("devices of \(phy.prefix(40))")
+        // A simplified export may lack the name of the radio.
+        if let radio = device.phy ?? device.type, !Self.isBluetooth(radio) {
+            return output.ignore("devices of \(radio.prefix(40))")
         }
         guard let text = device.address else {
             throw ForeignProblem("kismet.device.base.macaddr", .missing(expected: "the address of the device"))
@@ -46,6 +49,11 @@ struct KismetContent: RecordContent {
         output.add(nil, address, rssi: signal, data: device.data, at: time)
     }
 
+    private static func isBluetooth(_ radio: String) -> Bool {
+        let radio = radio.lowercased()
+        return radio.contains("bt") || radio.contains("bluetooth") || radio.contains("ble") || radio.contains("br/edr")
+    }
+
     /// Reads an object of a device, and the objects in it that hold fields of a device.
     private static func read(
         _ reader: inout JSONReader, _ field: String?, _ device: inout Device
@@ -54,6 +62,7 @@ struct KismetContent: RecordContent {
             switch key {
             case "kismet.device.base.macaddr": device.address = try reader.text(key)
             case "kismet.device.base.phyname": device.phy = try reader.text(key)
+            case "kismet.device.base.type": device.type = try reader.text(key)
             case "kismet.device.base.last_time": device.time = try reader.optionalNumber(key)
             case "kismet.common.signal.last_signal": device.signal = try reader.optionalNumber(key)
             case "bluetooth.device.scan_data_bytes": device.data = try reader.byteList(key) ?? []

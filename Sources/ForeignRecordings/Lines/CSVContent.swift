@@ -1,80 +1,198 @@
 import IndoorVocabulary
 import ScanRecording
+import VenueModel
 
-/// The lines of a CSV file: a header, and a line for each reading.
+/// The lines of a CSV file: a header, and a line for each reading or, with a column for each beacon, for each place.
+///
+/// A file of WiGLE has a line about the app before its header; its lines of other radios than Bluetooth LE are left out.
+/// Source: WiGLE, api.wigle.net/csvFormat.html.
 struct CSVContent: RecordContent {
     private let settings: ForeignRecordingSettings
     private var header: CSVHeader?
-    private var lastTruth: Truth?
+    private var isWigle = false
+    private var isComplete = false
+    private var rows: Int64 = 0
 
     init(_ settings: ForeignRecordingSettings) { self.settings = settings }
 
+    /// Returns whether a line is the one that WiGLE's app writes before the header.
+    static func isWigle(_ line: [UInt8]) -> Bool { line.starts(with: Array("WigleWifi-".utf8)) }
+
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
-        guard let header else {
-            let header = try CSVHeader(record, given: settings.columns)
-            if let (column, expected) = header.missing {
-                throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
-            }
-            if header.columns[.x] != nil, header.columns[.map] == nil, settings.map == nil {
-                throw ForeignProblem(
-                    "map", .missing(expected: "a column with the map of x and y, or its number with --map"),
-                    endsFile: true)
-            }
-            self.header = header
+        guard let header = self.header else { return try begin(record) }
+        let fields = try CSVLine.fields(record, separator: header.separator)
+        if isComplete { return try decode(Row(header: header, fields: fields), into: &output) }
+        // The first row shows which column has the addresses.
+        isComplete = true
+        var complete = header
+        complete.complete(with: fields, settings)
+        self.header = complete
+        if let (column, expected) = complete.missing(settings) {
+            throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
+        }
+        try decode(Row(header: complete, fields: fields), into: &output)
+    }
+
+    /// Reads the header, or the line of WiGLE before it.
+    private mutating func begin(_ record: [UInt8]) throws(ForeignProblem) {
+        if Self.isWigle(record), !isWigle {
+            isWigle = true
             return
         }
-        let fields = try CSVLine.fields(record, separator: header.separator)
-        let row = Row(header: header, fields: fields)
-        let time = try row.required(.time, "a time") { ForeignTime.text($0) }
+        let header = try CSVHeader(record, settings, isWigle: isWigle)
+        if let (column, expected) = header.missing(settings), column != .identity {
+            throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
+        }
+        if header.columns[.x] != nil, header.columns[.map] == nil, settings.map == nil {
+            throw ForeignProblem(
+                "map", .missing(expected: "a column with the map of x and y, or its number with --map"),
+                endsFile: true)
+        }
+        self.header = header
+    }
+
+    private mutating func decode(_ row: Row, into output: inout ForeignOutput) throws(ForeignProblem) {
+        let (header, fields) = (row.header, row.fields)
+        if let radio = header.radio, radio < fields.count, fields[radio] != "BLE" {
+            return output.ignore("lines of \(fields[radio].prefix(20))")
+        }
+        let time = try time(row)
         if let truth = try truth(row, at: time) { output.add(truth, at: time) }
-        guard let rssi = try row.optional(.rssi, "a number of dBm", FieldText.number) else { return }
-        let beacon = try beacon(row)
-        let address = try row.optional(.address, "six hexadecimal pairs", FieldText.address)
-        guard beacon != nil || address != nil else {
+        if !header.beacons.isEmpty { try addBeacons(row, at: time, &output) }
+        guard let rssi = try row.optional(.rssi, "a number of dBm", row.number) else { return }
+        var beacon = try beacon(row, &output)
+        if beacon == nil, let name = settings.beacon { beacon = try named(name, "--beacon", &output) }
+        let address = try row.optional(.address, "six hexadecimal pairs", FieldText.address) ?? beacon?.address
+        guard beacon?.identity != nil || address != nil else {
             throw ForeignProblem(
                 header.names[.identity] ?? header.names[.address], .missing(expected: "a beacon or an address"))
         }
         let data = try row.optional(.data, "pairs of hexadecimal digits", FieldText.advertisingData) ?? []
         let power = try row.optional(.power, "a number of dBm from -128 to 127") { text in
-            FieldText.number(text).flatMap { (-128...127).contains($0) ? $0 : nil }
+            row.number(text).flatMap { (-128...127).contains($0) ? $0 : nil }
         }
         if let address, !data.isEmpty {
             output.add(nil, address, rssi: rssi, data: data, at: time)
         } else {
-            output.add(beacon, address, rssi: rssi, power: power, at: time)
+            output.add(beacon?.identity, address, rssi: rssi, power: power, at: time)
         }
     }
 
-    private func beacon(_ row: Row) throws(ForeignProblem) -> BeaconIdentity? {
-        if let beacon = try row.optional(.identity, "a beacon such as UUID/1/42", FieldText.identity) { return beacon }
+    private mutating func time(_ row: Row) throws(ForeignProblem) -> ForeignTime {
+        guard row.header.columns[.time] == nil, let spacing = settings.spacing else {
+            let expected =
+                settings.timeFormat == nil
+                ? "a time in ISO 8601 or a number; give any other form with --time-format"
+                : "a time in the form of --time-format"
+            return try row.required(.time, expected) { text in
+                if let format = settings.timeFormat { return format.time(text, zoneOffset: settings.zoneOffset) }
+                let text = row.hasComma ? FieldText.decimalPoint(text) : text
+                return ForeignTime.text(text, zoneOffset: settings.zoneOffset)
+                    ?? ForeignTimeFormat.ctime.time(text, zoneOffset: settings.zoneOffset)
+            }
+        }
+        let (nanoseconds, overflow) = spacing.nanoseconds.multipliedReportingOverflow(by: rows)
+        guard !overflow else { throw ForeignProblem("time", .timeOutOfRange) }
+        rows += 1
+        return ForeignTime(nanoseconds: nanoseconds, isUnix: false)
+    }
+
+    /// Adds the readings of a line that has a column for each beacon.
+    private func addBeacons(
+        _ row: Row, at time: ForeignTime, _ output: inout ForeignOutput
+    ) throws(ForeignProblem) {
+        for (index, name) in row.header.beacons.sorted(by: { $0.key < $1.key }) where index < row.fields.count {
+            let text = row.fields[index]
+            guard !text.isEmpty, text.lowercased() != "nan" else { continue }
+            guard let rssi = row.number(text) else {
+                throw .invalid(name, text, expected: "a number of dBm, or no text if the beacon was not heard")
+            }
+            guard Sighting.isMeasurement(rssi: rssi), !settings.notHeard.contains(rssi) else { continue }
+            let beacon = try named(name, name, &output)
+            output.add(beacon.identity, beacon.address, rssi: rssi, at: time)
+        }
+    }
+
+    private func beacon(_ row: Row, _ output: inout ForeignOutput) throws(ForeignProblem) -> ForeignBeacon? {
+        if let name = try row.optional(.identity, "a beacon", { $0 }) {
+            return try named(name, row.header.names[.identity] ?? "identity", &output)
+        }
         guard let uuid = try row.optional(.uuid, "a UUID of 32 hexadecimal digits", { BeaconUUID($0) }) else {
             return nil
         }
-        return BeaconIdentity(
-            uuid: uuid, major: try row.required(.major, "a number from 0 to 65535") { UInt16($0) },
-            minor: try row.required(.minor, "a number from 0 to 65535") { UInt16($0) })
+        return ForeignBeacon(
+            identity: BeaconIdentity(
+                uuid: uuid, major: try row.required(.major, "a number from 0 to 65535") { UInt16($0) },
+                minor: try row.required(.minor, "a number from 0 to 65535") { UInt16($0) }))
     }
 
-    /// Returns the ground truth of a line; nil if the line has none, or if the same ground truth was already written.
-    private mutating func truth(_ row: Row, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
+    /// Returns the beacon of a name: that of the table, an identity, an address, or a beacon that stands for a short
+    /// name.
+    private func named(
+        _ name: String, _ field: String, _ output: inout ForeignOutput
+    ) throws(ForeignProblem) -> ForeignBeacon {
+        if let beacon = settings.beacons[name] { return beacon }
+        if let identity = FieldText.identity(name) { return ForeignBeacon(identity: identity) }
+        if let address = FieldText.address(name) { return ForeignBeacon(address: address) }
+        guard settings.beacons.isEmpty else {
+            throw .invalid(field, name, expected: "a name in the table of --beacons")
+        }
+        // A longer text is an identity with an error.
+        guard name.utf8.count <= 20, name.allSatisfy({ $0.isLetter || $0.isNumber || " _-".contains($0) }) else {
+            throw .invalid(field, name, expected: "a beacon such as UUID/1/42, or a name in the table of --beacons")
+        }
+        output.standIn(for: name)
+        return ForeignBeacon(identity: VenueReceiver.identity(for: name))
+    }
+
+    var understood: [String] {
+        guard let header else { return [] }
+        var lines: [String] = []
+        for column in CSVColumn.allCases {
+            guard let name = header.names[column] else { continue }
+            lines.append("\(column.rawValue): column \"\(name)\"\(column.unit.map { ", \($0)" } ?? "")")
+        }
+        if !header.beacons.isEmpty {
+            let names = header.beacons.sorted { $0.key < $1.key }.prefix(20).map { "\"\($0.value)\"" }
+            lines.append(
+                "rssi: \(header.beacons.count) columns of a beacon each, dBm: \(names.joined(separator: ", "))")
+        }
+        let used = Set(header.columns.values).union(header.beacons.keys)
+        let rest = header.fields.indices.filter { !used.contains($0) }.prefix(20).map { "\"\(header.fields[$0])\"" }
+        if !rest.isEmpty { lines.append("left out: \(rest.joined(separator: ", "))") }
+        return lines
+    }
+
+    /// Returns the ground truth of a line; nil if the line has none.
+    private func truth(_ row: Row, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
         let room = try row.optional(.room, "a name") { $0 }
         var truth = Truth(instant: Instant(nanoseconds: time.nanoseconds), room: room)
-        if let x = try row.optional(.x, "a number of metres", FieldText.number) {
-            let y = try row.required(.y, "a number of metres", FieldText.number)
+        if let x = try row.optional(.x, "a number of metres", row.number) {
+            let y = try row.required(.y, "a number of metres", row.number)
             let map = try row.optional(.map, "the number of a map", FieldText.identifier).map { MapID(rawValue: $0) }
             guard let map = map ?? settings.map else {
                 throw ForeignProblem(row.header.names[.map] ?? "map", .missing(expected: "the number of a map"))
             }
             (truth.mapID, truth.point) = (map, MapPoint(x: x, y: y))
+            // A line without a time is a stay at one place.
+            truth.isHold = row.header.columns[.time] == nil
         } else {
             guard room != nil else { return nil }
             // A room applies until the next ground truth.
             truth.isHold = true
-            if let lastTruth, lastTruth.point == nil, lastTruth.room == room { return nil }
         }
-        guard lastTruth?.instant != truth.instant || lastTruth?.point != truth.point else { return nil }
-        lastTruth = truth
         return truth
+    }
+}
+
+extension CSVColumn {
+    /// The unit of the column's numbers; nil for a column of another kind.
+    fileprivate var unit: String? {
+        switch self {
+        case .rssi, .power: "dBm"
+        case .x, .y: "m"
+        default: nil
+        }
     }
 }
 
@@ -82,6 +200,12 @@ struct CSVContent: RecordContent {
 private struct Row {
     let header: CSVHeader
     let fields: [String]
+
+    /// Whether a number may have a comma before its decimals: a comma doesn't separate the fields.
+    var hasComma: Bool { header.separator != UInt8(ascii: ",") }
+
+    /// Returns a finite number; nil for any other text.
+    func number(_ text: String) -> Double? { FieldText.number(text, hasComma: hasComma) }
 
     /// Returns the value of a column; nil if the file has no such column, and for an empty field.
     func optional<Value>(

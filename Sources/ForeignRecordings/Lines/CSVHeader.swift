@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// The columns of a CSV file by the kind of their content.
 struct CSVHeader: Hashable, Sendable {
     /// The maximum number of columns.
@@ -7,28 +9,31 @@ struct CSVHeader: Hashable, Sendable {
     private(set) var columns: [CSVColumn: Int] = [:]
     /// The name of each column in the file.
     private(set) var names: [CSVColumn: String] = [:]
+    /// The columns that each have the signal strength of one beacon, with their names.
+    private(set) var beacons: [Int: String] = [:]
+    /// The column with the kind of radio in a file of WiGLE; nil in other files.
+    private(set) var radio: Int?
+    /// All headers.
+    let fields: [String]
     /// The separator of the fields.
     let separator: UInt8
 
     /// Finds the columns in the first line of a file.
     ///
-    /// - Parameter given: the name of a column in the file; it takes precedence over the known names.
-    init(_ line: [UInt8], given: [CSVColumn: String]) throws(ForeignProblem) {
+    /// - Parameter isWigle: whether the line follows the line of WiGLE that states the app.
+    init(_ line: [UInt8], _ settings: ForeignRecordingSettings, isWigle: Bool = false) throws(ForeignProblem) {
         separator = CSVLine.separator(of: line)
-        let fields = try CSVLine.fields(line, separator: separator)
+        fields = try CSVLine.fields(line, separator: separator)
         guard fields.count <= Self.maximumColumns else {
             throw ForeignProblem(nil, .tooMany(what: "columns", limit: Self.maximumColumns), endsFile: true)
         }
-        let plain = fields.map { $0.lowercased().filter { $0.isLetter || $0.isNumber } }
         for column in CSVColumn.allCases {
-            if let name = given[column] {
-                guard let index = fields.firstIndex(of: name) else {
-                    throw ForeignProblem(
-                        name, .missing(expected: "a column of this name in \(Self.list(fields))"), endsFile: true)
-                }
+            if let name = settings.columns[column] {
+                let index = try index(of: name)
                 (columns[column], names[column]) = (index, fields[index])
             }
         }
+        let plain = fields.map { $0.lowercased().filter { $0.isLetter || $0.isNumber } }
         let taken = Set(columns.values)
         for column in CSVColumn.allCases where columns[column] == nil {
             let found = column.names.lazy.compactMap { name in
@@ -36,30 +41,86 @@ struct CSVHeader: Hashable, Sendable {
             }.first
             if let found { (columns[column], names[column]) = (found, fields[found]) }
         }
+        if isWigle { radio = plain.firstIndex(of: "type") }
+        if let given = settings.beaconColumns {
+            for name in given { beacons[try index(of: name)] = name }
+        } else if columns[.rssi] == nil {
+            findBeacons(settings)
+        }
     }
 
-    /// Whether the line can be the header of a recording: it has a time, an RSSI and an identification of the
-    /// transmitter.
-    var isComplete: Bool { missing == nil }
+    private func index(of name: String) throws(ForeignProblem) -> Int {
+        guard let index = fields.firstIndex(of: name) else {
+            throw ForeignProblem(name, .missing(expected: "a column of this name in \(list)"), endsFile: true)
+        }
+        return index
+    }
+
+    /// Finds columns whose headers are beacons: an identity, an address, a name that the settings know, or at least two
+    /// headers of the same letters with different numbers.
+    private mutating func findBeacons(_ settings: ForeignRecordingSettings) {
+        var numbered: [Substring: [Int]] = [:]
+        let taken = Set(columns.values)
+        for (index, field) in fields.enumerated() where !taken.contains(index) && !field.isEmpty {
+            if settings.beacons[field] != nil || FieldText.address(field) != nil || FieldText.identity(field) != nil {
+                beacons[index] = field
+            } else {
+                let number = field.reversed().prefix { $0.isASCII && $0.isNumber }.count
+                let word = field.dropLast(number)
+                if number > 0, (1...20).contains(word.count), word.allSatisfy({ !$0.isNumber }) {
+                    numbered[word, default: []].append(index)
+                }
+            }
+        }
+        if let most = numbered.values.max(by: { ($0.count, $1[0]) < ($1.count, $0[0]) }), most.count > 1 {
+            for index in most { beacons[index] = fields[index] }
+        }
+    }
+
+    /// Finds the column whose field in the first row is an address, if nothing else identifies the transmitter.
+    mutating func complete(with row: [String], _ settings: ForeignRecordingSettings) {
+        guard columns[.rssi] != nil, !hasTransmitter(settings) else { return }
+        let taken = Set(columns.values)
+        guard
+            let found = fields.indices.first(where: { index in
+                index < row.count && !taken.contains(index) && FieldText.address(row[index]) != nil
+            })
+        else { return }
+        (columns[.address], names[.address]) = (found, fields[found])
+    }
+
+    private func hasTransmitter(_ settings: ForeignRecordingSettings) -> Bool {
+        settings.beacon != nil || columns[.identity] != nil || columns[.address] != nil
+            || columns[.uuid] != nil && columns[.major] != nil && columns[.minor] != nil
+    }
 
     /// The first required column that is missing; nil if none is.
-    var missing: (column: CSVColumn, expected: String)? {
-        if columns[.time] == nil { return (.time, "a column with the time, such as \"time\"; name it with --columns") }
-        let hasTruth = columns[.x] != nil && columns[.y] != nil || columns[.room] != nil
-        if columns[.rssi] == nil, !hasTruth {
-            return (.rssi, "a column with the signal strength, such as \"rssi\"; name it with --columns")
+    func missing(_ settings: ForeignRecordingSettings) -> (column: CSVColumn, expected: String)? {
+        if columns[.time] == nil, settings.spacing == nil {
+            return (
+                .time,
+                "a column with the time, such as \"time\"; name it with --columns, or give the time between lines "
+                    + "with --spacing"
+            )
         }
-        let hasBeacon = columns[.uuid] != nil && columns[.major] != nil && columns[.minor] != nil
-        if columns[.rssi] != nil, !hasBeacon, columns[.identity] == nil, columns[.address] == nil {
+        let hasTruth = columns[.x] != nil && columns[.y] != nil || columns[.room] != nil
+        if columns[.rssi] == nil, beacons.isEmpty, !hasTruth {
+            return (
+                .rssi,
+                "a column with the signal strength, such as \"rssi\", or a column for each beacon; name them with "
+                    + "--columns or --beacon-columns"
+            )
+        }
+        if columns[.rssi] != nil, beacons.isEmpty, !hasTransmitter(settings) {
             return (
                 .identity,
-                "columns with \"uuid\", \"major\" and \"minor\", \"identity\" or \"mac\"; name them with --columns"
+                "columns with \"uuid\", \"major\" and \"minor\", \"identity\" or \"mac\"; name them with --columns, or "
+                    + "the only beacon of the file with --beacon"
             )
         }
         return nil
     }
 
-    private static func list(_ fields: [String]) -> String {
-        fields.prefix(20).map { "\"\($0.prefix(40))\"" }.joined(separator: ", ")
-    }
+    /// The headers in words.
+    var list: String { fields.prefix(20).map { "\"\($0.prefix(40))\"" }.joined(separator: ", ") }
 }

@@ -7,6 +7,8 @@ struct PacketContent: Sendable {
     enum LinkType: UInt32, CaseIterable, Sendable {
         /// HCI packets as UART transports them.
         case uart = 187
+        /// Packets after a Per-Packet Information header, as `ubertooth-btle -c` writes them.
+        case perPacketInformation = 192
         /// The same, after four bytes with the direction.
         case uartWithDirection = 201
         /// Packets of the link layer.
@@ -58,6 +60,8 @@ struct PacketContent: Sendable {
                     remedy: "Capture with a sniffer that writes link type 256 or 272"),
                 endsFile: true)
         case .linkLayerWithHeader: try sniffed(SnifferHeader.pseudoHeader(bytes, record.data), bytes, record, &output)
+        case .perPacketInformation:
+            try sniffed(SnifferHeader.perPacketInformation(bytes, record.data), bytes, record, &output)
         case .nordic: try sniffed(SnifferHeader.nordic(bytes, record.data), bytes, record, &output)
         }
     }
@@ -87,13 +91,7 @@ struct PacketContent: Sendable {
             }
             let time = try time(record)
             let data = Array(bytes[packet.data])
-            if let address = packet.address {
-                output.add(nil, address, rssi: rssi, data: data, at: time)
-            } else if case .beacon(let frame)? = try? BeaconFrame.decode(data.span) {
-                output.add(frame.beacon, nil, rssi: rssi, power: frame.measuredPower.map(Double.init), at: time)
-            } else {
-                output.ignore("advertisements without an address and a beacon")
-            }
+            output.add(advertising: data, packet.address, rssi: rssi, at: time)
         }
     }
 
@@ -251,7 +249,9 @@ struct SnifferHeader: Hashable, Sendable {
                     remedy: "Capture with nRF Sniffer 2 or newer, or read leniently to skip such packets"))
         }
         // A packet on an advertising channel, or in newer versions also of a connection.
-        guard type == 0x06 || type == 0x02 else { return .other("messages of the sniffer") }
+        // Programs that imitate the sniffer write 0.
+        let isImitation = type == 0 && data.count >= 21 && bytes[start + 7] == 10
+        guard type == 0x06 || type == 0x02 || isImitation else { return .other("messages of the sniffer") }
         guard data.count >= 17 else { throw ForeignProblem(nil, .cutOff(expected: 17, found: data.count)) }
         let length = Int(bytes[start + 7])
         guard length >= 10, data.count >= 7 + length else {
@@ -259,7 +259,52 @@ struct SnifferHeader: Hashable, Sendable {
                 "header length", .invalid(found: "\(length)", expected: "10 or more, within the packet"))
         }
         guard bytes[start + 8] & 1 != 0 else { return .other("packets with a wrong checksum") }
+        guard bytes[start + 10] != 0 else { return .other("packets without a signal strength: their RSSI is 0") }
         let rssi = -Double(bytes[start + 10])
         return .header(SnifferHeader(rssi: rssi, packet: data.dropFirst(7 + length)))
+    }
+
+    /// Reads the header of LINKTYPE_PPI with the field of Ubertooth, after which the packet follows.
+    ///
+    /// The header has the version, flags, its length and the link type of the packet. A field has a type, a length and
+    /// its content. Field 30006 has the version, the frequency (2), the clock (1 and 4), and the highest, the lowest and
+    /// the mean value of the receiver, which count from an offset and not from 1 mW.
+    ///
+    /// Sources: CACE Technologies, *Per-Packet Information Header Specification*, 1.0.7; libbtbb,
+    /// github.com/greatscottgadgets/libbtbb, `lib/src/pcap.c`.
+    static func perPacketInformation(_ bytes: [UInt8], _ data: Range<Int>) throws(ForeignProblem) -> Result {
+        guard data.count >= 8 else { throw ForeignProblem(nil, .cutOff(expected: 8, found: data.count)) }
+        let order = ByteOrder(isBigEndian: false)
+        let length = Int(order.number(bytes, at: data.lowerBound + 2, 2))
+        guard length >= 8, length <= data.count else {
+            throw ForeignProblem(
+                "header length", .invalid(found: "\(length)", expected: "8 or more, within the packet"))
+        }
+        let packet = data.dropFirst(length)
+        var field = data.lowerBound + 8
+        while field + 4 <= packet.lowerBound {
+            let (type, size) = (order.number(bytes, at: field, 2), Int(order.number(bytes, at: field + 2, 2)))
+            field += 4
+            guard field + size <= packet.lowerBound else { break }
+            if type == 30006, size >= 11 {
+                let strength = Self.strength(ofCC2400: Int8(bitPattern: bytes[field + 8]))
+                return .header(SnifferHeader(rssi: strength, packet: packet))
+            }
+            field += size
+        }
+        return .other("packets without Ubertooth's field of Per-Packet Information")
+    }
+
+    /// Returns the signal strength in dBm of a value of the receiver of Ubertooth; nil beyond its range.
+    ///
+    /// Source: Chipcon, *SmartRF CC2400*, data sheet, figure 22, as straight lines.
+    private static func strength(ofCC2400 value: Int8) -> Double? {
+        switch Double(value) {
+        case ..<(-48): nil
+        case let value where value <= -45: 6 * (value + 28)
+        case let value where value <= 30: (99 * (value - 62) / 110).rounded(.towardZero)
+        case let value where value <= 35: (60 * (value - 35) / 11).rounded(.towardZero)
+        default: nil
+        }
     }
 }

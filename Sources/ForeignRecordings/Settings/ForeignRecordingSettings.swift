@@ -1,9 +1,28 @@
 import IndoorVocabulary
+import ScanRecording
 
 /// The values that the files of other programs don't state, and the part of the files that is read.
 public struct ForeignRecordingSettings: Sendable {
     /// The header of each column of a CSV file, beyond the names that the reader knows.
     public var columns: [CSVColumn: String] = [:]
+    /// The columns of a CSV file that each have the signal strength of one beacon; nil finds them if the file has no
+    /// other column with a signal strength.
+    public var beaconColumns: [String]?
+    /// The numbers that mean "not heard" in such a column. No text and a number outside −127 to −1 always mean it.
+    public var notHeard: Set<Double> = [-100]
+    /// The beacon of a CSV file without a column for it: an identity, an address, or a name in `beacons`.
+    public var beacon: String?
+    /// The beacons by their names in a CSV file.
+    public var beacons: [String: ForeignBeacon] = [:]
+    /// The form of the times in a CSV file; nil detects ISO 8601, numbers and the form of `ctime`.
+    public var timeFormat: ForeignTimeFormat?
+    /// Returns the offset from UTC in seconds of a local time in seconds, for times in text without a zone; nil for
+    /// UTC.
+    public var zoneOffset: (@Sendable (_ localSeconds: Int64) -> Int64)?
+    /// Whether another program is still writing the file, so that no entry may wait for a later one.
+    public var isLive = false
+    /// Ground truth from another file.
+    package var truth: [(time: ForeignTime, truth: Truth)] = []
     /// The map of a ground truth that names no map; nil leaves such a ground truth out.
     public var map: MapID?
     /// The height in metres of the plan of `map`, for formats whose y counts up from the plan's lower edge; nil leaves
@@ -16,7 +35,7 @@ public struct ForeignRecordingSettings: Sendable {
     /// If it is set, each receiver becomes a beacon, and the recording is that of the tag. Nil reads the messages of
     /// one receiver.
     public var tag: String?
-    /// The time between two gateway messages without a time; nil makes such a message an error.
+    /// The time between two gateway messages, or two lines of a CSV file, without a time; nil makes them an error.
     public var spacing: Duration?
     /// Returns the current time since 1970, which becomes the time of a gateway message without a time; nil uses no
     /// arrival time.
@@ -26,6 +45,20 @@ public struct ForeignRecordingSettings: Sendable {
 
     /// Creates settings that add nothing to the values in the file.
     public init() {}
+}
+
+/// A beacon by its identity, its address or both.
+public struct ForeignBeacon: Hashable, Sendable {
+    /// The identity; nil if the beacon is known by its address.
+    public var identity: BeaconIdentity?
+    /// The address; nil if it is unknown.
+    public var address: DeviceAddress?
+
+    /// Creates a beacon.
+    public init(identity: BeaconIdentity? = nil, address: DeviceAddress? = nil) {
+        self.identity = identity
+        self.address = address
+    }
 }
 
 /// The content of a column of a CSV file.
@@ -64,7 +97,7 @@ public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
         case .time:
             [
                 "t", "time", "timestamp", "ts", "datetime", "date", "seconds", "unixtime", "epoch", "times",
-                "timestamps", "timems", "timestampms", "timens", "timestampns", "timeus", "timestampus",
+                "timestamps", "firstseen", "timems", "timestampms", "timens", "timestampns", "timeus", "timestampus",
             ]
         case .rssi: ["rssi", "rss", "rssidbm", "rssdbm", "signal", "signalstrength", "signaldbm", "dbm"]
         case .address: ["mac", "address", "macaddress", "deviceaddress", "bdaddr", "bluetoothaddress", "addr"]
@@ -77,7 +110,7 @@ public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
         case .x: ["x", "xm", "truex", "posx"]
         case .y: ["y", "ym", "truey", "posy"]
         case .map: ["map", "mapid"]
-        case .room: ["room", "roomname"]
+        case .room: ["room", "roomname", "location"]
         }
     }
 }
@@ -98,12 +131,14 @@ public enum ForeignFormat: String, Hashable, Sendable, CaseIterable {
     case indoorLocation = "indoor-location"
     /// JSON objects with the fields of the Python library Bleak.
     case bleak
+    /// Records of the app Sensor Logger in JSON.
+    case sensorLogger = "sensor-logger"
 
     /// The name of an element of the format in messages.
     var element: String {
         switch self {
         case .pcap: "packet"
-        case .kismet, .bleak: "object"
+        case .kismet, .bleak, .sensorLogger: "object"
         case .csv, .mqtt, .getSensorData, .indoorLocation: "line"
         }
     }

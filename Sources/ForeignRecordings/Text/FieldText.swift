@@ -5,6 +5,14 @@ import TextFormats
 
 /// Conversion of the fields of text formats.
 enum FieldText {
+    /// Returns a finite number with a point or, if `hasComma`, a comma before its decimals; nil for any other text.
+    static func number(_ text: some StringProtocol, hasComma: Bool) -> Double? {
+        number(hasComma ? decimalPoint(text) : String(text))
+    }
+
+    /// Returns a text with points in place of its commas.
+    static func decimalPoint(_ text: some StringProtocol) -> String { String(text.map { $0 == "," ? "." : $0 }) }
+
     /// Returns a finite number; nil for any other text.
     static func number(_ text: some StringProtocol) -> Double? {
         guard let number = Double(String(text)), number.isFinite else { return nil }
@@ -47,20 +55,27 @@ enum FieldText {
 }
 
 /// A time as a file states it.
-struct ForeignTime: Hashable, Sendable {
+package struct ForeignTime: Hashable, Sendable {
     /// Nanoseconds since the zero point of the file's clock.
-    var nanoseconds: Int64
+    package var nanoseconds: Int64
     /// Whether the zero point is that of Unix, 1970-01-01 UTC.
-    var isUnix: Bool
+    package var isUnix: Bool
 
     /// Returns the time in a text: ISO 8601, or a number whose magnitude determines its unit.
     ///
     /// A number from 10^17 counts nanoseconds, from 10^14 microseconds, from 10^11 milliseconds, and below that
-    /// seconds. A number from 10^8, which is 1973 in seconds, counts since 1970. A time without a zone is UTC.
-    static func text(_ text: some StringProtocol) -> ForeignTime? {
+    /// seconds. A number from 10^8, which is 1973 in seconds, counts since 1970. A time without a zone is local.
+    ///
+    /// - Parameter zoneOffset: returns the offset from UTC in seconds of a local time; nil for UTC.
+    static func text(
+        _ text: some StringProtocol, zoneOffset: (@Sendable (Int64) -> Int64)? = nil
+    ) -> ForeignTime? {
         let bytes = Array(text.utf8)
         if bytes.count > 10, bytes[4] == UInt8(ascii: "-") {
-            return TimeText.time(bytes.span).map { ForeignTime(nanoseconds: $0.nanoseconds, isUnix: true) }
+            guard let (nanoseconds, _) = TimeText.time(bytes.span) else { return nil }
+            let time = ForeignTime(nanoseconds: nanoseconds, isUnix: true)
+            let hasZone = bytes.dropFirst(19).contains { "Zz+-".utf8.contains($0) }
+            return hasZone ? time : ForeignTimeFormat.local(time, zoneOffset)
         }
         guard let number = FieldText.number(text) else { return nil }
         let size = number.magnitude

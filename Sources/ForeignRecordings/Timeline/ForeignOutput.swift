@@ -1,3 +1,4 @@
+import BeaconScanning
 import IndoorVocabulary
 import ScanRecording
 import TextFormats
@@ -6,6 +7,8 @@ import TextFormats
 struct ForeignOutput: Sendable {
     /// The maximum number of kinds that are counted separately.
     static let maximumKinds = 50
+    /// The maximum number of names of beacons without an identity that are kept.
+    static let maximumNames = 1000
 
     /// The model of the receiver; nil if the file doesn't state it.
     var device: String?
@@ -15,6 +18,8 @@ struct ForeignOutput: Sendable {
     private(set) var notMeasurements = 0
     private var entries: [(time: ForeignTime, entry: RecordingEntry)] = []
     private var given = 0
+    /// The names of beacons whose identity is unknown, at most `maximumNames`.
+    private(set) var standIns: Set<String> = []
 
     /// Adds a reading; drops and counts one whose RSSI is not a measurement.
     mutating func add(_ reading: SensorReading, at time: ForeignTime) {
@@ -48,8 +53,24 @@ struct ForeignOutput: Sendable {
         }
     }
 
+    /// Adds an advertisement, or without an address the beacon that it contains.
+    mutating func add(advertising data: [UInt8], _ address: DeviceAddress?, rssi: Double, at time: ForeignTime) {
+        if let address {
+            add(nil, address, rssi: rssi, data: data, at: time)
+        } else if case .beacon(let frame)? = try? BeaconFrame.decode(data.span) {
+            add(frame.beacon, nil, rssi: rssi, power: frame.measuredPower.map(Double.init), at: time)
+        } else {
+            ignore("advertisements without an address and a beacon")
+        }
+    }
+
     /// Adds a ground truth.
     mutating func add(_ truth: Truth, at time: ForeignTime) { entries.append((time, .truth(truth))) }
+
+    /// Notes that an identity stands in for a beacon of which only the name is known.
+    mutating func standIn(for name: String) {
+        if standIns.count < Self.maximumNames { standIns.insert(name) }
+    }
 
     /// Counts an element that is left out.
     mutating func ignore(_ kind: String) {

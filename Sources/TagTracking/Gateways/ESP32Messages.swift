@@ -105,7 +105,7 @@ enum ESPresenseMessage {
     }
 }
 
-/// A message of Tasmota on ESP32: the details of an advertisement, or an iBeacon.
+/// A message of Tasmota on ESP32: the details of an advertisement, an iBeacon, or the list of devices (`BLEDevices`).
 ///
 /// The topics are `tele/TOPIC/BLE` and `tele/TOPIC/SENSOR`. The time is local, without a zone.
 ///
@@ -124,6 +124,8 @@ enum TasmotaMessage {
                 time = try fields.isoTime("Time")
             } else if fields.matches(key, "DetailsBLE") {
                 reports.append((try details(&fields), offset: offset))
+            } else if fields.matches(key, "BLEDevices") {
+                try devices(&fields, &reports)
             } else if fields.matches(key, "IBEACON") {
                 reports.append((try iBeacon(&fields), offset: offset))
             } else if let name = fields.withBytes(of: key, olderName), try fields.kind() == .object {
@@ -182,6 +184,35 @@ enum TasmotaMessage {
         }
         report.readAdvertisement()
         return report
+    }
+
+    /// Reads the devices that were heard lately: an object of each address, with the RSSI `r`, the name `n` and the
+    /// user's name `a`.
+    private static func devices(
+        _ fields: inout GatewayFields, _ reports: inout [(TagReport, offset: Int)]
+    ) throws(GatewayError) {
+        try fields.enterObject("BLEDevices")
+        while let key = try fields.nextKey() {
+            guard let address = fields.withBytes(of: key, { HexText.address($0) }), try fields.kind() == .object else {
+                try fields.skip()
+                continue
+            }
+            var report = TagReport()
+            report.address = address
+            try fields.enterObject("device")
+            while let field = try fields.nextKey() {
+                if fields.matches(field, "r") {
+                    report.rssi = try fields.signalStrength("r")
+                } else if fields.matches(field, "n") {
+                    report.name = try fields.tagName("n")
+                } else if fields.matches(field, "a") {
+                    report.identifier = try fields.text("a")
+                } else {
+                    try fields.skip()
+                }
+            }
+            reports.append((report, offset: key.range.lowerBound))
+        }
     }
 
     private static func iBeacon(_ fields: inout GatewayFields) throws(GatewayError) -> TagReport {
@@ -286,9 +317,21 @@ enum OpenMQTTMessage {
                 // 0 and 2 are public, 1 and 3 random.
                 report.addressKind = try fields.integer("mac_type", in: 0...255) & 1 == 1 ? .random : .public
             } else if fields.matches(key, "manufacturerdata") {
+                let text = try fields.string("manufacturerdata")
                 let start = report.beginStructure(AdvertisingStructure.KnownType.manufacturerData)
-                try fields.hex("manufacturerdata", to: &report.data)
-                report.endStructure(start)
+                if fields.withBytes(of: text, { HexDigits.append($0, to: &report.data) }) {
+                    report.endStructure(start)
+                } else if fields.withBytes(
+                    of: text,
+                    { text in
+                        text.indices.allSatisfy { HexDigits.value(of: text[$0]) != nil }
+                    })
+                {
+                    throw fields.error(text.range.lowerBound, "manufacturerdata", "pairs of hexadecimal digits")
+                } else {
+                    // Versions of 2018 write the bytes as text, which loses them.
+                    report.data.removeSubrange(start...)
+                }
             } else if fields.matches(key, "servicedata") {
                 try fields.hex("servicedata", to: &serviceData)
             } else if fields.matches(key, "servicedatauuid") {
@@ -351,8 +394,10 @@ enum OpenMQTTMessage {
 /// shelly-api-docs.shelly.cloud/gen2/General/Notifications.
 enum ShellyMessage {
     /// Returns the readings. A notification of anything else has none.
-    static func readings(topic: GatewayTopic, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
-        var message = Message(fields: GatewayFields(payload, .shelly))
+    static func readings(
+        topic: GatewayTopic, payload: [UInt8], keepsData: Bool
+    ) throws(GatewayError) -> [GatewayReading] {
+        var message = Message(fields: GatewayFields(payload, .shelly), keepsData: keepsData)
         if try message.fields.kind() == .array {
             try message.readData()
         } else {
@@ -374,11 +419,15 @@ enum ShellyMessage {
 
     private struct Message {
         var fields: GatewayFields
+        let keepsData: Bool
         var source: String?
         var time: GatewayTime?
         var reports: [(TagReport, offset: Int)] = []
 
-        init(fields: GatewayFields) { self.fields = fields }
+        init(fields: GatewayFields, keepsData: Bool) {
+            self.fields = fields
+            self.keepsData = keepsData
+        }
 
         /// Reads a notification or an event.
         mutating func readObject() throws(GatewayError) {
@@ -459,6 +508,7 @@ enum ShellyMessage {
                         throw fields.error(text.range.lowerBound, "data", "Base64")
                     }
                     report.readAdvertisement()
+                    if keepsData { report.keptData += report.data }
                     report.data.removeAll(keepingCapacity: true)
                 }
             }

@@ -3,8 +3,13 @@ import TextFormats
 
 /// A decoder of the messages of gateways.
 package struct GatewayDecoder: Sendable {
+    /// Whether readings contain the advertising data of messages that have them.
+    private let keepsAdvertisingData: Bool
+
     /// Creates a decoder.
-    package init() {}
+    ///
+    /// - Parameter keepsAdvertisingData: whether readings contain the advertising data of messages that have them.
+    package init(keepsAdvertisingData: Bool = false) { self.keepsAdvertisingData = keepsAdvertisingData }
 
     /// Returns the readings of a message, in the order of the message.
     ///
@@ -30,16 +35,16 @@ package struct GatewayDecoder: Sendable {
         case .espresense: return try ESPresenseMessage.readings(topic: topic, payload: payload)
         case .openMQTTGateway, .theengs:
             return try OpenMQTTMessage.readings(topic: topic, payload: payload, format: format)
-        case .ruuvi: return try RuuviMessage.readings(topic: topic, payload: payload)
-        case .ruuviHTTP: return try RuuviBatch.readings(payload: payload)
+        case .ruuvi: return try RuuviMessage.readings(topic: topic, payload: payload, keepsData: keepsAdvertisingData)
+        case .ruuviHTTP: return try RuuviBatch.readings(payload: payload, keepsData: keepsAdvertisingData)
         case .minewLong: return try MinewLongMessage.readings(payload: payload)
         case .minewRaw: return try MinewRawMessage.readings(payload: payload)
         case .minewBinary: return try MinewBinaryMessage.readings(payload: payload)
-        case .shelly: return try ShellyMessage.readings(topic: topic, payload: payload)
+        case .shelly: return try ShellyMessage.readings(topic: topic, payload: payload, keepsData: keepsAdvertisingData)
         case .tasmota: return try TasmotaMessage.readings(topic: topic, payload: payload)
         case .roomAssistant: return try RoomAssistantMessage.readings(topic: topic, payload: payload)
         case .kontakt: return try KontaktMessage.readings(payload: payload)
-        case .raddec: return try RaddecMessage.readings(payload: payload)
+        case .raddec: return try RaddecMessage.readings(payload: payload, keepsData: keepsAdvertisingData)
         case .indoorloc: return try IndoorlocPayload.readings(topic: name, payload: payload)
         }
     }
@@ -172,7 +177,7 @@ enum GatewayFormatDetector {
             if json.matches(key, "entity") { return .roomAssistant }
             if json.matches(key, "trackingId") { return .kontakt }
             if json.matches(key, "transmitterId") { return .raddec }
-            if json.matches(key, "DetailsBLE") { return .tasmota }
+            if json.matches(key, "DetailsBLE") || json.matches(key, "BLEDevices") { return .tasmota }
             if json.withBytes(of: key, { $0.starts(with: "IBEACON") }) { return .tasmota }
             if json.matches(key, "rssi@1m") || json.matches(key, "rxAdj") { return .espresense }
             if json.matches(key, "params") || json.matches(key, "event") { return .shelly }
@@ -271,6 +276,8 @@ package struct GatewayReading: Hashable, Sendable {
     package var channel: UInt8?
     /// The signal strength at 1 m that the tag advertises, in dBm; nil if unknown.
     package var measuredPower: Double?
+    /// The AD structures of the advertisement; empty unless the decoder keeps them and the message contains them.
+    package var advertisingData: [UInt8] = []
 
     /// Creates a reading from its parts without checking them.
     package init(

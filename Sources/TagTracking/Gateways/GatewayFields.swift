@@ -256,6 +256,8 @@ struct TagReport {
     var channel: UInt8?
     /// The AD structures of the advertisement; empty if the message doesn't contain them.
     var data: [UInt8] = []
+    /// The AD structures that the reading keeps.
+    var keptData: [UInt8] = []
 
     /// Sets beacon, power and name from the AD structures.
     ///
@@ -311,8 +313,10 @@ struct TagReport {
         }
         var address = address
         if let addressKind { address?.kind = addressKind }
-        return GatewayReading(
+        var reading = GatewayReading(
             receiver: receiver, address: address, beacon: beacon, identifier: identifier, name: name, rssi: rssi,
             window: window, time: time, channel: channel, measuredPower: power)
+        if !keptData.isEmpty { reading.advertisingData = keptData }
+        return reading
     }
 }

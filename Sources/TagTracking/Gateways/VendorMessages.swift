@@ -240,16 +240,16 @@ enum RaddecMessage {
     static let window = Duration.seconds(1)
 
     /// Returns the readings. A raddec of a transmitter that is gone has none.
-    static func readings(payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
+    static func readings(payload: [UInt8], keepsData: Bool) throws(GatewayError) -> [GatewayReading] {
         try GatewayFields.readings(of: payload, .raddec) { fields, readings throws(GatewayError) in
-            try read(&fields, &readings)
+            try read(&fields, &readings, keepsData)
         }
     }
 
     private static func read(
-        _ fields: inout GatewayFields, _ readings: inout [GatewayReading]
+        _ fields: inout GatewayFields, _ readings: inout [GatewayReading], _ keepsData: Bool
     ) throws(GatewayError) {
-        var raddec = Raddec()
+        var raddec = Raddec(keepsData: keepsData)
         try fields.enterObject("message")
         while let key = try fields.nextKey() { try raddec.read(key, &fields) }
         guard !raddec.isGone else { return }
@@ -263,9 +263,12 @@ enum RaddecMessage {
     }
 
     private struct Raddec {
+        let keepsData: Bool
         var report = TagReport()
         var decodings: [(receiver: String?, rssi: Double?, count: Int64, offset: Int)] = []
         var isGone = false
+
+        init(keepsData: Bool) { self.keepsData = keepsData }
 
         mutating func read(_ key: JSONString, _ fields: inout GatewayFields) throws(GatewayError) {
             if fields.matches(key, "transmitterId") {
@@ -329,6 +332,7 @@ enum RaddecMessage {
             }
             report.data.removeFirst(8)
             report.readAdvertisement()
+            if keepsData, report.keptData.isEmpty || report.beacon != nil { report.keptData = report.data }
         }
     }
 }
@@ -338,7 +342,9 @@ enum RaddecMessage {
 /// Source: Ruuvi Gateway, github.com/ruuvi/ruuvi.gateway_esp.c, `main/mqtt_json.c` and `schemas`.
 enum RuuviMessage {
     /// Returns the reading. A status message has none.
-    static func readings(topic: GatewayTopic, payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
+    static func readings(
+        topic: GatewayTopic, payload: [UInt8], keepsData: Bool
+    ) throws(GatewayError) -> [GatewayReading] {
         if topic.matches(-1, "gw_status") { return [] }
         var fields = GatewayFields(payload, .ruuvi)
         var report = TagReport()
@@ -360,6 +366,7 @@ enum RuuviMessage {
             throw GatewayError(format: .ruuvi, offset: nil, message: "topic: expected the tag's address at the end")
         }
         report.readAdvertisement()
+        if keepsData { report.keptData = report.data }
         let reading = try report.reading(by: receiver, .ruuvi, at: nil)
         return reading.map { [$0] } ?? []
     }
@@ -385,9 +392,9 @@ enum RuuviMessage {
 /// Source: Ruuvi Gateway, github.com/ruuvi/ruuvi.gateway_esp.c, `main/http_json.c` and `schemas`.
 enum RuuviBatch {
     /// Returns the readings.
-    static func readings(payload: [UInt8]) throws(GatewayError) -> [GatewayReading] {
+    static func readings(payload: [UInt8], keepsData: Bool) throws(GatewayError) -> [GatewayReading] {
         var fields = GatewayFields(payload, .ruuviHTTP)
-        var batch = Batch()
+        var batch = Batch(keepsData: keepsData)
         try fields.enterObject("message")
         while let key = try fields.nextKey() {
             if fields.matches(key, "data") { try batch.read(&fields) } else { try fields.skip() }
@@ -403,8 +410,11 @@ enum RuuviBatch {
     }
 
     private struct Batch {
+        let keepsData: Bool
         var receiver: String?
         var reports: [(TagReport, offset: Int)] = []
+
+        init(keepsData: Bool) { self.keepsData = keepsData }
 
         mutating func read(_ fields: inout GatewayFields) throws(GatewayError) {
             try fields.enterObject("data")
@@ -435,6 +445,7 @@ enum RuuviBatch {
                 }
             }
             report.readAdvertisement()
+            if keepsData { report.keptData = report.data }
             reports.append((report, offset: tag.range.lowerBound))
         }
     }

@@ -161,14 +161,17 @@ extension ParsedArguments {
 /// The command `convert`: converts between recordings, Bluetooth captures and the recordings of other programs.
 struct ConvertCommand: Command {
     static let syntax = CommandSyntax(
-        name: "convert", operands: "INPUT OUTPUT", operandCount: 2...2, standardOutputOperand: 1,
+        name: "convert", operands: "INPUT OUTPUT", operandCount: 1...2, standardOutputOperand: 1,
         summary: "convert a recording of another program to a recording, or a recording to a capture",
         details: """
             INPUT is a recording, a btsnoop capture, or a file of another program: a CSV file with a header (csv), a packet
             capture of Bluetooth (pcap or pcapng), devices of Kismet in JSON (kismet), messages of gateways as printed by
             'mosquitto_sub -v' (mqtt), a log of GetSensorData (getsensordata), a trace of the Indoor Location competition
-            (indoor-location), or JSON objects with the fields of Bleak (bleak). It may be compressed with gzip. It may be a
-            pipe, and - is standard input.
+            (indoor-location), JSON objects with the fields of Bleak (bleak), or records of Sensor Logger in JSON
+            (sensor-logger). It may be compressed with gzip. It may be a pipe, and - is standard input.
+
+            With --preview, OUTPUT is not needed: prints what was understood of INPUT, its beacons with their counts,
+            and its first entries. --profile keeps the options that a table needs.
 
             The ending of OUTPUT determines its format: .jsonl and .jsonl.gz are recordings, .btsnoop and .snoop are
             captures as written by btmon (Linux monitor), .log and .cfa are captures as written by phones and Wireshark
@@ -180,16 +183,22 @@ struct ConvertCommand: Command {
 
             example: indoorloc convert --columns time=when,rssi=level walk.csv walk.jsonl.gz
 
+            example: indoorloc convert --preview --time-format us --beacons beacons.csv fingerprints.csv
+
             example: indoorloc convert sniffer.pcapng - | indoorloc replay --venue office -
             """,
         options: [
             CommandOption(
                 name: "adapter", argument: "N",
                 help: "read only packets of hciN from a btsnoop capture; write hciN to a capture (default 0)")
-        ] + CommandOption.foreign + [.overwrite, .lenient])
+        ] + CommandOption.foreign + [
+            CommandOption(name: "preview", help: "print what was understood of INPUT, and write nothing"), .overwrite,
+            .lenient,
+        ])
 
     private let input: String
     private let output: OutputFile
+    private let isPreview: Bool
     private let format: ConvertedFormat
     private let adapter: UInt16?
     private let strictness: RecordingReader.Strictness
@@ -199,9 +208,14 @@ struct ConvertCommand: Command {
     private let isStream: Bool
 
     init(_ arguments: ParsedArguments) throws {
+        let arguments = try arguments.withProfile()
         input = arguments.stream(operand: 0)
-        isStream = arguments.operands[1] == ParsedArguments.standardInput
-        var output = arguments.outputFile(operand: 1, isPrivate: true)
+        isPreview = arguments.has("preview")
+        guard arguments.operands.count == 2 || isPreview else {
+            throw UsageError(message: "OUTPUT is missing", command: arguments.syntax.name)
+        }
+        isStream = arguments.operands.count < 2 || arguments.operands[1] == ParsedArguments.standardInput
+        var output = arguments.outputFile(operand: arguments.operands.count - 1, isPrivate: true)
         if isStream { output.path = "/dev/stdout" }
         self.output = output
         guard let format = isStream ? .recording : ConvertedFormat(path: output.path) else {
@@ -228,10 +242,11 @@ struct ConvertCommand: Command {
     func run() throws {
         let progress = ProgressLine()
         defer { progress.clear() }
-        try output.check()
-        switch try ConvertibleFile(
+        if !isPreview { try output.check() }
+        let file = try ConvertibleFile(
             path: input, format: foreign, settings: settings, adapter: adapter, strictness: strictness)
-        {
+        guard !isPreview else { return try preview(file) }
+        switch consume file {
         case .foreign(var reader): try convert(&reader, progress)
         case .recorded(let file):
             switch consume file {
@@ -239,6 +254,27 @@ struct ConvertCommand: Command {
             case .recording(var reader): try convert(&reader, progress)
             }
         }
+    }
+
+    private func preview(_ file: consuming ConvertibleFile) throws {
+        switch consume file {
+        case .recorded:
+            try StandardOutput.write("format: a recording or a capture of btsnoop, which needs no option\n")
+        case .foreign(var reader): try preview(&reader)
+        }
+    }
+
+    private func preview(_ reader: inout ForeignRecordingReader) throws {
+        var summary = ForeignPreview()
+        do {
+            while let entry = try reader.next() { summary.add(entry) }
+        } catch {
+            // What was understood explains the error.
+            try StandardOutput.write(summary.text(reader))
+            throw error
+        }
+        try StandardOutput.write(summary.text(reader))
+        report([reader.tally.warning(for: input)])
     }
 
     private func convert(_ reader: inout ForeignRecordingReader, _ progress: ProgressLine) throws {

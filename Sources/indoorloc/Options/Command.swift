@@ -311,6 +311,13 @@ package struct ParsedArguments {
         }
     }
 
+    /// Returns the arguments with the values of options that were not given.
+    func adding(_ defaults: [String: [String]]) -> ParsedArguments {
+        var arguments = self
+        arguments.values.merge(defaults) { given, _ in given }
+        return arguments
+    }
+
     /// Whether an option was given.
     package func has(_ option: String) -> Bool { values[option] != nil }
 
