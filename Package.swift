@@ -133,7 +133,7 @@ let targets: [Target] = [
             "MQTTSharing",
             "RecordUpload", "VenuePackets", "ScanRecording", "ForeignRecordings", "IndoorLocalizationTesting",
             "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking", "TagTrackingService",
-            "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
+            "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CMath", "CSystemd", "CPrivileges",
         ]),
     .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
     .executableTarget(

@@ -270,14 +270,37 @@ public struct PositioningEngine: Sendable {
 
     /// Updates the estimate of a method that uses only the evidence of the last seconds.
     private mutating func observeWithoutMemory(_ method: PositioningMethod, at now: Instant) {
-        let ranges = ranging.snapshot(at: now).map { likelihood(of: $0) }
+        let measured = ranging.snapshot(at: now)
         let snapshot = snapshot ?? .silent
-        guard !snapshot.heard.isEmpty || ranges != nil else { return }
+        guard !snapshot.heard.isEmpty || measured != nil else { return }
         switch method {
         case .particle: break
-        case .fingerprint: memoryless.estimateByFingerprint(snapshot, field: field, receivers: offsets, ranges: ranges)
-        case .trilateration: memoryless.estimateByTrilateration(snapshot, field: field)
+        case .fingerprint:
+            memoryless.estimateByFingerprint(
+                snapshot, field: field, receivers: offsets, ranges: measured.map { likelihood(of: $0) })
+        case .trilateration:
+            memoryless.estimateByTrilateration(
+                snapshot, field: field, distances: measured.map { distances(of: $0) } ?? [])
         }
+    }
+
+    /// Returns the distances to the anchors of each map. Distances through a floor are left out, as they are too long.
+    private func distances(of evidence: RangeEvidence) -> [[Trilateration.Distance]] {
+        field.maps.indices.map { mapIndex in
+            evidence.measured.compactMap { measured in
+                guard anchors.floors(from: measured.anchor, to: mapIndex) == 0 else { return nil }
+                return Trilateration.Distance(
+                    point: anchors.anchors[measured.anchor].point,
+                    rise: anchors.rise(of: measured.anchor, above: deviceHeight.value, mapIndex: mapIndex),
+                    distance: measured.distance, deviation: measured.deviation)
+            }
+        }
+    }
+
+    /// Returns the weight of each cell of a map under a method that uses only the evidence of the last seconds; empty
+    /// without an estimate.
+    func memorylessWeights(mapIndex: Int) -> [Float] {
+        memoryless.cellWeights(mapIndex: mapIndex, grid: field.maps[mapIndex].grid)
     }
 
     /// Moves the particles by some seconds, and by the steps until an instant.
