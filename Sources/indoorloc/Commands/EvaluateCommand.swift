@@ -318,7 +318,7 @@ struct EvaluateCommand: Command {
             progress.clear()
             for study in scored {
                 try write(study, of: dataSet.name, under: conditions, isOneOfSeveral: methods.count > 1, into: &table)
-                for run in study.runs {
+                for run in study.runs where errors != nil {
                     rows += ErrorTable.rows(
                         of: run.outcomes, dataSet: dataSet.name, method: study.method.name, seed: run.seed,
                         venue: dataSet.venue)
@@ -360,7 +360,7 @@ struct EvaluateCommand: Command {
         let isSimple = methods.allSatisfy(\.isSimple)
         // The engine's radio map takes long to learn, and simple methods don't use it.
         let venue =
-            isSimple && !dataSet.surveys.isEmpty && !isIdeal
+            isSimple && !dataSet.surveys.isEmpty && !isIdeal && report == nil
             ? conditions.adapted(dataSet.venue)
             : try dataSet.surveyed(
                 model: model, under: conditions, radioMap: radioMap, seed: seed, strictness: strictness, progress)
@@ -521,6 +521,10 @@ private struct MethodStudy {
                 run.outcomes.reasonForNoScore(in: venue).map { (run, $0) }
             }).first
         else { return nil }
+        if method.isSimple, venue.beacons.isEmpty, !venue.anchors.isEmpty {
+            return "the method \(method.name) uses RSSI, and the venue has anchors only; for distances, use particle, "
+                + "fingerprint or trilateration"
+        }
         guard method == .simple(.knn), run.comparison.simple?.survey.fingerprints.isEmpty == true else {
             return reason
         }

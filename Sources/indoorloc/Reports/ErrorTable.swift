@@ -83,7 +83,8 @@ enum ErrorTable {
             if tracks[method] == nil { methods.append(method) }
             let name = [row.text("data_set"), row.text("track"), row.text("seed")].joined(separator: "\u{1F}")
             let sample = try row.sample()
-            var list = tracks[method] ?? []
+            // Remove the entry and store it again below, so that no row copies the list.
+            var list = tracks.removeValue(forKey: method) ?? []
             if let index = list.firstIndex(where: { $0.name == name }) {
                 list[index].samples.append(sample)
             } else {
