@@ -138,7 +138,7 @@ let targets: [Target] = [
             "RecordUpload", "VenuePackets", "VenueExchange", "ScanRecording", "ForeignRecordings",
             "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking",
             "TagTrackingService",
-            "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CSystemd", "CPrivileges",
+            "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CMath", "CSystemd", "CPrivileges",
         ]),
     .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
     .executableTarget(

@@ -1,7 +1,7 @@
 """Compares the tables of the page Accuracy with results of `indoorloc evaluate --json`, and the README's table with the page:
 accuracy_page.py PAGE README FOLDER [SET…]
 
-FOLDER contains a file NAME.json for each data set, and shifted/NAME.json with a line for each shift of the RSSI and one
+FOLDER contains a file NAME.json for each data set, simple/NAME.json with a line for each simple method, and shifted/NAME.json with a line for each shift of the RSSI and one
 without the survey, for the table of other receivers. A row or column without a measurement, a data set without a row,
 and a number that differs from the measured one are failures. With the names of sets, only their rows of the first table
 are compared.
@@ -52,7 +52,7 @@ def tolerance(key, told, count):
     return max(PERCENT, 100 * POINTS / count) if key in SHARES else METRES * told
 
 
-def problems(name, row, measured):
+def problems(name, row, measured, best_simple):
     for heading, key, scale in COLUMNS:
         told = number(row[heading])
         if told is None:
@@ -66,6 +66,8 @@ def problems(name, row, measured):
         yield f"{name}: '{row['best simple']}' under best simple is not a number"
     elif (simple < mean) != row["best simple"].startswith("**"):
         yield f"{name}: a simple method must be bold if and only if it is better"
+    elif best_simple is not None and abs(simple - best_simple) > METRES * simple:
+        yield f"{name}: best simple is {simple:g} on the page, but the measured value is {best_simple:.4g}"
 
 
 def condition(measured):
@@ -116,8 +118,10 @@ results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(fol
 results = {name: measured for name, measured in results.items() if measured["n"] > 0}
 found += [f"{name}: the page's table of accuracy does not have this set" for name in results if name not in told]
 found += [f"{name}: is in the page's table of accuracy, but was not measured" for name in told if name not in results]
+simple = {path.stem: [json.loads(line)["mean"] for line in path.read_text("utf-8").splitlines()]
+          for path in sorted(folder.glob("simple/*.json"))}
 for name in told.keys() & results.keys():
-    found += problems(name, told[name], results[name])
+    found += problems(name, told[name], results[name], min(simple.get(name) or [], default=None))
 shifted = {path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()]
            for path in sorted(folder.glob("shifted/*.json"))}
 if not sys.argv[4:]:

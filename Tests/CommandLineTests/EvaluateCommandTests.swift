@@ -68,6 +68,15 @@ final class EvaluateCommandTests: XCTestCase {
         let figures = try figures(result.output)
         XCTAssertEqual(figures["answered"] as? Double, 1)
         XCTAssertLessThan(try XCTUnwrap(figures["mean"] as? Double), 1)
+        let others = try Tool.run(["evaluate", folder, "--method", "trilateration,centroid", "--json"])
+        XCTAssertEqual(others.status, 1)
+        let trilateration = try self.figures(others.output)
+        XCTAssertEqual(trilateration["answered"] as? Double, 1)
+        // Measured: 1.87 m. The window of 4 s lags behind the walk.
+        XCTAssertLessThan(try XCTUnwrap(trilateration["mean"] as? Double), 2.3)
+        XCTAssertTrue(
+            others.errors.contains("centroid: the method centroid uses RSSI, and the venue has anchors only"),
+            others.errors)
     }
 
     /// Compares with an independent scorer, if it exists beside the checkout.

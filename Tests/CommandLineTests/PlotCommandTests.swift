@@ -125,7 +125,10 @@ final class PlotCommandTests: XCTestCase {
             (["error", Self.walk], "recordings require --venue"),
             (["error", set, set], "unexpected operand"),
             (["error", "--against", "space", set], "--against must be cdf or time, not 'space'"),
-            (["error", "--method", "guess", set], "must be one of particle, fingerprint, trilateration, not 'guess'"),
+            (
+                ["error", "--method", "guess", set],
+                "must be one of particle, fingerprint, trilateration, strongest, centroid, multilateration, knn, not 'guess'"
+            ),
             (["error", "--output", "x.PNG", set], "--output: the figure is an SVG document; name it .svg, not '.PNG'"),
             (["residuals", "--output", "x.pdf", set], "name it .svg, not '.pdf'"),
             (["coverage", "--output", "x.png", "--venue", "Fixtures/office"], "name it .svg, not '.png'"),

@@ -23,6 +23,26 @@ final class ReplayCommandTests: XCTestCase {
 
     private func time(_ object: [String: Any]) throws -> Double { try XCTUnwrap(object["t"] as? Double) }
 
+    func testEveryMethodNamesTheRoomOfThePosition() throws {
+        for method in ["particle", "fingerprint", "trilateration"] {
+            let result = try Tool.run([
+                "replay", "--venue", "Fixtures/office", "--method", method,
+                "Fixtures/recordings/one-floor/scan.jsonl.gz",
+            ])
+            let positions = try result.lines.compactMap { line in
+                let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return object?["type"] as? String == "position" && object?["label"] != nil ? object : nil
+            }
+            XCTAssertGreaterThan(positions.count, 10, method)
+            let isNamed = positions.filter { position in
+                let rooms = position["rooms"] as? [[String: Any]] ?? []
+                return rooms.contains { $0["name"] as? String == position["label"] as? String }
+            }
+            // The posterior may have little probability in the cells about its mean.
+            XCTAssertGreaterThanOrEqual(isNamed.count, positions.count * 9 / 10, method)
+        }
+    }
+
     func testAReplaySucceedsWithoutErrors() throws {
         XCTAssertEqual(try replayed().status, 0)
         XCTAssertEqual(try replayed().errors, "")

@@ -89,8 +89,11 @@ package struct TrackScorer: Sendable {
         penalized.append(error + Self.levelPenalty * Double(levels))
         guard levels == 0 else { return nil }
         errors.append(error)
-        radii.append(position.radius)
-        if error <= position.radius { inside += 1 }
+        // A method without an estimate of its error has no radius.
+        if position.radius.isFinite {
+            radii.append(position.radius)
+            if error <= position.radius { inside += 1 }
+        }
         return error
     }
 
@@ -127,7 +130,7 @@ package struct TrackScorer: Sendable {
             count: count, answered: share(answered, of: count), floor: share(errors.count, of: answered),
             mean: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count), median: quantile(errors, 0.5),
             p75: quantile(errors, 0.75), p90: quantile(errors, 0.9), p95: quantile(errors, 0.95),
-            ipin: quantile(penalized, 0.75), insideRadius: share(inside, of: errors.count),
+            ipin: quantile(penalized, 0.75), insideRadius: share(inside, of: radii.count),
             radius: quantile(radii, 0.5))
     }
 

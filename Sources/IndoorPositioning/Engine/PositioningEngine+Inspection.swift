@@ -114,18 +114,27 @@ extension PositioningEngine {
     /// Returns the probability of each room given that the device is on a map, by room index, for rooms with a
     /// probability above 0.
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] {
-        guard settings.method == .particle, !rooms.index.rooms.isEmpty,
-            let mapIndex = field.maps.firstIndex(where: { $0.mapID == map })
-        else { return [] }
+        guard !rooms.index.rooms.isEmpty, let mapIndex = field.maps.firstIndex(where: { $0.mapID == map }) else {
+            return []
+        }
         let grid = field.maps[mapIndex].grid
+        guard settings.method == .particle else {
+            let weights = belief.memoryless.cellWeights(mapIndex: mapIndex, grid: grid)
+            let cells = weights.indices.map { Int32($0 + 1) }
+            return Self.shares(rooms.sums(of: cells, weights: weights[...], on: map, grid: grid))
+        }
         let members = belief.filter.particles.range(of: mapIndex)
         var cells = [Int32](repeating: 0, count: members.count)
         var place = grid.cells
         cmath_cells(
             &place, members.lowerBound, members.count, belief.filter.particles.x, belief.filter.particles.y, &cells)
-        let sums = rooms.sums(of: cells, weights: belief.filter.particles.weight[members], on: map, grid: grid)
-        guard sums.total > 0 else { return [] }
-        return sums.rooms.map { ($0.room, $0.weight / sums.total) }
+        return Self.shares(rooms.sums(of: cells, weights: belief.filter.particles.weight[members], on: map, grid: grid))
+    }
+
+    private static func shares(
+        _ sums: (rooms: [(room: Int, weight: Double)], total: Double)
+    ) -> [(room: Int, share: Double)] {
+        sums.total > 0 ? sums.rooms.map { ($0.room, $0.weight / sums.total) } : []
     }
 }
 

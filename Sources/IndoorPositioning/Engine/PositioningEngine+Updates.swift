@@ -142,14 +142,31 @@ extension PositioningEngine {
 
     /// Updates the estimate of a method that uses only the evidence of the last seconds.
     private mutating func estimateWithoutMemory(at now: Instant) {
-        let ranges = readings.ranges.snapshot(at: now).map { likelihood(of: $0) }
+        let measured = readings.ranges.snapshot(at: now)
         let heard = readings.window ?? .silent
-        guard !heard.heard.isEmpty || ranges != nil else { return }
+        guard !heard.heard.isEmpty || measured != nil else { return }
         switch settings.method {
         case .particle: break
         case .fingerprint:
-            belief.memoryless.estimateByFingerprint(heard, field: field, receivers: device.offsets, ranges: ranges)
-        case .trilateration: belief.memoryless.estimateByTrilateration(heard, field: field)
+            belief.memoryless.estimateByFingerprint(
+                heard, field: field, receivers: device.offsets, ranges: measured.map { likelihood(of: $0) })
+        case .trilateration:
+            belief.memoryless.estimateByTrilateration(
+                heard, field: field, distances: measured.map { distances(of: $0) } ?? [])
+        }
+    }
+
+    /// Returns the distances to the anchors of each map. Distances through a floor are left out, as they are too long.
+    private func distances(of evidence: RangeEvidence) -> [[Trilateration.Distance]] {
+        let anchors = premises.anchors
+        return field.maps.indices.map { mapIndex in
+            evidence.measured.compactMap { measured in
+                guard anchors.floors(from: measured.anchor, to: mapIndex) == 0 else { return nil }
+                return Trilateration.Distance(
+                    point: anchors.anchors[measured.anchor].point,
+                    rise: anchors.rise(of: measured.anchor, above: belief.height.value, mapIndex: mapIndex),
+                    distance: measured.distance, deviation: measured.deviation)
+            }
         }
     }
 }

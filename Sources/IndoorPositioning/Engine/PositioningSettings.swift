@@ -4,9 +4,10 @@ import IndoorVocabulary
 public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
     /// A particle filter over time; the default and the most accurate method.
     case particle
-    /// The mean of the grid posterior from the last seconds' readings alone.
+    /// The mean of the grid posterior from the last seconds' readings alone; not the nearest fingerprints of the survey.
     case fingerprint
-    /// Robust least squares from the beacons' positions, from the last seconds' readings alone.
+    /// Robust least squares from the last seconds' readings alone: on the distances to anchors if at least three are
+    /// measured, otherwise on the RSSI of beacons.
     case trilateration
 }
 

@@ -1,9 +1,9 @@
 import CMath
 import IndoorVocabulary
 
-/// A position solver for beacons at known positions: robust nonlinear least squares on RSSI.
+/// A position solver for transmitters at known positions: robust nonlinear least squares on RSSI or on distances.
 ///
-/// The solver uses Levenberg–Marquardt on r = P − 10·n·log₁₀ d, with Huber weights. Sources: D. W. Marquardt, *An
+/// The solver uses Levenberg–Marquardt on r = P − 10·n·log₁₀ d, or on measured distances d, with Huber weights. Sources: D. W. Marquardt, *An
 /// Algorithm for Least-Squares Estimation of Nonlinear Parameters*, 1963; P. J. Huber, *Robust Estimation of a Location
 /// Parameter*, 1964.
 public struct Trilateration: Sendable {
@@ -36,6 +36,18 @@ public struct Trilateration: Sendable {
         }
     }
 
+    /// A measured distance to an anchor with a known position.
+    struct Distance: Hashable, Sendable {
+        /// Position of the anchor.
+        var point: MapPoint
+        /// Height of the anchor above the device in metres.
+        var rise: Double
+        /// Measured distance in space in metres.
+        var distance: Double
+        /// Standard deviation of the distance in metres, above 0.
+        var deviation: Double
+    }
+
     /// A position with its uncertainty.
     public struct Solution: Hashable, Sendable {
         /// The position with the smallest residuals.
@@ -54,6 +66,9 @@ public struct Trilateration: Sendable {
     /// Number of standard deviations beyond which a residual contributes linearly instead of quadratically.
     private static let huber = 1.5
     private static let iterations = 50
+    /// Number of starting points along each side of the plan, for distances. Distances to few anchors have several
+    /// minima, and a robust cost has more of them.
+    private static let startsPerSide = 24
 
     /// The normal equations of one linearization.
     private struct Normal {
@@ -70,7 +85,29 @@ public struct Trilateration: Sendable {
     /// - Parameter readings: at least three, of beacons that aren't all on one line.
     public static func solve(_ readings: [Reading]) -> Solution? {
         guard readings.count >= 3, spanPlane(readings) else { return nil }
-        var point = start(readings)
+        return descend(readings, from: start(readings))
+    }
+
+    /// Returns the position within a rectangle that best fits some distances; nil with fewer than three distances, or if
+    /// they don't determine both coordinates.
+    ///
+    /// The search begins at the best point of a lattice over the rectangle.
+    static func solve(_ distances: [Distance], from origin: MapPoint, to corner: MapPoint) -> Solution? {
+        guard distances.count >= 3, spanPlane(distances) else { return nil }
+        let step = (corner - origin) * (1 / Double(startsPerSide))
+        var best: (point: MapPoint, cost: Double)?
+        for row in 0..<startsPerSide {
+            for column in 0..<startsPerSide {
+                let point = origin + MapPoint(x: step.x * (Double(column) + 0.5), y: step.y * (Double(row) + 0.5))
+                let cost = linearize(distances, at: point).cost
+                if cost < best?.cost ?? .infinity { best = (point, cost) }
+            }
+        }
+        return best.flatMap { descend(distances, from: $0.point) }
+    }
+
+    private static func descend(_ readings: [some TrilaterationTerm], from start: MapPoint) -> Solution? {
+        var point = start
         var damping = 1e-2
         var normal = linearize(readings, at: point)
         for _ in 0..<iterations {
@@ -96,7 +133,7 @@ public struct Trilateration: Sendable {
 
     /// Returns whether the beacons are not collinear; with collinear beacons, positions on both sides of the line give
     /// the same readings.
-    private static func spanPlane(_ readings: [Reading]) -> Bool {
+    private static func spanPlane(_ readings: [some TrilaterationTerm]) -> Bool {
         let mean = readings.reduce(MapPoint(x: 0, y: 0)) { $0 + $1.point } * (1 / Double(readings.count))
         var (xx, xy, yy) = (0.0, 0.0, 0.0)
         for reading in readings {
@@ -136,15 +173,11 @@ public struct Trilateration: Sendable {
         return sum * (1 / total)
     }
 
-    private static func linearize(_ readings: [Reading], at point: MapPoint) -> Normal {
+    private static func linearize(_ readings: [some TrilaterationTerm], at point: MapPoint) -> Normal {
         var normal = Normal()
         for reading in readings {
             let offset = point - reading.point
-            let square = offset.x * offset.x + offset.y * offset.y + max(reading.height * reading.height, 0.01)
-            let residual =
-                (reading.rssi - reading.power + 5 * reading.exponent * cmath_log10(square))
-                / reading.deviation
-            let slope = -10 * reading.exponent / cmath_log(10) / square / reading.deviation
+            let (residual, slope) = reading.residual(squaredDistance: offset.x * offset.x + offset.y * offset.y)
             let size = abs(residual)
             let weight = size <= huber ? 1 : huber / size
             normal.cost += size <= huber ? residual * residual : 2 * huber * size - huber * huber
@@ -155,6 +188,29 @@ public struct Trilateration: Sendable {
             normal.y += weight * slope * offset.y * residual
         }
         return normal
+    }
+}
+
+/// A measurement of a transmitter at a known position.
+private protocol TrilaterationTerm {
+    var point: MapPoint { get }
+    /// Returns the measured minus the expected value, in standard deviations, at a squared horizontal distance in m²; and
+    /// the slope of the expected value along the horizontal offset, divided by the offset.
+    func residual(squaredDistance: Double) -> (value: Double, slope: Double)
+}
+
+extension Trilateration.Reading: TrilaterationTerm {
+    fileprivate func residual(squaredDistance: Double) -> (value: Double, slope: Double) {
+        let square = squaredDistance + max(height * height, 0.01)
+        let residual = (rssi - power + 5 * exponent * cmath_log10(square)) / deviation
+        return (residual, -10 * exponent / cmath_log(10) / square / deviation)
+    }
+}
+
+extension Trilateration.Distance: TrilaterationTerm {
+    fileprivate func residual(squaredDistance: Double) -> (value: Double, slope: Double) {
+        let length = (squaredDistance + max(rise * rise, 0.01)).squareRoot()
+        return ((distance - length) / deviation, 1 / length / deviation)
     }
 }
 
@@ -171,6 +227,8 @@ struct SnapshotEstimate: Sendable {
     private(set) var probabilities: [Double] = []
     private var places: [Place?] = []
     private var posterior = GridPosterior()
+    /// Whether the estimate is the mean of the posterior.
+    private var isFromPosterior = false
 
     /// Returns the position on a map; nil without an estimate.
     func place(mapIndex: Int) -> Place? { places.indices.contains(mapIndex) ? places[mapIndex] : nil }
@@ -180,17 +238,23 @@ struct SnapshotEstimate: Sendable {
         _ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset], ranges: RangeLikelihood?
     ) {
         posterior.weigh(Likelihood(field: field, evidence: evidence, receivers: receivers, ranges: ranges))
+        isFromPosterior = true
         probabilities = posterior.mapProbabilities
         places = field.maps.indices.map { mapIndex in
             posterior.moments(mapIndex: mapIndex, field: field).map { Place(point: $0.mean, variance: $0.variance) }
         }
     }
 
-    /// Computes a robust least-squares solution from the beacons of each map; with too few beacons, their mean position
-    /// weighted by amplitude.
-    mutating func estimateByTrilateration(_ evidence: Evidence, field: SignalField) {
+    /// Computes a robust least-squares solution from the distances to the anchors of each map, or with too few of them, from
+    /// the RSSI of its beacons; with too few beacons, the mean position of both, weighted by amplitude.
+    ///
+    /// - Parameter distances: the measured distances by map.
+    mutating func estimateByTrilateration(
+        _ evidence: Evidence, field: SignalField, distances: [[Trilateration.Distance]]
+    ) {
+        isFromPosterior = false
         var shares: [Double] = []
-        places = field.maps.map { map in
+        places = field.maps.enumerated().map { mapIndex, map in
             var readings: [Trilateration.Reading] = []
             for heard in evidence.heard {
                 let beacon = field.transmitters[heard.beacon]
@@ -200,18 +264,39 @@ struct SnapshotEstimate: Sendable {
                         point: beacon.point, height: field.model.heightDifference, power: beacon.power,
                         exponent: beacon.exponent, rssi: Double(heard.rssi), deviation: field.pathLossDeviation))
             }
-            let amplitudes = readings.map { cmath_pow(10, ($0.rssi - $0.power) / 20) }
+            let measured = distances.indices.contains(mapIndex) ? distances[mapIndex] : []
+            // An amplitude is the reciprocal of a distance.
+            let amplitudes =
+                readings.map { cmath_pow(10, ($0.rssi - $0.power) / 20) } + measured.map { 1 / max($0.distance, 0.1) }
             let sum = amplitudes.reduce(0, +)
             shares.append(sum)
             guard sum > 0 else { return nil }
             let grid = map.grid
-            if let solution = Trilateration.solve(readings), grid.cell(at: solution.point) != nil {
+            let size = MapPoint(x: Double(grid.columns), y: Double(grid.rows)) * grid.cellSize
+            let solutions = [
+                Trilateration.solve(measured, from: grid.origin, to: grid.origin + size), Trilateration.solve(readings),
+            ]
+            if let solution = solutions.lazy.compactMap(\.self).first(where: { grid.cell(at: $0.point) != nil }) {
                 return Place(point: solution.point, variance: solution.varianceX + solution.varianceY)
             }
-            let center = zip(readings, amplitudes).reduce(MapPoint(x: 0, y: 0)) { $0 + $1.0.point * ($1.1 / sum) }
+            let points = readings.map(\.point) + measured.map(\.point)
+            let center = zip(points, amplitudes).reduce(MapPoint(x: 0, y: 0)) { $0 + $1.0 * ($1.1 / sum) }
             return Place(point: center, variance: 2 / (sum * sum) + 1)
         }
         let total = shares.reduce(0, +)
         probabilities = total > 0 ? shares.map { $0 / total } : []
+    }
+
+    /// Returns the weight of each cell of a map: its probability in the posterior, or that of a normal distribution about
+    /// the position. Empty without an estimate.
+    func cellWeights(mapIndex: Int, grid: MapGrid) -> [Float] {
+        guard let place = place(mapIndex: mapIndex) else { return [] }
+        if isFromPosterior { return posterior.cellWeights(mapIndex: mapIndex) }
+        // Half of the sum of both variances, and that of the unknown point within the cell.
+        let variance = place.variance / 2 + grid.cellSize * grid.cellSize / 12
+        return (0..<grid.count).map { cell in
+            let offset = grid.center(of: cell) - place.point
+            return Float(cmath_exp(-(offset.x * offset.x + offset.y * offset.y) / (2 * variance)))
+        }
     }
 }

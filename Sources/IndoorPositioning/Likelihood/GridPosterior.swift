@@ -104,6 +104,11 @@ package struct GridPosterior: Sendable {
         return (mean, max(0, variance) * grid.cellSize * grid.cellSize)
     }
 
+    /// Returns the weight of each cell of a map, in proportion to its probability.
+    func cellWeights(mapIndex index: Int) -> [Float] {
+        ranges.indices.contains(index) ? Array(weights[ranges[index]]) : []
+    }
+
     /// The probability of each map, in the field's order; sums to 1.
     var mapProbabilities: [Double] {
         let best = mapEvidence.max() ?? 0

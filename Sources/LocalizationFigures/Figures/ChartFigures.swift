@@ -46,7 +46,7 @@ package struct ErrorSeries: Sendable {
     }
 
     /// The errors on the right floor, sorted.
-    var sorted: [Double] { tracks.flatMap(\.samples).compactMap(\.error).filter(\.isFinite).sorted() }
+    package var sorted: [Double] { tracks.flatMap(\.samples).compactMap(\.error).filter(\.isFinite).sorted() }
 }
 
 extension Figure {

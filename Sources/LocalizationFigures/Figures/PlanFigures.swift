@@ -72,6 +72,7 @@ extension Figure {
 
     /// The radii of some of the positions, at equal distances in the list.
     private static func radii(of positions: [Position]) -> [PlanLayer.Circle] {
+        let positions = positions.filter(\.radius.isFinite)
         let step = max(1, (positions.count + radiusLimit - 1) / radiusLimit)
         return stride(from: step / 2, to: positions.count, by: step).map {
             PlanLayer.Circle(center: positions[$0].point, radius: positions[$0].radius)

@@ -17,6 +17,18 @@ struct EvaluateCommand: Command {
             prints one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin, insideRadius,
             radius (the median of the 68 % radius). Shares are from 0 to 1; a figure without data is null.
 
+            \(CommandOption.methodDetails)
+
+            Several methods print one line each, with the method after the data set's name. Several --seeds print the mean of
+            each figure ± its standard deviation over the seeds; --json has seeds and deviation as members. --format prints a
+            table in Markdown or LaTeX instead.
+
+            --errors writes a row of CSV for each scored instant: data_set, track, method, seed, t, true_x, true_y, true_level,
+            x, y, level, error, radius, floor_right. 'indoorloc plot error --errors' draws such files.
+
+            --start also scores the positions 1, 2, 5, 10 and 20 s after the first reading of each track: one line each, or
+            with --json the member 'start'.
+
             With --offline, the same instants are also scored with positions estimated from the whole recording,
             including later readings. They are printed as a second line, or with --json as the member 'offline' with n
             and the figures after it. --offline requires the method particle, and can't be combined with --replays.
@@ -61,6 +73,7 @@ struct EvaluateCommand: Command {
 
             example: indoorloc evaluate Fixtures/office
                      indoorloc evaluate Fixtures/office --report reports
+                     indoorloc evaluate Fixtures/office --method particle,knn --seeds 0-4 --format latex
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
                      indoorloc evaluate Fixtures/office --shift=-15,0,15
@@ -69,8 +82,17 @@ struct EvaluateCommand: Command {
                      indoorloc evaluate Fixtures/real/tetam --gateways raw
             """,
         options: [
-            .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
+            .methods, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
+            CommandOption(
+                name: "format", argument: "FORMAT", help: "text, json, markdown or latex (default text)",
+                proposals: .words(of: EvaluationTable.Format.self)),
             .radioMap, .seed,
+            CommandOption(
+                name: "seeds", argument: "N-M", help: "several seeds, such as 0-4 or 0,3; may be repeated"),
+            CommandOption(
+                name: "errors", argument: "FILE", help: "also write the error at each scored instant, as CSV"),
+            CommandOption(
+                name: "start", help: "also score the positions 1, 2, 5, 10 and 20 s after each track's first reading"),
             CommandOption(
                 name: "replays", argument: "FOLDER",
                 help: "also write the output of 'replay' and the scored positions, one file per track"),
@@ -88,23 +110,26 @@ struct EvaluateCommand: Command {
             CommandOption(
                 name: "gateways", argument: "MESSAGES",
                 help: "locate the device as a tag, with the beacons as gateways that send raw or espresense messages"),
-        ] + ParsedArguments.conditionOptions)
+        ] + CommandOption.simpleMethods + ParsedArguments.conditionOptions)
 
     private let path: String
     private let radioMap: String?
     private let replays: String?
     private let report: ReportFolder?
-    /// The methods that the report compares with the evaluated one.
-    private let otherMethods: [PositioningMethod]
+    /// The methods to evaluate; nil for the one of the settings.
+    private let methods: [EvaluatedMethod]?
+    private let simpleMethods: SimpleMethodSettings
+    private let errors: OutputFile?
+    private let scoresStart: Bool
     private let mayOverwrite: Bool
-    private let isJSON: Bool
+    private let format: EvaluationTable.Format
     private let isOffline: Bool
     private let isMotionAlone: Bool
     private let isIdeal: Bool
     private let gateways: GatewayReplay.Messages?
     private let jobs: Int
     private let strictness: RecordingReader.Strictness
-    private let seed: UInt64
+    private let seeds: [UInt64]
     private let settings: SettingsStack
     private let conditions: [EvaluationConditions]
 
@@ -113,17 +138,19 @@ struct EvaluateCommand: Command {
         radioMap = try arguments.input("radio-map")
         replays = arguments.value("replays")
         mayOverwrite = arguments.has("overwrite")
-        isJSON = arguments.has("json")
+        format = try Self.format(arguments)
         let processors = ProcessInfo.processInfo.activeProcessorCount
         jobs = try arguments.number("jobs", in: 1...1024, else: processors)
         strictness = arguments.strictness
-        seed = try arguments.seed()
-        settings = try arguments.settings()
+        seeds = try arguments.seeds()
+        methods = try arguments.evaluatedMethods()
+        simpleMethods = try arguments.simpleMethodSettings()
+        settings = try arguments.settings(for: methods)
+        errors = arguments.outputFile("errors", isPrivate: true)
+        scoresStart = arguments.has("start")
         report = arguments.value("report").map {
             ReportFolder($0, mayOverwrite: arguments.has("overwrite"), inputs: arguments.inputs(except: ["report"]))
         }
-        let isChosen = settings.isGiven("positioning.method")
-        otherMethods = isChosen ? [] : PositioningMethod.allCases
         isOffline = arguments.has("offline")
         isMotionAlone = arguments.has("motion")
         isIdeal = arguments.has("ideal")
@@ -138,6 +165,23 @@ struct EvaluateCommand: Command {
                     "--replays allows only one value of --shift, --survey-deaf and --deaf, as each would replace the files of "
                     + "the one before",
                 command: Self.syntax.name)
+        }
+        if replays != nil, seeds.count > 1 || (methods?.count ?? 1) > 1 {
+            throw UsageError(
+                message:
+                    "--replays allows only one method and one seed, as each would replace the files of the one before",
+                command: Self.syntax.name)
+        }
+        if conditions.count > 1, errors != nil {
+            throw UsageError(
+                message: "--errors allows only one value of --shift, --survey-deaf and --deaf, as rows don't have them",
+                command: Self.syntax.name)
+        }
+        if isMotionAlone,
+            let other = ["seeds", "errors", "start", "format"].first(where: arguments.has)
+                ?? (methods?.contains { $0.isSimple } ?? false || (methods?.count ?? 1) > 1 ? "method" : nil)
+        {
+            throw UsageError(message: "--motion can't be combined with --\(other)", command: Self.syntax.name)
         }
         if report != nil, conditions.count > 1 || isMotionAlone {
             throw UsageError(
@@ -161,7 +205,7 @@ struct EvaluateCommand: Command {
                 message: "--radio-map can't be combined with --without survey, --survey-share or --survey-deaf",
                 command: Self.syntax.name)
         }
-        if isMotionAlone, isJSON || isOffline || replays != nil {
+        if isMotionAlone, format == .json || isOffline || replays != nil {
             throw UsageError(
                 message: "--motion can't be combined with --json, --offline or --replays", command: Self.syntax.name)
         }
@@ -169,6 +213,19 @@ struct EvaluateCommand: Command {
         if replays != nil {
             throw UsageError(message: "--offline can't be combined with --replays", command: Self.syntax.name)
         }
+    }
+
+    /// The format given by `--format`, or by `--json`.
+    private static func format(_ arguments: ParsedArguments) throws(UsageError) -> EvaluationTable.Format {
+        guard let name = arguments.value("format") else { return arguments.has("json") ? .json : .text }
+        guard let format = EvaluationTable.Format(rawValue: name) else {
+            let all = EvaluationTable.Format.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(message: "--format must be one of \(all), not '\(name)'", command: syntax.name)
+        }
+        guard format == .json || !arguments.has("json") else {
+            throw UsageError(message: "--json can't be combined with --format \(name)", command: syntax.name)
+        }
+        return format
     }
 
     /// The kind of the gateways' messages; nil for a session of a device.
@@ -198,48 +255,79 @@ struct EvaluateCommand: Command {
         let dataSet = try DataSet(path: path, radioMap: radioMap)
         let replays = try replayFiles(of: dataSet)
         let page = try report?.file(of: dataSet.name)
+        try errors?.check()
         if isMotionAlone { return try evaluateMotion(of: dataSet, progress) }
-        let positioning = settings.resolved(in: dataSet.venue).localization.positioning
-        if isOffline, positioning.method != .particle {
+        let usual = settings.resolved(in: dataSet.venue).localization.positioning.method
+        let methods = self.methods ?? [.engine(usual)]
+        if isOffline, methods != [.engine(.particle)] {
             throw UsageError(message: "--offline requires the method particle", command: Self.syntax.name)
         }
-        var learned: (deafness: Double, venue: Venue, field: SignalField)?
+        var learned: Surroundings?
         var missing: [CommandError] = []
-        for var conditions in conditions {
-            if learned?.deafness != conditions.surveyDeafness {
-                let venue = try dataSet.surveyed(
-                    model: positioning.signal, under: conditions, radioMap: radioMap, seed: seed,
-                    strictness: strictness, progress)
-                if learned == nil { settings.warnOfUselessSettings(in: [venue]) }
-                progress.show("tables of \(dataSet.name)")
-                learned = (conditions.surveyDeafness, venue, SignalField(venue: venue, model: positioning.signal))
+        var table = EvaluationTable()
+        var rows = ""
+        for conditions in conditions {
+            var studies = methods.map { MethodStudy(method: $0) }
+            for seed in seeds {
+                var conditions = conditions
+                conditions.seed = seed
+                if learned?.serves(conditions, seed) != true {
+                    learned = try surroundings(of: dataSet, methods, under: conditions, seed: seed, progress)
+                }
+                guard let learned else { continue }
+                try conditions.measure(dataSet.tracks, of: learned.venue, strictness: strictness)
+                var comparison = MethodComparison(
+                    venue: learned.venue, settings: settings, seed: seed, strictness: strictness,
+                    conditions: conditions,
+                    isIdeal: isIdeal)
+                comparison.simple = learned.survey.map { (simpleMethods, $0) }
+                for index in studies.indices {
+                    let isSame =
+                        methods[index].isDeterministic && !isIdeal && !conditions.dependsOnSeed && gateways == nil
+                    if isSame, let first = studies[index].runs.first {
+                        studies[index].runs.append(first.with(seed: seed))
+                        continue
+                    }
+                    var evaluation = try comparison.evaluation(by: methods[index], field: learned.field)
+                    evaluation.isOffline = isOffline
+                    evaluation.replays = replays
+                    evaluation.gateways = gateways
+                    evaluation.disturbed = conditions.disturbed(dataSet.venue)
+                    evaluation.scoresStart = scoresStart
+                    let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
+                    studies[index].runs.append(
+                        MethodStudy.Run(
+                            seed: seed, comparison: comparison, evaluation: evaluation, outcomes: outcomes))
+                }
             }
-            guard let (_, venue, field) = learned else { continue }
-            try conditions.measure(dataSet.tracks, of: venue, strictness: strictness)
-            let evaluation = TrackEvaluation(
-                venue: venue, field: field, settings: settings, seed: seed, strictness: strictness, isIdeal: isIdeal,
-                conditions: conditions, isOffline: isOffline, replays: replays, gateways: gateways,
-                disturbed: conditions.disturbed(dataSet.venue))
-            let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
-            let scores = evaluation.scores(of: outcomes)
-            if let reason = outcomes.reasonForNoScore(in: venue) {
-                let words = self.conditions.count > 1 ? conditions.words.map { ", \($0)" }.joined() : ""
+            var scored: [MethodStudy] = []
+            for study in studies {
+                guard let reason = study.reasonForNoScore(in: dataSet.venue) else {
+                    scored.append(study)
+                    continue
+                }
+                let words =
+                    (self.conditions.count > 1 ? conditions.words.map { ", \($0)" }.joined() : "")
+                    + (methods.count > 1 ? ", \(study.method.name)" : "")
                 let rest = page == nil ? "" : "; the report was not written"
                 missing.append(CommandError(description: "\(dataSet.name)\(words): \(reason)\(rest)"))
-                continue
             }
-            if let page {
-                let result = MethodComparison.Result(
-                    method: positioning.method, outcomes: outcomes, score: scores.causal)
-                try await write(
-                    result, offline: isOffline ? scores.offline : nil, of: dataSet, evaluation, to: page, progress)
+            if let page, scored.count == studies.count {
+                try await write(scored, of: dataSet, to: page, progress)
             }
             progress.clear()
-            try write(
-                (scores.causal, scores.offline), scores.faults, of: dataSet.name, under: conditions,
-                method: positioning.method)
+            for study in scored {
+                try write(study, of: dataSet.name, under: conditions, isOneOfSeveral: methods.count > 1, into: &table)
+                for run in study.runs where errors != nil {
+                    rows += ErrorTable.rows(
+                        of: run.outcomes, dataSet: dataSet.name, method: study.method.name, seed: run.seed,
+                        venue: dataSet.venue)
+                }
+            }
         }
-        // The other values of a list such as '--shift=-60,0' are scored all the same.
+        try write(table, of: dataSet.name)
+        if !rows.isEmpty { try errors?.write(Array((ErrorTable.header + rows).utf8)) }
+        // The other values of a list such as '--shift=-60,0', and the other methods, are scored all the same.
         if let last = missing.popLast() {
             progress.clear()
             missing.forEach { StandardError.line($0.description) }
@@ -248,22 +336,69 @@ struct EvaluateCommand: Command {
         try report?.writeIndex()
     }
 
-    /// Writes the report of the evaluated method, with the scores of the other methods.
+    /// What was learned from a survey under some conditions.
+    private struct Surroundings {
+        var conditions: EvaluationConditions
+        var seed: UInt64
+        var venue: Venue
+        var field: SignalField
+        /// The survey as the simple methods use it; nil without a simple method.
+        var survey: SimpleSurvey?
+
+        /// Whether it was learned from the same survey as under other conditions.
+        func serves(_ other: EvaluationConditions, _ seed: UInt64) -> Bool {
+            conditions.surveyDeafness == other.surveyDeafness && (seed == self.seed || !other.dependsOnSeed)
+        }
+    }
+
+    /// Learns from the survey.
+    private func surroundings(
+        of dataSet: DataSet, _ methods: [EvaluatedMethod], under conditions: EvaluationConditions, seed: UInt64,
+        _ progress: ProgressLine
+    ) throws -> Surroundings {
+        let model = settings.resolved(in: dataSet.venue).localization.positioning.signal
+        let isSimple = methods.allSatisfy(\.isSimple)
+        // The engine's radio map takes long to learn, and simple methods don't use it.
+        let venue =
+            isSimple && !dataSet.surveys.isEmpty && !isIdeal && report == nil
+            ? conditions.adapted(dataSet.venue)
+            : try dataSet.surveyed(
+                model: model, under: conditions, radioMap: radioMap, seed: seed, strictness: strictness, progress)
+        if conditions.surveyDeafness == self.conditions.first?.surveyDeafness, seed == seeds.first, !isSimple {
+            settings.warnOfUselessSettings(in: [venue])
+        }
+        progress.show("tables of \(dataSet.name)")
+        let survey =
+            methods.contains(where: \.isSimple)
+            ? try dataSet.simpleSurvey(
+                of: venue, settings: simpleMethods, under: conditions, radioMap: radioMap, seed: seed,
+                strictness: strictness) : nil
+        return Surroundings(
+            conditions: conditions, seed: seed, venue: venue, field: SignalField(venue: venue, model: model),
+            survey: survey)
+    }
+
+    /// Writes the report of the evaluated methods; without `--method`, it has the scores of the engine's other methods.
     private func write(
-        _ result: MethodComparison.Result, offline: TrackScore?, of dataSet: DataSet, _ evaluation: TrackEvaluation,
-        to file: OutputFile, _ progress: ProgressLine
+        _ studies: [MethodStudy], of dataSet: DataSet, to file: OutputFile, _ progress: ProgressLine
     ) async throws {
-        let comparison = MethodComparison(
-            venue: evaluation.venue, settings: settings, seed: seed, strictness: strictness,
-            conditions: evaluation.conditions, isIdeal: isIdeal)
-        let others = try await comparison.results(
-            of: otherMethods.filter { $0 != result.method }, dataSet.tracks, jobs: jobs, progress)
+        guard let first = studies.first, let run = first.runs.first else { return }
+        var results = studies.compactMap { study in
+            study.runs.first.map {
+                MethodComparison.Result(method: study.method, outcomes: $0.outcomes, score: $0.causal)
+            }
+        }
+        if methods == nil, !settings.isGiven("positioning.method") {
+            let others = PositioningMethod.allCases.map(EvaluatedMethod.engine).filter { $0 != first.method }
+            results += try await run.comparison.results(of: others, dataSet.tracks, jobs: jobs, progress)
+        }
+        let evaluation = run.evaluation
         let placed = try PlacedReadings(
             dataSet.tracks, in: evaluation.venue, strictness: strictness, under: evaluation.conditions,
             warns: false, progress)
         let names = BeaconNames(evaluation.venue)
         let report = EvaluationReport(
-            name: dataSet.name, venue: evaluation.venue, results: [result] + others, offline: offline,
+            name: dataSet.name, venue: evaluation.venue, results: results, offline: isOffline ? run.offline : nil,
             conditions: evaluation.conditions.words + (isIdeal ? ["readings simulated by the model"] : []),
             residuals: ResidualList(placed, of: [], field: evaluation.field, names),
             ranges: RangeList(
@@ -273,36 +408,127 @@ struct EvaluateCommand: Command {
         try file.write(Array(report.page.utf8))
     }
 
+    /// Writes the figures of a method as text or JSON, or adds them to the table.
     private func write(
-        _ scores: (causal: TrackScore, offline: TrackScore), _ faults: FaultScorer, of name: String,
-        under conditions: EvaluationConditions, method: PositioningMethod
+        _ study: MethodStudy, of name: String, under conditions: EvaluationConditions, isOneOfSeveral: Bool,
+        into table: inout EvaluationTable
     ) throws {
+        guard let (means, deviations) = TrackScore.summary(of: study.runs.map(\.causal)) else { return }
+        let after = isOffline ? TrackScore.summary(of: study.runs.map(\.offline)) : nil
         let isShifted = Set(self.conditions.map(\.shift)).count > 1 || conditions.shift != 0
         let deafness = [("survey deaf", conditions.surveyDeafness), ("deaf", conditions.deafness)].filter { $0.1 > 0 }
         let reportsFaults = !conditions.disturbances.isEmpty || settings.isGiven("positioning.testedBeacons")
-        guard isJSON else {
-            let shift =
-                deafness.map { " \($0) \(JSONText.number($1, decimals: 2))" }.joined()
-                + (isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : "")
-            let lines = [(name + shift, scores.causal), ("\(name)\(shift) offline", isOffline ? scores.offline : nil)]
-            let texts = lines.compactMap { name, score in score.map { $0.figureLine(of: name) } }
-            return try StandardOutput.write(
-                texts.map { $0 + "\n" }.joined() + (reportsFaults ? faults.line(of: name) + "\n" : ""))
+        let words =
+            deafness.map { " \($0) \(JSONText.number($1, decimals: 2))" }.joined()
+            + (isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : "")
+        switch format {
+        case .markdown, .latex:
+            table.add(study.method.name + words, means, deviations: deviations)
+            if let after {
+                table.add("\(study.method.name)\(words) offline", after.means, deviations: after.deviations)
+            }
+        case .text:
+            let label = name + (isOneOfSeveral ? " \(study.method.name)" : "") + words
+            var lines = [means.figureLine(of: label, deviations: deviations)]
+            if let after { lines.append(after.means.figureLine(of: "\(label) offline", deviations: after.deviations)) }
+            if reportsFaults {
+                lines.append(study.faults.line(of: isOneOfSeveral ? "\(name) \(study.method.name)" : name))
+            }
+            if scoresStart { lines += study.start.lines(of: label) }
+            try StandardOutput.write(lines: lines)
+        case .json:
+            var json = JSONText()
+            json.add("dataset", name)
+            json.add("method", study.method.name)
+            if isShifted { json.add("shift", conditions.shift, decimals: 1) }
+            if conditions.surveyDeafness > 0 { json.add("surveyDeaf", conditions.surveyDeafness, decimals: 3) }
+            if conditions.deafness > 0 { json.add("deaf", conditions.deafness, decimals: 3) }
+            means.addFigures(to: &json)
+            if let deviations {
+                json.add("seeds", content: .array(study.runs.map { .number(Double($0.seed)) }))
+                var spread = JSONText()
+                deviations.addFigures(to: &spread, withCount: false)
+                json.add("deviation", spread)
+            }
+            if reportsFaults { study.faults.addFigures(to: &json) }
+            if let after {
+                var offline = JSONText()
+                after.means.addFigures(to: &offline)
+                json.add("offline", offline)
+            }
+            if scoresStart { json.add("start", study.start.json) }
+            try StandardOutput.write(json.text + "\n")
         }
-        var json = JSONText()
-        json.add("dataset", name)
-        json.add("method", method.rawValue)
-        if isShifted { json.add("shift", conditions.shift, decimals: 1) }
-        if conditions.surveyDeafness > 0 { json.add("surveyDeaf", conditions.surveyDeafness, decimals: 3) }
-        if conditions.deafness > 0 { json.add("deaf", conditions.deafness, decimals: 3) }
-        scores.causal.addFigures(to: &json)
-        if reportsFaults { faults.addFigures(to: &json) }
-        if isOffline {
-            var after = JSONText()
-            scores.offline.addFigures(to: &after)
-            json.add("offline", after)
+    }
+
+    private func write(_ table: EvaluationTable, of name: String) throws {
+        guard !table.isEmpty else { return }
+        let seeds = seeds.count > 1 ? ", mean and standard deviation of \(seeds.count) seeds" : ""
+        try StandardOutput.write(
+            format == .latex
+                ? table.latex(
+                    comment: PrintableText.line("\(name), indoorloc \(PackageVersion.current)\(seeds), metres"))
+                : table.markdown)
+    }
+}
+
+/// The evaluation of a method with several seeds.
+private struct MethodStudy {
+    /// The evaluation with one seed.
+    struct Run {
+        var seed: UInt64
+        let comparison: MethodComparison
+        let evaluation: TrackEvaluation
+        let outcomes: [TrackEvaluation.Outcome]
+        let causal: TrackScore
+        let offline: TrackScore
+        let faults: FaultScorer
+
+        init(
+            seed: UInt64, comparison: MethodComparison, evaluation: TrackEvaluation,
+            outcomes: [TrackEvaluation.Outcome]
+        ) {
+            self.seed = seed
+            self.comparison = comparison
+            self.evaluation = evaluation
+            self.outcomes = outcomes
+            (causal, offline, faults) = evaluation.scores(of: outcomes)
         }
-        try StandardOutput.write(json.text + "\n")
+
+        /// The same run as that with another seed, of a method without random numbers.
+        func with(seed: UInt64) -> Run {
+            var run = self
+            run.seed = seed
+            return run
+        }
+    }
+
+    let method: EvaluatedMethod
+    var runs: [Run] = []
+
+    /// The reported faults with all seeds.
+    var faults: FaultScorer { runs.reduce(into: FaultScorer()) { $0.add($1.faults) } }
+
+    /// The scores after the start, of the tracks with all seeds.
+    var start: StartScorer {
+        runs.reduce(into: StartScorer()) { sum, run in run.outcomes.forEach { sum.add($0.start) } }
+    }
+
+    /// The reason why a run has no score; nil if all have one.
+    func reasonForNoScore(in venue: Venue) -> String? {
+        guard
+            let (run, reason) = runs.lazy.compactMap({ run in
+                run.outcomes.reasonForNoScore(in: venue).map { (run, $0) }
+            }).first
+        else { return nil }
+        if method.isSimple, venue.beacons.isEmpty, !venue.anchors.isEmpty {
+            return "the method \(method.name) uses RSSI, and the venue has anchors only; for distances, use particle, "
+                + "fingerprint or trilateration"
+        }
+        guard method == .simple(.knn), run.comparison.simple?.survey.fingerprints.isEmpty == true else {
+            return reason
+        }
+        return "the method knn requires a survey or a radio map"
     }
 }
 
@@ -330,7 +556,7 @@ extension EvaluateCommand {
         let positioning = settings.resolved(in: dataSet.venue).localization.positioning
         let evaluation = MotionEvaluation(
             venue: dataSet.venue, field: SignalField(venue: dataSet.venue, model: positioning.signal),
-            settings: settings, seed: seed, strictness: strictness)
+            settings: settings, seed: seeds.first ?? 0, strictness: strictness)
         var score: MotionScore?
         for (index, track) in dataSet.tracks.enumerated() {
             progress.show("tracks: \(index) of \(dataSet.tracks.count)")

@@ -107,77 +107,113 @@ struct PlotErrorCommand: Command {
             cdf, the figure shows for each method and each distance the share of positions with at most this error. With
             --against time, it shows the error of each track over time, and the 68 % radius of the first method.
 
-            Without --method, the distribution compares all methods, and the error over time is that of the method
-            particle.
+            Without --method, the distribution compares the engine's methods, and the error over time is that of the method
+            particle. 'indoorloc evaluate --help' describes all methods.
+
+            --errors draws the errors in a file of CSV beside them, or without an operand alone: those of 'indoorloc evaluate
+            --errors', or of another program. Its first line names the columns. It needs method and error, or method, true_x,
+            true_y, x and y; t, track, radius and floor_right (0 or 1) are optional. Each method is drawn by its name.
 
             example: indoorloc plot error --output error.svg Fixtures/office
+                     indoorloc plot error --output error.svg --errors ours.csv --errors theirs.csv
                      indoorloc plot error --against time --venue Fixtures/office \\
                          --output walk.svg Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: PlotSource.options + [
             CommandOption(
                 name: "against", argument: "AXIS", help: "cdf or time (default cdf)", proposals: .words(of: Axis.self)),
+            .methods,
             CommandOption(
-                name: "method", argument: "METHOD",
-                help: PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ") + "; may be repeated"),
+                name: "errors", argument: "FILE",
+                help: "draw the errors in this file of 'evaluate --errors' or of another program; may be repeated"),
             .seed, .settings, .set,
             CommandOption(
                 name: "jobs", short: "j", argument: "N", help: "number of parallel tracks (default: all processors)"),
-        ] + PlotOutput.options)
+        ] + CommandOption.simpleMethods + PlotOutput.options)
 
     /// The horizontal axis.
     private enum Axis: String, CaseIterable {
         case cdf, time
     }
 
-    private let source: PlotSource
+    /// The data set or recordings; nil if only files of errors are drawn.
+    private let source: PlotSource?
+    private let errorFiles: [String]
     private let axis: Axis
-    private let methods: [PositioningMethod]
+    private let methods: [EvaluatedMethod]
+    private let simpleMethods: SimpleMethodSettings
     private let seed: UInt64
     private let settings: SettingsStack
     private let jobs: Int
     private let output: PlotOutput
 
     init(_ arguments: ParsedArguments) throws {
-        source = try PlotSource(arguments, needsRecordings: true)
+        errorFiles = try (arguments.values["errors"] ?? []).map { try InputFile.keeping($0) }
+        let isAlone = !errorFiles.isEmpty && arguments.operands.isEmpty && !arguments.has("venue")
+        source = isAlone ? nil : try PlotSource(arguments, needsRecordings: true)
         let word = arguments.value("against") ?? Axis.cdf.rawValue
         guard let axis = Axis(rawValue: word) else {
             throw UsageError(message: "--against must be cdf or time, not '\(word)'", command: Self.syntax.name)
         }
         self.axis = axis
-        settings = try arguments.settings()
-        methods = try Self.methods(arguments, settings, axis)
+        let methods = try arguments.evaluatedMethods()
+        settings = try arguments.settings(for: methods)
+        let given = settings.resolved.localization.positioning.method
+        let isOne = settings.isGiven("positioning.method") || axis == .time
+        self.methods =
+            methods ?? (isOne ? [.engine(given)] : PositioningMethod.allCases.map(EvaluatedMethod.engine))
+        simpleMethods = try arguments.simpleMethodSettings()
         seed = try arguments.seed()
         jobs = try arguments.number("jobs", in: 1...1024, else: ProcessInfo.processInfo.activeProcessorCount)
         output = try PlotOutput(arguments, isPrivate: true)
     }
 
-    private static func methods(
-        _ arguments: ParsedArguments, _ settings: SettingsStack, _ axis: Axis
-    ) throws -> [PositioningMethod] {
-        guard let words = arguments.values["method"] else {
-            let given = settings.resolved.localization.positioning.method
-            return settings.isGiven("positioning.method") || axis == .time ? [given] : PositioningMethod.allCases
-        }
-        var methods: [PositioningMethod] = []
-        for word in words {
-            guard let method = PositioningMethod(rawValue: word) else {
-                let all = PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError(message: "--method must be one of \(all), not '\(word)'", command: syntax.name)
-            }
-            if !methods.contains(method) { methods.append(method) }
-        }
-        return methods
-    }
-
     func run() async throws {
         try output.check()
+        let others = try errorFiles.flatMap { path throws(CommandError) in try ErrorTable.series(path) }
         let progress = ProgressLine()
         defer { progress.clear() }
-        let input = try source.read(settings, seed: seed, progress)
-        let comparison = MethodComparison(
+        var name = "Errors"
+        var series: [ErrorSeries] = []
+        var caption: [String] = []
+        if let source {
+            let input = try source.read(settings, seed: seed, progress)
+            name = "\(input.name): error"
+            let results = try await results(of: input, source, progress)
+            series = results.map(\.errors)
+            caption = results.map { "\($0.method.name): \($0.score.summary)" }
+        }
+        for other in others {
+            guard !other.sorted.isEmpty else {
+                throw CommandError(
+                    description: PrintableText.line("--errors: \(other.name) has no error on the right floor"))
+            }
+            let mean = other.sorted.reduce(0, +) / Double(other.sorted.count)
+            caption.append(
+                PrintableText.line(
+                    "\(other.name): mean \(JSONText.number(mean, decimals: 2)) m; n = \(other.sorted.count)"))
+            series.append(series.first.map { other.aligned(to: $0) } ?? other)
+        }
+        try output.write(
+            axis == .cdf
+                ? Figure.errorDistribution(title: name, of: series, caption: caption)
+                : Figure.errorOverTime(title: "\(name) over time", of: series, caption: caption))
+    }
+
+    private func results(
+        of input: PlotInput, _ source: PlotSource, _ progress: ProgressLine
+    ) async throws -> [MethodComparison.Result] {
+        var comparison = MethodComparison(
             venue: input.venue, settings: settings, seed: seed, strictness: source.strictness,
             conditions: EvaluationConditions(), isIdeal: false)
+        if methods.contains(where: \.isSimple) {
+            let survey =
+                try input.dataSet?.simpleSurvey(
+                    of: input.venue, settings: simpleMethods, under: EvaluationConditions(), radioMap: source.radioMap,
+                    seed: seed, strictness: source.strictness)
+                ?? SimpleSurvey([], venue: input.venue, settings: simpleMethods)
+            comparison.simple = (simpleMethods, survey)
+        }
         let results = try await comparison.results(of: methods, input.recordings, jobs: jobs, progress)
         progress.clear()
         let reasons = results.map { $0.outcomes.reasonForNoScore(in: input.venue) }
@@ -189,12 +225,20 @@ struct PlotErrorCommand: Command {
                 description: "\(input.name): no method estimated a position on the right floor at an instant with "
                     + "ground truth")
         }
-        let series = results.map(\.errors)
-        let caption = results.map { "\($0.method.rawValue): \($0.score.summary)" }
-        try output.write(
-            axis == .cdf
-                ? Figure.errorDistribution(title: "\(input.name): error", of: series, caption: caption)
-                : Figure.errorOverTime(title: "\(input.name): error over time", of: series, caption: caption))
+        return results
+    }
+}
+
+extension ErrorSeries {
+    /// The series with its tracks in the order of another one, by their names; unchanged if no name agrees.
+    fileprivate func aligned(to other: ErrorSeries) -> ErrorSeries {
+        let names = Set(tracks.map(\.name))
+        guard other.tracks.contains(where: { names.contains($0.name) }) else { return self }
+        let matched = other.tracks.map { track in
+            tracks.first { $0.name == track.name } ?? ErrorSeries.Track(name: track.name, samples: [])
+        }
+        let others = Set(other.tracks.map(\.name))
+        return ErrorSeries(name: name, tracks: matched + tracks.filter { !others.contains($0.name) })
     }
 }
 

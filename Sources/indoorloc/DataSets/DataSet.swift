@@ -5,7 +5,7 @@ import ScanRecording
 import VenuePackets
 
 /// A folder with a venue packet, survey recordings and tracks to score.
-struct DataSet {
+struct DataSet: Sendable {
     /// The folder's name.
     let name: String
     /// The packet.
@@ -48,6 +48,25 @@ struct DataSet {
         try learning.add(surveys, strictness: strictness, progress: progress)
         venue.radioMap = learning.learner.finish() ?? venue.radioMap
         return venue
+    }
+
+    /// Returns the survey as the simple methods use it: from the recordings, or without any from the venue's radio map.
+    ///
+    /// - Parameters:
+    ///   - surveyed: the venue with its radio map, under these conditions.
+    ///   - radioMap: the path of a radio map that replaces the recordings.
+    func simpleSurvey(
+        of surveyed: Venue, settings: SimpleMethodSettings, under conditions: EvaluationConditions, radioMap: String?,
+        seed: UInt64, strictness: RecordingReader.Strictness
+    ) throws -> SimpleSurvey {
+        let paths = radioMap == nil ? conditions.kept(surveys, seed: seed) : []
+        let recordings = try paths.map { try SurveyRecording(path: $0, in: surveyed, strictness: strictness) }
+        let levels =
+            conditions.surveyDeafness > 0
+            ? recordings.flatMap { $0.sightings.lazy.filter(\.hasMeasurement).map(\.rssi) } : []
+        return SimpleSurvey(
+            recordings, venue: surveyed, settings: settings,
+            weakestKept: EvaluationConditions.weakestKept(of: levels, deafness: conditions.surveyDeafness))
     }
 
     /// The path of a recording, or the recordings in a folder, sorted by name.
@@ -98,6 +117,9 @@ struct EvaluationConditions: Sendable {
 
     /// Whether the device in a track's header applies; an RSSI offset stands for another device.
     var namesDevice: Bool { shift == 0 }
+
+    /// Whether the seed selects parts of the survey or disturbed beacons.
+    var dependsOnSeed: Bool { surveyShare < 1 || !disturbances.isEmpty }
 
     /// The changes in words; empty without changes.
     var words: [String] {
@@ -222,7 +244,7 @@ extension ParsedArguments {
             }
             conditions.surveyShare = share
         }
-        conditions.seed = try seed()
+        conditions.seed = has("seeds") ? 0 : try seed()
         for text in value("disturb")?.split(separator: ";", omittingEmptySubsequences: false) ?? [] {
             do throws(DisturbanceError) {
                 conditions.disturbances.append(try Disturbance(String(text)))

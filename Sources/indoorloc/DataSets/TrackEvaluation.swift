@@ -16,13 +16,17 @@ struct TrackEvaluation: Sendable {
     /// The changes to the tracks.
     let conditions: EvaluationConditions
     /// Whether positions estimated from the whole recording are also scored.
-    let isOffline: Bool
+    var isOffline: Bool
     /// The file for the replay of each track; empty to write none.
-    let replays: [String: OutputFile]
+    var replays: [String: OutputFile]
     /// The messages of gateways in place of a session of a device; nil for a session.
     var gateways: GatewayReplay.Messages?
     /// The venue with the disturbances of the tracks; nil without any.
     var disturbed: DisturbedVenue?
+    /// The simple method in place of a session; nil for a session.
+    var locator: SimpleLocator?
+    /// Whether the positions after the start of each track are scored.
+    var scoresStart = false
 
     /// The result of a track.
     struct Outcome: Sendable {
@@ -37,6 +41,8 @@ struct TrackEvaluation: Sendable {
         var offline: TrackScorer
         /// The scorer of reported beacon faults.
         var faults = FaultScorer()
+        /// The scorer of the positions after the start.
+        var start = StartScorer()
         /// The diagnosis of the whole track; nil if no session followed it.
         var conclusion: SessionDiagnosis?
     }
@@ -73,18 +79,17 @@ struct TrackEvaluation: Sendable {
     /// - Parameter seed: the seed of the readings drawn from the model.
     private func outcome(of track: String, seed readingSeed: UInt64) async throws -> Outcome {
         if let gateways { return try outcome(of: track, through: gateways) }
+        if let locator { return try outcome(of: track, by: locator, seed: readingSeed) }
         var outputs: [SessionReplay.Output] = []
-        let (truths, end, device) = try truths(of: track)
-        var ideal =
-            isIdeal
-            ? IdealReadings(
-                field: field, waypoints: truths.compactMap(\.waypoint), addresses: KnownAddresses(of: venue),
-                seed: readingSeed) : nil
+        let (truths, first, end, device) = try truths(of: track)
+        var ideal = idealReadings(truths, seed: readingSeed)
         var faults: [(instant: Instant, fault: BeaconFault)] = []
         let disturbedTrack = try disturbedReadings(of: track)
         var tape = ReadingTape(disturbedTrack?.readings)
         var received: [SensorReading] = []
         var conclusion: SessionDiagnosis?
+        var starts = StartScorer.instants(after: first)[...]
+        var startPositions: [Position] = []
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field],
             expectsDevice: conditions.namesDevice)
@@ -100,6 +105,12 @@ struct TrackEvaluation: Sendable {
                 let readings = tape.readings(at: ideal?.replacing(reading) ?? reading).compactMap(conditions.adapted)
                 received += readings
                 return readings
+            },
+            before: { instant, session in
+                while let next = starts.first, next < instant {
+                    starts.removeFirst()
+                    if let position = session.position(at: next) { startPositions.append(position.asPrinted) }
+                }
             }
         ) { output in
             outputs.append(output)
@@ -119,6 +130,7 @@ struct TrackEvaluation: Sendable {
             path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
             offline: TrackScorer(venue: venue))
         outcome.conclusion = conclusion
+        if scoresStart { outcome.start.add(truths: truths, first: first, positions: startPositions, in: venue) }
         outcome.causal.add(truths: truths, end: end, positions: positions)
         outcome.faults.add(
             received, faults: faults, disturbedBeacons: disturbedTrack?.disturbedBeacons ?? [],
@@ -133,7 +145,7 @@ struct TrackEvaluation: Sendable {
 
     /// The result of a track whose device is a tag that gateways receive.
     private func outcome(of track: String, through messages: GatewayReplay.Messages) throws -> Outcome {
-        let (truths, end, _) = try truths(of: track, warns: true)
+        let (truths, first, end, _) = try truths(of: track, warns: true)
         let particles = settings.resolved(in: venue).localization.positioning.particleCount
         let replay = GatewayReplay(venue: venue, messages: messages, particleCount: particles, seed: seed)
         var tape = ReadingTape(try disturbedReadings(of: track)?.readings)
@@ -146,25 +158,65 @@ struct TrackEvaluation: Sendable {
         var outcome = Outcome(
             path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
             offline: TrackScorer(venue: venue))
+        if scoresStart { outcome.start.add(truths: truths, first: first, positions: positions, in: venue) }
         outcome.causal.add(truths: truths, end: end, positions: positions)
         return outcome
     }
 
-    /// The ground truth of a recording, its last instant, and the model of its device.
+    /// The result of a track by a simple method.
+    private func outcome(of track: String, by locator: SimpleLocator, seed readingSeed: UInt64) throws -> Outcome {
+        let (truths, first, end, _) = try truths(of: track, warns: true)
+        var ideal = idealReadings(truths, seed: readingSeed)
+        var tape = ReadingTape(try disturbedReadings(of: track)?.readings)
+        let addresses = KnownAddresses(of: venue)
+        let recorded = try RecordedReadings(path: track, strictness: strictness)
+        var sightings: [Sighting] = []
+        while let reading = try recorded.next(truth: { _ in }) {
+            for adapted in tape.readings(at: ideal?.replacing(reading) ?? reading).compactMap(conditions.adapted) {
+                if case .sighting(let sighting) = addresses.named(adapted) { sightings.append(sighting) }
+            }
+        }
+        let positions = locator.positions(
+            from: sightings, truths: truths, end: end,
+            at: scoresStart ? StartScorer.instants(after: first).filter { $0 <= end } : [], in: venue.id
+        ).map(\.asPrinted)
+        let outputs = positions.map { SessionReplay.Output(instant: $0.instant, content: .position($0)) }
+        try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))
+        var outcome = Outcome(
+            path: track, truths: truths, positions: positions, causal: TrackScorer(venue: venue),
+            offline: TrackScorer(venue: venue))
+        if scoresStart { outcome.start.add(truths: truths, first: first, positions: positions, in: venue) }
+        outcome.causal.add(truths: truths, end: end, positions: positions)
+        return outcome
+    }
+
+    /// The readings drawn from the model in place of the recorded ones; nil for the recorded ones.
+    private func idealReadings(_ truths: [Truth], seed: UInt64) -> IdealReadings? {
+        guard isIdeal else { return nil }
+        return IdealReadings(
+            field: field, waypoints: truths.compactMap(\.waypoint), addresses: KnownAddresses(of: venue), seed: seed)
+    }
+
+    /// The ground truth of a recording, the instant of its first reading, its last instant, and the model of its device.
     ///
     /// - Parameter warns: whether skipped and dropped lines are reported.
     private func truths(
         of path: String, warns: Bool = false
-    ) throws(RecordingError) -> (truths: [Truth], end: Instant, device: String?) {
+    ) throws(RecordingError) -> (truths: [Truth], first: Instant, end: Instant, device: String?) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var truths: [Truth] = []
         var end = Instant.zero
+        var first: Instant?
         while let entry = try reader.next() {
             end = max(end, entry.instant ?? end)
-            if case .truth(let truth) = entry { truths.append(truth) }
+            switch entry {
+            case .truth(let truth): truths.append(truth)
+            case .measurement(let reading): first = first ?? reading.instant
+            case .header: break
+            }
         }
         if warns, let warning = reader.tally.warning(for: path) { StandardError.write(warning) }
-        return (truths, end, reader.header?.device)
+        return (truths, first ?? .zero, end, reader.header?.device)
     }
 
     /// The disturbed readings of a recording; nil without disturbances.
@@ -212,8 +264,8 @@ extension Position {
 
 extension TrackScore {
     /// Adds all figures as members; a figure without data is null.
-    func addFigures(to json: inout JSONText) {
-        json.add("n", count)
+    func addFigures(to json: inout JSONText, withCount: Bool = true) {
+        if withCount { json.add("n", count) }
         for (name, value) in [
             ("answered", answered), ("floor", floor), ("mean", mean), ("median", median), ("p75", p75), ("p90", p90),
             ("p95", p95), ("ipin", ipin), ("insideRadius", insideRadius), ("radius", radius),
@@ -223,14 +275,48 @@ extension TrackScore {
     }
 
     /// All figures in one line; a figure without data is a dash.
-    func figureLine(of name: String) -> String {
-        func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + "%" } ?? "-" }
-        func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) } ?? "-" }
+    ///
+    /// - Parameter deviations: the standard deviations of the figures over several seeds; nil for one seed.
+    func figureLine(of name: String, deviations: TrackScore? = nil) -> String {
+        func number(_ figure: KeyPath<TrackScore, Double?>, scale: Double, _ decimals: Int, _ unit: String) -> String {
+            guard let value = self[keyPath: figure] else { return "-" }
+            let text = JSONText.number(value * scale, decimals: decimals) + unit
+            guard let deviation = deviations?[keyPath: figure] else { return text }
+            return text + " ± " + JSONText.number(deviation * scale, decimals: decimals) + unit
+        }
+        func percent(_ figure: KeyPath<TrackScore, Double?>) -> String { number(figure, scale: 100, 1, "%") }
+        func metres(_ figure: KeyPath<TrackScore, Double?>) -> String { number(figure, scale: 1, 2, "") }
         return """
-            \(name): n \(count)  answered \(percent(answered))  floor \(percent(floor))  mean \(metres(mean))  \
-            median \(metres(median))  P75 \(metres(p75))  P90 \(metres(p90))  P95 \(metres(p95))  \
-            IPIN \(metres(ipin))  inside radius \(percent(insideRadius)) of \(metres(radius))
+            \(name): n \(count)  answered \(percent(\.answered))  floor \(percent(\.floor))  mean \(metres(\.mean))  \
+            median \(metres(\.median))  P75 \(metres(\.p75))  P90 \(metres(\.p90))  P95 \(metres(\.p95))  \
+            IPIN \(metres(\.ipin))  inside radius \(percent(\.insideRadius)) of \(metres(\.radius))
             """
+    }
+
+    /// All figures but the number of instants.
+    private static var figures: [WritableKeyPath<TrackScore, Double?>] {
+        [
+            \.answered, \.floor, \.mean, \.median, \.p75, \.p90, \.p95, \.ipin, \.insideRadius, \.radius,
+        ]
+    }
+
+    /// Returns the means of the figures of some scores of the same tracks, and their standard deviations; the deviations are
+    /// nil for a single score.
+    static func summary(of scores: [TrackScore]) -> (means: TrackScore, deviations: TrackScore?)? {
+        guard var means = scores.first else { return nil }
+        guard scores.count > 1 else { return (means, nil) }
+        var deviations = means
+        for figure in figures {
+            let values = scores.compactMap { $0[keyPath: figure] }
+            let mean = values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+            means[keyPath: figure] = mean
+            deviations[keyPath: figure] = mean.flatMap { mean in
+                guard values.count > 1 else { return nil }
+                let sum = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+                return (sum / Double(values.count - 1)).squareRoot()
+            }
+        }
+        return (means, deviations)
     }
 }
 

@@ -83,7 +83,10 @@ extension ParsedArguments {
     /// Call it once: a file may be a pipe, which can't be read again.
     ///
     /// - Throws: `UsageError` for an invalid `--set` or `--method`, otherwise `SettingsFailure` with all problems.
-    func settings() throws -> SettingsStack {
+    func settings() throws -> SettingsStack { try settings(method: value("method")) }
+
+    /// Reads the settings with another positioning method than that of `--method`; nil for none.
+    func settings(method: String?) throws -> SettingsStack {
         var stack = SettingsStack()
         var entries: [SettingsEntry] = []
         var problems: [SettingsProblem] = []
@@ -94,7 +97,7 @@ extension ParsedArguments {
         }
         problems += stack.load(entries, from: .file)
         guard problems.isEmpty else { throw SettingsFailure(problems: problems) }
-        if let method = value("method") { try set("positioning.method", .string(method), "--method", in: &stack) }
+        if let method { try set("positioning.method", .string(method), "--method", in: &stack) }
         for word in values["set"] ?? [] {
             guard let separator = word.firstIndex(of: "="), separator != word.startIndex else {
                 throw UsageError(message: "--set must be KEY=VALUE, not '\(word)'", command: syntax.name)
@@ -103,7 +106,7 @@ extension ParsedArguments {
             try set(String(word[..<separator]), value, "--set", in: &stack)
         }
         stack.apply()
-        try checkMethod()
+        try check(method)
         let contradictions = stack.problems
         if let problem = contradictions.first(where: { $0.source == .override }) {
             throw UsageError(message: "\(problem.place ?? "--set"): \(problem.message)", command: syntax.name)
@@ -114,8 +117,8 @@ extension ParsedArguments {
     }
 
     /// - Throws: `UsageError` if `--method` and `--set` give different methods.
-    private func checkMethod() throws {
-        guard let method = value("method") else { return }
+    private func check(_ method: String?) throws {
+        guard let method else { return }
         var stack = SettingsStack()
         for word in values["set"] ?? [] {
             guard let separator = word.firstIndex(of: "=") else { continue }

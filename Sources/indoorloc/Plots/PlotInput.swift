@@ -12,6 +12,8 @@ struct PlotInput: Sendable {
     let venue: Venue
     /// The paths of the recordings.
     let recordings: [String]
+    /// The data set of the recordings; nil with `--venue`.
+    var dataSet: DataSet?
 }
 
 /// The operands and options that specify the venue and the recordings of a figure: a data set, or `--venue` and
@@ -26,7 +28,7 @@ struct PlotSource: Sendable {
 
     private let venue: String?
     private let operands: [String]
-    private let radioMap: String?
+    let radioMap: String?
     let strictness: RecordingReader.Strictness
 
     /// - Parameter needsRecordings: whether `--venue` requires recordings.
@@ -64,7 +66,8 @@ struct PlotSource: Sendable {
             let surveyed = try dataSet.surveyed(
                 model: model, under: EvaluationConditions(), radioMap: radioMap, seed: seed, strictness: strictness,
                 progress)
-            return PlotInput(name: dataSet.name, venue: surveyed, recordings: dataSet.tracks)
+            return PlotInput(
+                name: dataSet.name, venue: surveyed, recordings: dataSet.tracks, dataSet: dataSet)
         }
         let packet = try VenuePacketReader().read(venue, radioMap: radioMap).reportingWarnings(venue)
         let name = operands.count == 1 ? Self.name(ofRecording: operands[0]) : packet.venue.name

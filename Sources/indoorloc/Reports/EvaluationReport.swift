@@ -43,7 +43,7 @@ struct EvaluationReport: Sendable {
     }
 
     private var scores: String {
-        var rows = results.map { ($0.method.rawValue, $0.score) }
+        var rows = results.map { ($0.method.name, $0.score) }
         if let offline { rows.insert(("\(rows.first?.0 ?? "") afterwards (offline)", offline), at: min(1, rows.count)) }
         func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + " %" } ?? "–" }
         func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) } ?? "–" }

@@ -22,6 +22,27 @@ final class TrilaterationTests: XCTestCase {
         }
     }
 
+    func testDistancesGiveThePlaceDespiteOneReflection() throws {
+        let corner = MapPoint(x: 20, y: 20)
+        func distances(_ anchors: [MapPoint], excess: Double = 0) -> [Trilateration.Distance] {
+            anchors.enumerated().map { index, anchor in
+                let length = (pow(anchor.distance(to: Self.place), 2) + 4).squareRoot()
+                return Trilateration.Distance(
+                    point: anchor, rise: 2, distance: length + (index == 0 ? excess : 0), deviation: 0.2)
+            }
+        }
+        let corners =
+            [MapPoint(x: 0, y: 0), MapPoint(x: 20, y: 0), MapPoint(x: 0, y: 20), corner]
+            + [MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 20)]
+        let origin = MapPoint(x: 0, y: 0)
+        let exact = try XCTUnwrap(Trilateration.solve(distances(corners), from: origin, to: corner))
+        XCTAssertEqual(exact.point.distance(to: Self.place), 0, accuracy: 1e-3)
+        let reflected = try XCTUnwrap(Trilateration.solve(distances(corners, excess: 8), from: origin, to: corner))
+        // Without robust weights, the error is 2.8 m.
+        XCTAssertEqual(reflected.point.distance(to: Self.place), 0, accuracy: 0.3)
+        XCTAssertNil(Trilateration.solve(distances(Array(corners.prefix(2))), from: origin, to: corner))
+    }
+
     func testNoPlaceNearbyFitsBetter() throws {
         let seed: UInt64 = 4
         var generator = SeededGenerator(seed: seed)

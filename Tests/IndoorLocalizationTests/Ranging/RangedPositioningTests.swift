@@ -88,6 +88,13 @@ final class RangedEngineTests: XCTestCase {
         let engine = RangedHall.engine(RangedHall.readings(at: place, seconds: 3), settings: settings)
         XCTAssertLessThan(try estimate(engine).point.distance(to: place), 0.5)
     }
+
+    func testTrilaterationUsesDistances() throws {
+        var settings = PositioningSettings()
+        settings.method = .trilateration
+        let engine = RangedHall.engine(RangedHall.readings(at: place, seconds: 3), settings: settings)
+        XCTAssertLessThan(try estimate(engine).point.distance(to: place), 0.5)
+    }
 }
 
 final class RangeDensityTests: XCTestCase {
