@@ -39,8 +39,8 @@ struct BeaconConsensus: Sendable {
         var isOnMap: Bool
         /// The probability of a fault from this global update and the prior.
         var fault: Double
-        /// The expected weight of the position in the venue's prior, in (0, 1], given the other beacons: low where
-        /// nobody made a survey.
+        /// The expected weight of the position in the venue's prior, in (0, 1], given the other beacons: low away
+        /// from the places of the survey.
         var support: Double
     }
 

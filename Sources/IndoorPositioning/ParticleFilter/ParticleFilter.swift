@@ -490,7 +490,7 @@ extension ParticleFilter {
         /// The particles before resampling.
         var spare = Particles()
         var picks: [Int32] = []
-        /// For each new particle, the particle that it is a copy of; -1 for one that was drawn anew.
+        /// For each new particle, the particle that it is a copy of; -1 for a newly drawn one.
         var origins: [Int32] = []
         /// The cells that the particles of each map from `first` on were drawn from.
         var drawn: [(first: Int, cells: [Int], mapIndex: Int)] = []

@@ -155,8 +155,8 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(LocalizationError(event))])
     }
 
-    /// Notes that the radio is listening, because it has delivered a reading, whatever status it reported. A late
-    /// reading from before a rest doesn't resume the listening time.
+    /// Notes that the radio is listening, because it has delivered a reading. The status that it reported doesn't
+    /// matter. A late reading from before a rest doesn't resume the listening time.
     private mutating func noteListening(by reading: SensorReading) {
         switch reading {
         case .sighting, .advertisement:

@@ -41,7 +41,7 @@ package struct GatewayClock: Hashable, Sendable {
         case recovered
     }
 
-    /// The differences of a second with messages.
+    /// The smallest difference between arrival and gateway time in one second with messages.
     private struct Second: Hashable, Sendable {
         /// The arrival of its first message.
         var begin: Instant
