@@ -181,6 +181,18 @@ final class StartScorerTests: XCTestCase {
         XCTAssertEqual(scorer.figures.map { $0.median.map { ($0 * 1000).rounded() / 1000 } }, [nil, 1, 2, 3, nil])
         XCTAssertEqual(scorer.figures.map(\.radius), [nil, 2, 2, 2, nil])
     }
+
+    func testAPositionOnAnotherFloorIsAnAnswerWithoutAnError() {
+        let maps = [0, 1].map { VenueMap(id: MapID(rawValue: $0), name: "", level: $0, width: 50, height: 20) }
+        let venue = Venue(id: 1, name: "hall", version: 1, maps: maps, beacons: [])
+        let stay = Truth(instant: .zero, mapID: maps[0].id, point: MapPoint(x: 1, y: 1), isHold: true)
+        let upstairs = Position(
+            instant: .zero, venueID: 1, mapID: maps[1].id, point: MapPoint(x: 1, y: 1), radius: 2)
+        var scorer = StartScorer()
+        scorer.add(truths: [stay], first: .zero, positions: [upstairs], in: venue)
+        XCTAssertEqual(scorer.figures.map(\.answered), [1, 1, 1, 1, 1])
+        XCTAssertEqual(scorer.figures.map(\.median), [nil, nil, nil, nil, nil])
+    }
 }
 
 /// Files of errors.

@@ -32,6 +32,25 @@ final class ForeignCaseTests: XCTestCase {
         XCTAssertEqual(file.tally.lateEntries, 0)
     }
 
+    func testAWaypointBehindSeveralSamplesHasItsOwnTime() throws {
+        func trace(waypoint: Int) -> [UInt8] {
+            let samples = (0...15).map { "\(1_574_240_204_000 + $0 * 1000)\tTYPE_ACCELEROMETER\t0.1\t0.2\t9.8\t2" }
+            let late = "\(1_574_240_204_000 + waypoint)\tTYPE_WAYPOINT\t3\t4"
+            return Array(
+                (samples + [late, "1574240219500\tTYPE_ACCELEROMETER\t0.1\t0.2\t9.8\t2\n"])
+                    .joined(separator: "\n").utf8)
+        }
+        // The sample before the waypoint was taken at 15 s.
+        let (entries, problems) = ForeignFixture.decode(trace(waypoint: 8100), as: .indoorLocation)
+        XCTAssertEqual(problems.map { "\($0)" }, [])
+        let instants = entries.compactMap(\.instant)
+        XCTAssertEqual(instants, instants.sorted())
+        let truths = entries.compactMap { entry in if case .truth(let truth) = entry { truth } else { nil } }
+        XCTAssertEqual(truths.map(\.instant), [Instant(seconds: 8.1)])
+        // Later than 10 s, it is an error.
+        XCTAssertEqual(ForeignFixture.decode(trace(waypoint: 100), as: .indoorLocation).problems.count, 1)
+    }
+
     func testARetainedMessageBeforeTheOthersIsNoReading() throws {
         var settings = ForeignRecordingSettings()
         settings.spacing = .seconds(1)
