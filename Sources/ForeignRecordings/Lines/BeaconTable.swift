@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 extension ForeignBeacon {
     /// Reads a table of beacons: a CSV file with a column of names, and the identity, the address or both.
@@ -13,9 +14,10 @@ extension ForeignBeacon {
         var table: [String: ForeignBeacon] = [:]
         var header: (header: CSVHeader, name: Int)?
         var number = 0
-        for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        let lines = text.dropFirst(ByteOrderMark.length(in: text))
+        for line in lines.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
-            var line = Array(number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line)
+            var line = Array(line)
             if line.last == 0x0D { line.removeLast() }
             guard line.contains(where: { $0 > 0x20 }) else { continue }
             do throws(ForeignProblem) {
@@ -27,7 +29,7 @@ extension ForeignBeacon {
                 guard name < fields.count, !fields[name].isEmpty else {
                     throw ForeignProblem(header.fields[name], .missing(expected: "the name of the beacon"))
                 }
-                table[fields[name]] = try beacon(fields, header)
+                table[fields[name]] = try beacon(CSVRow(header: header, fields: fields))
             } catch {
                 throw ForeignRecordingError(
                     file: path, format: .csv, place: .line(number), field: error.field, problem: error.problem)
@@ -48,25 +50,16 @@ extension ForeignBeacon {
         return (header, name)
     }
 
-    private static func beacon(_ fields: [String], _ header: CSVHeader) throws(ForeignProblem) -> ForeignBeacon {
-        func value<Value>(
-            _ column: CSVColumn, _ expected: String, _ parse: (String) -> Value?
-        ) throws(ForeignProblem) -> Value? {
-            guard let index = header.columns[column], index < fields.count, !fields[index].isEmpty else { return nil }
-            guard let value = parse(fields[index]) else {
-                throw .invalid(header.fields[index], fields[index], expected: expected)
-            }
-            return value
-        }
+    private static func beacon(_ row: CSVRow) throws(ForeignProblem) -> ForeignBeacon {
         var beacon = ForeignBeacon()
-        beacon.address = try value(.address, "six hexadecimal pairs", FieldText.address)
-        if let uuid = try value(.uuid, "a UUID of 32 hexadecimal digits", { BeaconUUID($0) }) {
-            guard let major = try value(.major, "a number from 0 to 65535", { UInt16($0) }),
-                let minor = try value(.minor, "a number from 0 to 65535", { UInt16($0) })
+        beacon.address = try row.optional(.address, "six hexadecimal pairs", FieldText.address)
+        if let uuid = try row.optional(.uuid, "a UUID of 32 hexadecimal digits", { BeaconUUID($0) }) {
+            guard let major = try row.optional(.major, "a number from 0 to 65535", { UInt16($0) }),
+                let minor = try row.optional(.minor, "a number from 0 to 65535", { UInt16($0) })
             else { throw ForeignProblem("major", .missing(expected: "major and minor beside the UUID")) }
             beacon.identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
-        } else if let index = header.columns[.identity], index < fields.count {
-            beacon.identity = FieldText.identity(fields[index])
+        } else if let index = row.header.columns[.identity], index < row.fields.count {
+            beacon.identity = FieldText.identity(row.fields[index])
         }
         guard beacon.identity != nil || beacon.address != nil else {
             throw ForeignProblem("identity", .missing(expected: "uuid, major and minor, identity or mac"))

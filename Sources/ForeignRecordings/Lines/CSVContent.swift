@@ -21,7 +21,7 @@ struct CSVContent: RecordContent {
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
         guard let header = self.header else { return try begin(record) }
         let fields = try CSVLine.fields(record, separator: header.separator)
-        if isComplete { return try decode(Row(header: header, fields: fields), into: &output) }
+        if isComplete { return try decode(CSVRow(header: header, fields: fields), into: &output) }
         // The first row shows which column has the addresses.
         isComplete = true
         var complete = header
@@ -30,7 +30,7 @@ struct CSVContent: RecordContent {
         if let (column, expected) = complete.missing(settings) {
             throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
         }
-        try decode(Row(header: complete, fields: fields), into: &output)
+        try decode(CSVRow(header: complete, fields: fields), into: &output)
     }
 
     /// Reads the header, or the line of WiGLE before it.
@@ -51,7 +51,7 @@ struct CSVContent: RecordContent {
         self.header = header
     }
 
-    private mutating func decode(_ row: Row, into output: inout ForeignOutput) throws(ForeignProblem) {
+    private mutating func decode(_ row: CSVRow, into output: inout ForeignOutput) throws(ForeignProblem) {
         let (header, fields) = (row.header, row.fields)
         if let radio = header.radio, radio < fields.count, fields[radio] != "BLE" {
             return output.ignore("lines of \(fields[radio].prefix(20))")
@@ -78,7 +78,7 @@ struct CSVContent: RecordContent {
         }
     }
 
-    private mutating func time(_ row: Row) throws(ForeignProblem) -> ForeignTime {
+    private mutating func time(_ row: CSVRow) throws(ForeignProblem) -> ForeignTime {
         guard row.header.columns[.time] == nil, let spacing = settings.spacing else {
             let expected =
                 settings.timeFormat == nil
@@ -99,10 +99,10 @@ struct CSVContent: RecordContent {
 
     /// Adds the readings of a line that has a column for each beacon.
     private func addBeacons(
-        _ row: Row, at time: ForeignTime, _ output: inout ForeignOutput
+        _ row: CSVRow, at time: ForeignTime, _ output: inout ForeignOutput
     ) throws(ForeignProblem) {
-        for (index, name) in row.header.beacons.sorted(by: { $0.key < $1.key }) where index < row.fields.count {
-            let text = row.fields[index]
+        for column in row.header.beacons where column.index < row.fields.count {
+            let (text, name) = (row.fields[column.index], column.name)
             guard !text.isEmpty, text.lowercased() != "nan" else { continue }
             guard let rssi = row.number(text) else {
                 throw .invalid(name, text, expected: "a number of dBm, or no text if the beacon was not heard")
@@ -113,7 +113,7 @@ struct CSVContent: RecordContent {
         }
     }
 
-    private func beacon(_ row: Row, _ output: inout ForeignOutput) throws(ForeignProblem) -> ForeignBeacon? {
+    private func beacon(_ row: CSVRow, _ output: inout ForeignOutput) throws(ForeignProblem) -> ForeignBeacon? {
         if let name = try row.optional(.identity, "a beacon", { $0 }) {
             return try named(name, row.header.names[.identity] ?? "identity", &output)
         }
@@ -153,18 +153,18 @@ struct CSVContent: RecordContent {
             lines.append("\(column.rawValue): column \"\(name)\"\(column.unit.map { ", \($0)" } ?? "")")
         }
         if !header.beacons.isEmpty {
-            let names = header.beacons.sorted { $0.key < $1.key }.prefix(20).map { "\"\($0.value)\"" }
+            let names = header.beacons.prefix(20).map { "\"\($0.name)\"" }
             lines.append(
                 "rssi: \(header.beacons.count) columns of a beacon each, dBm: \(names.joined(separator: ", "))")
         }
-        let used = Set(header.columns.values).union(header.beacons.keys)
+        let used = Set(header.columns.values).union(header.beacons.map(\.index))
         let rest = header.fields.indices.filter { !used.contains($0) }.prefix(20).map { "\"\(header.fields[$0])\"" }
         if !rest.isEmpty { lines.append("left out: \(rest.joined(separator: ", "))") }
         return lines
     }
 
     /// Returns the ground truth of a line; nil if the line has none.
-    private func truth(_ row: Row, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
+    private func truth(_ row: CSVRow, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
         let room = try row.optional(.room, "a name") { $0 }
         var truth = Truth(instant: Instant(nanoseconds: time.nanoseconds), room: room)
         if let x = try row.optional(.x, "a number of metres", row.number) {
@@ -197,7 +197,7 @@ extension CSVColumn {
 }
 
 /// The fields of a line by the kind of their content.
-private struct Row {
+struct CSVRow {
     let header: CSVHeader
     let fields: [String]
 

@@ -5,12 +5,20 @@ struct CSVHeader: Hashable, Sendable {
     /// The maximum number of columns.
     static let maximumColumns = 1000
 
+    /// A column with the signal strength of one beacon.
+    struct BeaconColumn: Hashable, Sendable {
+        /// The number of the column from 0.
+        let index: Int
+        /// The name of the beacon.
+        let name: String
+    }
+
     /// The number of each column from 0.
     private(set) var columns: [CSVColumn: Int] = [:]
     /// The name of each column in the file.
     private(set) var names: [CSVColumn: String] = [:]
-    /// The columns that each have the signal strength of one beacon, with their names.
-    private(set) var beacons: [Int: String] = [:]
+    /// The columns that each have the signal strength of one beacon, from left to right.
+    private(set) var beacons: [BeaconColumn] = []
     /// The column with the kind of radio in a file of WiGLE; nil in other files.
     private(set) var radio: Int?
     /// All headers.
@@ -43,7 +51,9 @@ struct CSVHeader: Hashable, Sendable {
         }
         if isWigle { radio = plain.firstIndex(of: "type") }
         if let given = settings.beaconColumns {
-            for name in given { beacons[try index(of: name)] = name }
+            var found: [Int: String] = [:]
+            for name in given { found[try index(of: name)] = name }
+            setBeacons(found)
         } else if columns[.rssi] == nil {
             findBeacons(settings)
         }
@@ -56,14 +66,19 @@ struct CSVHeader: Hashable, Sendable {
         return index
     }
 
+    private mutating func setBeacons(_ names: [Int: String]) {
+        beacons = names.sorted { $0.key < $1.key }.map { BeaconColumn(index: $0.key, name: $0.value) }
+    }
+
     /// Finds columns whose headers are beacons: an identity, an address, a name that the settings know, or at least two
     /// headers of the same letters with different numbers.
     private mutating func findBeacons(_ settings: ForeignRecordingSettings) {
+        var found: [Int: String] = [:]
         var numbered: [Substring: [Int]] = [:]
         let taken = Set(columns.values)
         for (index, field) in fields.enumerated() where !taken.contains(index) && !field.isEmpty {
             if settings.beacons[field] != nil || FieldText.address(field) != nil || FieldText.identity(field) != nil {
-                beacons[index] = field
+                found[index] = field
             } else {
                 let number = field.reversed().prefix { $0.isASCII && $0.isNumber }.count
                 let word = field.dropLast(number)
@@ -73,8 +88,9 @@ struct CSVHeader: Hashable, Sendable {
             }
         }
         if let most = numbered.values.max(by: { ($0.count, $1[0]) < ($1.count, $0[0]) }), most.count > 1 {
-            for index in most { beacons[index] = fields[index] }
+            for index in most { found[index] = fields[index] }
         }
+        setBeacons(found)
     }
 
     /// Finds the column whose field in the first row is an address, if nothing else identifies the transmitter.

@@ -128,10 +128,10 @@ package struct TrackScorer: Sendable {
     package var score: TrackScore {
         TrackScore(
             count: count, answered: share(answered, of: count), floor: share(errors.count, of: answered),
-            mean: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count), median: quantile(errors, 0.5),
-            p75: quantile(errors, 0.75), p90: quantile(errors, 0.9), p95: quantile(errors, 0.95),
-            ipin: quantile(penalized, 0.75), insideRadius: share(inside, of: radii.count),
-            radius: quantile(radii, 0.5))
+            mean: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count), median: Self.quantile(errors, 0.5),
+            p75: Self.quantile(errors, 0.75), p90: Self.quantile(errors, 0.9), p95: Self.quantile(errors, 0.95),
+            ipin: Self.quantile(penalized, 0.75), insideRadius: share(inside, of: radii.count),
+            radius: Self.quantile(radii, 0.5))
     }
 
     private func share(_ part: Int, of whole: Int) -> Double? {
@@ -139,7 +139,7 @@ package struct TrackScorer: Sendable {
     }
 
     /// Returns a quantile, with linear interpolation between the two nearest values.
-    private func quantile(_ values: [Double], _ share: Double) -> Double? {
+    package static func quantile(_ values: [Double], _ share: Double) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()
         let place = Double(sorted.count - 1) * share

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// One setting of a struct: its key, valid values, description and storage.
 package struct Setting<Owner: Sendable>: Sendable {
     /// The dotted key within the owner, as written in JSON.
@@ -349,7 +351,7 @@ extension JSONValue {
         switch self {
         case .null: "null"
         case .bool(let flag): "\(flag)"
-        case .number(let number): Int(exactly: number).map(String.init) ?? "\(number)"
+        case .number(let number): ShortestNumber.digits(number)
         case .string(let text): "\"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
         case .array: "an array"
         case .object: "an object"

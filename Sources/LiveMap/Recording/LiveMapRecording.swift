@@ -242,16 +242,6 @@ struct TruthTrack: Sendable {
     ///
     /// Nil before the first waypoint, after the last one unless the device stays there, and between two maps.
     func place(at seconds: Double) -> LiveMapFrame.Place? {
-        let instant = Instant(seconds: seconds)
-        let low = waypoints.indices.bisection { waypoints[$0].instant > instant }
-        guard low > 0 else { return nil }
-        let before = waypoints[low - 1]
-        if before.isHold || before.instant == instant {
-            return LiveMapFrame.Place(mapID: before.mapID, point: before.point)
-        }
-        guard low < waypoints.count, let place = before.place(toward: waypoints[low], at: seconds) else {
-            return nil
-        }
-        return LiveMapFrame.Place(mapID: place.mapID, point: place.point)
+        waypoints.place(at: seconds).map { LiveMapFrame.Place(mapID: $0.mapID, point: $0.point) }
     }
 }

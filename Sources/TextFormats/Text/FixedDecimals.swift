@@ -79,6 +79,9 @@ package enum ShortestNumber {
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
+    /// Returns a whole number with all of its digits, and any other number as Swift describes it.
+    package static func digits(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? value.description }
+
     /// Returns a number of billionths, such as the nanoseconds of a time, with as many decimals as it needs.
     package static func text(billionths: Int64) -> String {
         let (whole, rest) = billionths.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)

@@ -191,7 +191,7 @@ private struct GeofenceReader {
         let id: String
         switch value {
         case .string(let text) where !text.isEmpty: id = text
-        case .number(let number): id = Int(exactly: number).map(String.init) ?? "\(number)"
+        case .number(let number): id = ShortestNumber.digits(number)
         case .null:
             parser.report(
                 .error, feature.path(of: "id"), "is missing; give an id or a property name")

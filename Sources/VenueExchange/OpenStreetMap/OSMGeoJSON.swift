@@ -29,9 +29,8 @@ struct OSMGeoJSON {
 
     /// Returns whether a document begins as JSON, behind white space and a byte order mark.
     static func begins(_ bytes: some Collection<UInt8>) -> Bool {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes.dropFirst(0)
-        return text.first { !"\r\n\t ".utf8.contains($0) } == UInt8(ascii: "{")
+        bytes.dropFirst(ByteOrderMark.length(in: bytes)).first { !"\r\n\t ".utf8.contains($0) }
+            == UInt8(ascii: "{")
     }
 
     /// Returns the elements of a document.
@@ -126,7 +125,7 @@ struct OSMGeoJSON {
     private static func text(_ value: JSONTree) -> String? {
         switch value {
         case .string(let text): text
-        case .number(let number): Int(exactly: number).map(String.init) ?? "\(number)"
+        case .number(let number): ShortestNumber.digits(number)
         default: nil
         }
     }

@@ -193,3 +193,18 @@ public struct SurveyRecording: Sendable {
         self.end = end ?? max(waypoints.last?.instant ?? .zero, sightings.last?.instant ?? .zero)
     }
 }
+
+extension [SurveyRecording.Waypoint] {
+    /// Returns the true place at a time in seconds, of waypoints ordered by instant: that of a stay, or the point on the
+    /// straight line between two waypoints of one map.
+    ///
+    /// Nil before the first waypoint, after the last one unless the device stays there, and between two maps.
+    package func place(at seconds: Double) -> (mapID: MapID, point: MapPoint)? {
+        let instant = Instant(seconds: seconds)
+        let next = indices.bisection { self[$0].instant > instant }
+        guard next > 0 else { return nil }
+        let before = self[next - 1]
+        if before.isHold || before.instant == instant { return (before.mapID, before.point) }
+        return next < count ? before.place(toward: self[next], at: seconds) : nil
+    }
+}

@@ -217,13 +217,11 @@ struct EvaluateCommand: Command {
 
     /// The format given by `--format`, or by `--json`.
     private static func format(_ arguments: ParsedArguments) throws(UsageError) -> EvaluationTable.Format {
-        guard let name = arguments.value("format") else { return arguments.has("json") ? .json : .text }
-        guard let format = EvaluationTable.Format(rawValue: name) else {
-            let all = EvaluationTable.Format.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError(message: "--format must be one of \(all), not '\(name)'", command: syntax.name)
+        guard let format = try arguments.word("format", of: EvaluationTable.Format.self) else {
+            return arguments.has("json") ? .json : .text
         }
         guard format == .json || !arguments.has("json") else {
-            throw UsageError(message: "--json can't be combined with --format \(name)", command: syntax.name)
+            throw UsageError(message: "--json can't be combined with --format \(format.rawValue)", command: syntax.name)
         }
         return format
     }

@@ -46,7 +46,7 @@ struct StartScorer: Sendable {
     mutating func add(truths: [Truth], first: Instant, positions: [Position], in venue: Venue) {
         let places = truths.compactMap(\.waypoint)
         for (index, instant) in Self.instants(after: first).enumerated() {
-            guard let place = Self.place(in: places, at: instant), let map = venue.map(place.mapID) else { continue }
+            guard let place = places.place(at: instant.seconds), let map = venue.map(place.mapID) else { continue }
             answers[index].count += 1
             guard let position = positions.last(where: { $0.instant.seconds <= instant.seconds + 1e-3 }) else {
                 continue
@@ -56,16 +56,6 @@ struct StartScorer: Sendable {
             answers[index].errors.append(position.point.distance(to: place.point))
             if position.radius.isFinite { answers[index].radii.append(position.radius) }
         }
-    }
-
-    private static func place(
-        in waypoints: [SurveyRecording.Waypoint], at instant: Instant
-    ) -> (mapID: MapID, point: MapPoint)? {
-        guard let index = waypoints.lastIndex(where: { $0.instant <= instant }) else { return nil }
-        let last = waypoints[index]
-        if last.isHold || last.instant == instant { return (last.mapID, last.point) }
-        guard index + 1 < waypoints.count else { return nil }
-        return last.place(toward: waypoints[index + 1], at: instant.seconds)
     }
 
     /// Adds all tracks of another scorer.
@@ -84,14 +74,9 @@ struct StartScorer: Sendable {
             Figures(
                 delay: delay, count: answers.count,
                 answered: answers.count > 0 ? Double(answers.answered) / Double(answers.count) : nil,
-                median: Self.median(answers.errors), radius: Self.median(answers.radii))
+                median: TrackScorer.quantile(answers.errors, 0.5),
+                radius: TrackScorer.quantile(answers.radii, 0.5))
         }
-    }
-
-    private static func median(_ values: [Double]) -> Double? {
-        let sorted = values.sorted()
-        guard !sorted.isEmpty else { return nil }
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
     /// The figures in a line for each delay.

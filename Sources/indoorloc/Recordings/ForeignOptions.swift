@@ -59,12 +59,7 @@ extension CommandOption {
 extension ParsedArguments {
     /// The format given by `--from`; nil without the option.
     func foreignFormat() throws(UsageError) -> ForeignFormat? {
-        guard let text = value("from") else { return nil }
-        guard let format = ForeignFormat(rawValue: text) else {
-            let names = ForeignFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError(message: "--from must be one of \(names), not '\(text)'", command: syntax.name)
-        }
-        return format
+        try word("from", of: ForeignFormat.self)
     }
 
     /// The settings of the reader.
@@ -132,9 +127,10 @@ extension ParsedArguments {
         return adding(values)
     }
 
-    private static func bytes(_ path: String) throws(InputFailure) -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else { throw InputFailure(path) }
-        return [UInt8](data)
+    private static func bytes(_ path: String) throws(CommandError) -> [UInt8] {
+        do throws(BoundedFileError) { return try BoundedFile.read(path, limit: InputLimits.standard.venueFile) } catch {
+            throw CommandError(description: "\(path): \(error)")
+        }
     }
 
     private func list(_ option: String) -> [String]? {
@@ -260,7 +256,7 @@ extension JSONTree {
     fileprivate var optionTexts: [String]? {
         switch self {
         case .string(let text): return [text]
-        case .number(let number): return [Int(exactly: number).map(String.init) ?? "\(number)"]
+        case .number(let number): return [ShortestNumber.digits(number)]
         case .array(let values):
             let texts = values.map(\.optionTexts)
             return texts.contains { $0?.count != 1 } ? nil : texts.compactMap { $0?.first }
