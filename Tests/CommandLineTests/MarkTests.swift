@@ -173,7 +173,7 @@ final class MarkTests: XCTestCase {
             "The mark isn't stored: 'Office' has no map 9; its maps are 1 (Ground floor), 2 (Upper floor).")
         let walk = try walk { place in
             // The first mark waits until the recording has begun.
-            try await Bounded.wait(for: "the mark") { while marks.mark(places[place]) != nil { await Task.yield() } }
+            try await Bounded.poll(for: "the mark") { marks.mark(places[place]) == nil }
         }
         let words = ["--venue", office, "--record", recording] + Self.light
         let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
@@ -201,9 +201,9 @@ final class MarkTests: XCTestCase {
             let (map, point) = (places[index].mapID, places[index].point)
             let body = #"{"mapId":\#(map),"x":\#(point.x),"y":\#(point.y)}"#
             let post = ["--data", body, "--header", "Content-Type: application/json", url + "api/v1/marks"]
-            try await Bounded.wait(for: "mark \(index)") {
-                // The first mark waits until the recording has begun.
-                while try await Self.curl(["--write-out", "%{http_code}"] + post) != "204" { await Task.yield() }
+            // The first mark waits until the recording has begun.
+            try await Bounded.poll(for: "mark \(index)") {
+                try await Self.curl(["--write-out", "%{http_code}"] + post) == "204"
             }
             guard index == places.count - 1 else { return }
             let refusal = try await Self.curl(["--data", #"{"mapId":9,"x":1,"y":1}"#] + post.dropFirst(2))

@@ -128,12 +128,7 @@ final class IIOBufferTests: XCTestCase {
         XCTAssertEqual(samples.count, 1, "one sample for each scan, regardless of polling")
         XCTAssertEqual(samples.first?.acceleration?.z ?? 0, 9.80343, accuracy: 1e-5)
         // The source releases the buffer soon after the stream ends.
-        try await Bounded.wait(for: "the end of the buffer") {
-            while try devices.read("buffer/enable") != "0" {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
-        }
+        try await Bounded.poll(for: "the end of the buffer") { try devices.read("buffer/enable") == "0" }
         try writer.close()
     }
 }

@@ -45,8 +45,8 @@ final class SessionMetricsTests: XCTestCase {
         for reading in readings[..<50] { source.send(reading) }
         _ = try await Bounded.elements(of: localizer.positions, until: "a position") { _ in true }
         for reading in readings[50...] { source.send(reading) }
-        try await Bounded.wait(for: "all readings") {
-            while await localizer.activityCounts.readings < readings.count { await Task.yield() }
+        try await Bounded.poll(for: "all readings") {
+            await localizer.activityCounts.readings == readings.count
         }
         return (localizer, clock)
     }

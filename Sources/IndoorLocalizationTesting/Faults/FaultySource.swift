@@ -45,7 +45,7 @@ public final class FaultySource: Sendable {
     public var receivedReadings: Int { state.withLock { $0.received } }
     /// The number of delivered sightings and advertisements in all scans, including injected and lost ones.
     public var deliveredReadings: Int { state.withLock { $0.delivered } }
-    /// The number of readings that were discarded because the reader was too slow.
+    /// The number of delivered sightings and advertisements that were discarded because the reader was too slow.
     public var lostReadings: Int { state.withLock { $0.lost } }
 }
 
@@ -67,7 +67,7 @@ extension FaultySource: WrappingScanSource {
         case .live:
             return ReadingFeed.readings(
                 capacity: capacity,
-                onLoss: { [self] in state.withLock { $0.lost += 1 } },
+                onLoss: { [self] reading in if reading.isReception { state.withLock { $0.lost += 1 } } },
                 producedBy: { [self] feed in
                     for try await reading in readings { try deliver(reading) { feed.yield($0) } }
                     for output in end() { feed.yield(output) }

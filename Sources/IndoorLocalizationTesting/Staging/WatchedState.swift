@@ -93,6 +93,20 @@ package enum Bounded {
         }
     }
 
+    /// Waits until a condition holds whose changes can't be awaited.
+    package static func poll(
+        for awaited: String, within bound: Duration = longest,
+        until condition: @escaping @Sendable () async throws -> Bool
+    ) async throws {
+        try await wait(for: awaited, within: bound) {
+            while try await !condition() {
+                // Without this check, the poll would continue after the limit.
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+    }
+
     /// Returns the elements of a stream up to the first one that satisfies a condition.
     package static func elements<Element: Sendable>(
         of stream: AsyncStream<Element>, until awaited: String,

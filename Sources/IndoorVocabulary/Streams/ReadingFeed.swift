@@ -62,18 +62,18 @@ package final class ReadingFeed: Sendable {
     private let continuation: Stream.Continuation
     private let losses = Guarded(Losses())
 
-    private let onLoss: @Sendable () -> Void
+    private let onLoss: @Sendable (SensorReading) -> Void
 
-    private init(_ continuation: Stream.Continuation, _ onLoss: @escaping @Sendable () -> Void) {
+    private init(_ continuation: Stream.Continuation, _ onLoss: @escaping @Sendable (SensorReading) -> Void) {
         self.continuation = continuation
         self.onLoss = onLoss
     }
 
     /// Creates a stream and its producing end.
     ///
-    /// - Parameter onLoss: called for each lost reading.
+    /// - Parameter onLoss: called with each lost reading, including lost reports of losses.
     package static func makeStream(
-        capacity: Int = capacity, onLoss: @escaping @Sendable () -> Void = {}
+        capacity: Int = capacity, onLoss: @escaping @Sendable (SensorReading) -> Void = { _ in }
     ) -> (stream: Stream, feed: ReadingFeed) {
         let (stream, continuation) = Stream.makeStream(bufferingPolicy: .bufferingNewest(capacity))
         return (stream, ReadingFeed(continuation, onLoss))
@@ -83,8 +83,10 @@ package final class ReadingFeed: Sendable {
     ///
     /// The stream ends when `produce` returns, and with its error. The task is cancelled when the reader stops reading
     /// the stream.
+    ///
+    /// - Parameter onLoss: called with each lost reading, including lost reports of losses.
     package static func readings(
-        capacity: Int = capacity, onLoss: @escaping @Sendable () -> Void = {},
+        capacity: Int = capacity, onLoss: @escaping @Sendable (SensorReading) -> Void = { _ in },
         producedBy produce: @escaping @Sendable (ReadingFeed) async throws -> Void
     ) -> Stream {
         .produced(bufferingPolicy: .bufferingNewest(capacity)) { continuation in
@@ -103,8 +105,7 @@ package final class ReadingFeed: Sendable {
     /// Delivers a reading, followed by a report of losses if one is due.
     package func yield(_ reading: SensorReading) {
         // Yield without the lock, because this can resume a waiting reader.
-        let isLost = isLost(reading)
-        if isLost { onLoss() }
+        let isLost = displaces(reading)
         if let report = losses.withLock({ $0.note(reading, isLost: isLost) }) { deliver(report) }
     }
 
@@ -119,12 +120,14 @@ package final class ReadingFeed: Sendable {
     }
 
     private func deliver(_ report: RadioEvent) {
-        if isLost(.radio(report)) { losses.withLock { $0.lose() } }
+        if displaces(.radio(report)) { losses.withLock { $0.lose() } }
     }
 
-    /// Yields a reading; returns whether it displaced the oldest one.
-    private func isLost(_ reading: SensorReading) -> Bool {
-        if case .dropped = continuation.yield(reading) { true } else { false }
+    /// Yields a reading; returns whether it displaced the oldest one, which is lost.
+    private func displaces(_ reading: SensorReading) -> Bool {
+        guard case .dropped(let oldest) = continuation.yield(reading) else { return false }
+        onLoss(oldest)
+        return true
     }
 }
 

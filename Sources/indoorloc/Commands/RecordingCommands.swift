@@ -437,9 +437,10 @@ struct ViewCommand: Command {
         guard let listener else { return }
         let server = try LiveMapServer(content: content, listener: listener)
         defer { server.stop() }
+        let interruption = PageInterruption()
         try StandardOutput.write(server.url + "\n")
         if opens { LocalPage.open(server.url) }
-        await LocalPage.waitForInterruption()
+        await interruption.wait()
     }
 
     /// Reads the file and plays it if it is a recording.

@@ -265,10 +265,11 @@ struct VenueEditCommand: Command {
         let server = try LiveMapServer(routes: VenueEditRoutes(file: file, title: title), listener: listener)
         defer { server.stop() }
         let url = "\(server.url)?token=\(token)"
+        let interruption = PageInterruption()
         try StandardOutput.write(url + "\n")
         let page = opens ? try RedirectingPage(to: url) : nil
         if let page { LocalPage.open(page.path) }
-        await LocalPage.waitForInterruption()
+        await interruption.wait()
         page?.remove()
     }
 }

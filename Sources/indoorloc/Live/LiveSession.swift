@@ -151,7 +151,7 @@ struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSourc
                 return [reading]
             }
         }
-        return ReadingFeed.readings(capacity: limit, onLoss: lost.add) { feed in
+        return ReadingFeed.readings(capacity: limit, onLoss: { [lost] _ in lost.add() }) { feed in
             for try await reading in source.beginReadings(reporting: report) {
                 tap(reading)
                 feed.yield(reading)

@@ -15,12 +15,19 @@ enum LocalPage {
             StandardError.line("--open: xdg-open can't be started: \(error.localizedDescription)")
         }
     }
+}
 
-    /// Waits for SIGINT or SIGTERM.
-    static func waitForInterruption() async {
-        let work = LiveWork<Never>(tick: .seconds(3600), limit: nil) { _ in
-            while true { try await Task.sleep(for: .seconds(3600)) }
-        }
+/// The interruption that ends a command with a page: SIGINT or SIGTERM.
+///
+/// From the creation of this value, a signal ends the command in order. Therefore create it before the page's address
+/// is known to anyone, and wait when the page is open.
+struct PageInterruption {
+    private let work = LiveWork<Never>(tick: .seconds(3600), limit: nil) { _ in
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+
+    /// Waits for the interruption.
+    func wait() async {
         try? await work.follow { _ in true }
         await work.stop()
     }

@@ -366,6 +366,18 @@ final class ReadingFeedTests: XCTestCase {
         XCTAssertEqual(report?.detail, "11 readings were lost because they were not read in time.")
     }
 
+    func testEachElementIsReadOrReportedAsLost() async throws {
+        let lost = Guarded<[SensorReading]>([])
+        let (stream, feed) = ReadingFeed.makeStream(capacity: 4) { reading in lost.withLock { $0.append(reading) } }
+        // Two reports take the place of readings; the second one displaces the first one.
+        let readings = (0..<30).map { ScannerStage.sighting(at: Double($0) / 10) }
+        for reading in readings { feed.yield(reading) }
+        feed.finish()
+        let elements = lost.withLock { $0 } + (try await all(stream))
+        XCTAssertEqual(elements.filter { event($0) == nil }, readings)
+        XCTAssertEqual(elements.count { event($0) != nil }, 3, "a report after 1.4 s, after 2.4 s and at the end")
+    }
+
     func testAFeedReportsTheLastLossesWhenItEnds() async throws {
         for isBroken in [false, true] {
             let (stream, feed) = ReadingFeed.makeStream(capacity: 2)

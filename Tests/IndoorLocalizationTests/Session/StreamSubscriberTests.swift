@@ -172,11 +172,8 @@ final class StreamSubscriberTests: XCTestCase {
                 localizer.datedStateBroadcast.send(DatedState(instant: .zero, state: state))
             }
             // The task that derives the visits must not fall behind.
-            try await Bounded.wait(for: "the visits of round \(round)") {
-                while localizer.derivedElements.sent < round * 4 {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+            try await Bounded.poll(for: "the visits of round \(round)") {
+                localizer.derivedElements.sent >= round * 4
             }
         }
         localizer.finishStreams()

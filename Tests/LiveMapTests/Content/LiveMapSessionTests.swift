@@ -43,8 +43,8 @@ final class LiveMapSessionTests: XCTestCase {
         /// Emits an event and waits until the content has it, and so all outputs before.
         func settle(_ name: String = "settled") async throws {
             emit(.error(LocalizationError(code: .generic, message: name)))
-            try await Bounded.wait(for: "the event \(name)") {
-                while await !content.events().contains(where: { $0.text.contains(name) }) { await Task.yield() }
+            try await Bounded.poll(for: "the event \(name)") {
+                await content.events().contains { $0.text.contains(name) }
             }
         }
 
@@ -499,9 +499,7 @@ final class LiveMapLocalizerTests: XCTestCase {
             _ = try await Bounded.first(1, of: first)
             // The session has now prepared the venue, and emits a position for each half second.
             for tick in 50..<80 { source.send(LiveMapLocalizerTests.reading(tick)) }
-            try await Bounded.wait(for: "the last reading") {
-                while await localizer.activityCounts.readings < 80 { await Task.yield() }
-            }
+            try await Bounded.poll(for: "the last reading") { await localizer.activityCounts.readings == 80 }
             return try await Bounded.first(Int(await localizer.activityCounts.positions), of: all)
         }
 
@@ -521,6 +519,7 @@ final class LiveMapLocalizerTests: XCTestCase {
                 while true {
                     let events = await content.events()
                     if let event = events.first(where: { $0.text.hasPrefix(text) }) { return event }
+                    try Task.checkCancellation()
                     await Task.yield()
                 }
             }
@@ -545,8 +544,8 @@ final class LiveMapLocalizerTests: XCTestCase {
     func testWithoutReadersTheTrailHasThePositionsAndNoSnapshots() async throws {
         let stage = Stage()
         let positions = try await stage.locate()
-        try await Bounded.wait(for: "the trail") {
-            while await stage.content.frames(from: 0, to: 1, limit: 100).count < positions.count { await Task.yield() }
+        try await Bounded.poll(for: "the trail") {
+            await stage.content.frames(from: 0, to: 1, limit: 100).count >= positions.count
         }
         let frames = await stage.content.frames(from: 0, to: 1, limit: 100)
         XCTAssertGreaterThan(positions.count, 3)

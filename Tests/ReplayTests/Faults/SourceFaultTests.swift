@@ -300,23 +300,27 @@ final class FaultStage: Sendable {
 
     /// Waits until the session has handled all delivered readings, and has prepared a venue that it has found.
     private func settle() async throws {
-        try await Bounded.wait(for: "the session has handled its readings") { [self] in
-            while source.receivedReadings < sent.withLock({ $0 }), radio.runningScanCount > 0 { await Task.yield() }
-            // A scan that has failed leaves readings unread.
-            sent.withLock { $0 = source.receivedReadings }
-            while await localizer.activityCounts.readings + source.lostReadings < source.deliveredReadings {
-                await Task.yield()
-            }
-            while case .getPacket = await localizer.state { await Task.yield() }
-            // After a scan that has failed, the session waits for the next attempt.
-            if radio.runningScanCount == 0 { try await clock.waitForSleeper() }
+        try await Bounded.poll(for: "the source has received the readings") { [self] in
+            source.receivedReadings >= sent.withLock { $0 } || radio.runningScanCount == 0
+        }
+        // A scan that has failed leaves readings unread.
+        sent.withLock { $0 = source.receivedReadings }
+        try await Bounded.poll(for: "the session has handled its readings") { [self] in
+            await localizer.activityCounts.readings + source.lostReadings >= source.deliveredReadings
+        }
+        try await Bounded.poll(for: "the session has prepared the venue") { [self] in
+            if case .getPacket = await localizer.state { false } else { true }
+        }
+        // After a scan that has failed, the session waits for the next attempt.
+        if radio.runningScanCount == 0 {
+            _ = try await Bounded.wait(for: "the next attempt") { [clock] in try await clock.waitForSleeper() }
         }
     }
 
     /// Waits until the session has handled the ticks that are due, so that they come before the next readings.
     private func tick() async throws {
-        try await Bounded.wait(for: "the session has handled its ticks") { [self] in
-            while await localizer.runtime.isTickDue { await Task.yield() }
+        try await Bounded.poll(for: "the session has handled its ticks") { [self] in
+            await !localizer.runtime.isTickDue
         }
     }
 
