@@ -36,6 +36,7 @@ package final class MQTTLink: Sendable {
 
     private struct Inbox: Sendable {
         var operations: [Operation] = []
+        var isClosing = false
         var isAbandoned = false
     }
 
@@ -102,9 +103,15 @@ package final class MQTTLink: Sendable {
     }
 
     package func ask(_ operation: Operation) {
-        inbox.withLock { $0.operations.append(operation) }
+        inbox.withLock { inbox in
+            inbox.operations.append(operation)
+            if case .close = operation { inbox.isClosing = true }
+        }
         signal.raise()
     }
+
+    /// Whether the caller has asked to close the link.
+    var isClosing: Bool { inbox.withLock { $0.isClosing } }
 
     /// Ends the link without disconnecting, so that the broker publishes the will. The link reports no further events.
     package func abandon() {

@@ -16,32 +16,28 @@ package struct FleetInput: Sendable {
         case disconnected(MQTTSharingError, pause: Duration)
     }
 
-    /// The time limit for the broker's answer.
-    private static let patience = Duration.seconds(15)
     /// The largest packet, in bytes: a message of the largest size that `TagIntake` reads, and its topic.
     private static let largestPacket = (1 << 20) + (1 << 16)
-    /// A connection of this duration resets the pauses.
-    private static let stableTime = Duration.seconds(10)
 
-    private let broker: MQTTBroker
-    private let filters: [String]
-    private let firstPause: Duration
+    private let link: ReconnectingLink
     private let arrival: @Sendable (MQTTMessage) -> Instant?
 
     /// Creates an input.
     ///
     /// - Parameters:
     ///   - filters: the topic filters to subscribe to.
-    ///   - firstPause: the pause before the first attempt to reconnect. It doubles for each further attempt, up to a
-    ///     minute.
+    ///   - firstPause: the longest pause before the first attempt to reconnect. It doubles for each further attempt, up
+    ///     to a minute.
     ///   - arrival: returns the time of arrival of a message, counted from the Unix epoch; nil discards the message.
     package init(
         _ broker: MQTTBroker, filters: [String], firstPause: Duration = .seconds(1),
         arrival: @escaping @Sendable (MQTTMessage) -> Instant?
     ) {
-        self.broker = broker
-        self.filters = filters
-        self.firstPause = firstPause
+        var link = ReconnectingLink(broker, clientIDPrefix: "indoorloc", largestPacket: Self.largestPacket)
+        // QoS 0 is enough: a redelivered reading is worth less than the next one.
+        link.subscription = .init(filters, .atMostOnce)
+        link.firstPause = firstPause
+        self.link = link
         self.arrival = arrival
     }
 
@@ -49,62 +45,20 @@ package struct FleetInput: Sendable {
     ///
     /// - Parameter give: receives the events in their order; it must not block.
     package func run(_ give: @Sendable (Event) -> Void) async {
-        var pause = firstPause
-        while !Task.isCancelled {
-            let start = ContinuousClock.now
-            guard let error = await connect(give) else { return }
-            if start.duration(to: .now) >= Self.stableTime { pause = firstPause }
-            give(.disconnected(error, pause: pause))
-            guard (try? await Task.sleep(for: pause)) != nil else { return }
-            pause = min(pause * 2, .seconds(60))
-        }
-    }
-
-    /// Receives messages over one connection; returns the error that ended it, or nil if the task was cancelled.
-    private func connect(_ give: @Sendable (Event) -> Void) async -> MQTTSharingError? {
-        // Each connection has a new name, because a broker ends an earlier connection with the same name.
-        let name = "indoorloc" + String(UInt64.random(in: .min ... .max), radix: 36)
-        let (link, events) = MQTTLink.open(
-            broker, clientID: name, will: nil, keepAliveSeconds: 30, largestPacket: Self.largestPacket)
-        let timeout = Task {
-            guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
-            link.abandon()
-        }
-        defer { timeout.cancel() }
-        var answered = 0
-        var refused: [String] = []
-        for await event in events {
+        await link.run { event in
             switch event {
-            case .accepted:
-                // QoS 0 is enough: a redelivered reading is worth less than the next one.
-                for filter in filters { link.ask(.subscribe(filter, .atMostOnce)) }
-            case .subscribed(let filter, let isGranted):
-                answered += 1
-                if !isGranted { refused.append(filter) }
-                guard answered == filters.count else { continue }
-                timeout.cancel()
-                give(.connected(refused: refused))
-            case .received(let message): receive(message, give)
-            case .confirmed, .refused: break
-            case .ended(let error): return error
+            case .connected(let refused): give(.connected(refused: refused))
+            case .disconnected(let error, let pause): give(.disconnected(error, pause: pause))
+            case .link(.received(let message)):
+                guard let arrival = arrival(message) else { return }
+                give(
+                    .message(
+                        GatewayMessage(
+                            topic: message.topic, payload: message.payload, arrival: arrival,
+                            isRetained: message.isRetained)))
+            case .opening, .link: break
             }
         }
-        guard !Task.isCancelled else {
-            link.ask(.close)
-            return nil
-        }
-        if answered == filters.count { return .overrun(host: broker.host) }
-        return .noAnswer(
-            host: broker.host, port: broker.port,
-            to: answered == 0 ? "to the connection request" : "to the subscription")
-    }
-
-    private func receive(_ message: MQTTMessage, _ give: (Event) -> Void) {
-        guard let arrival = arrival(message) else { return }
-        give(
-            .message(
-                GatewayMessage(
-                    topic: message.topic, payload: message.payload, arrival: arrival, isRetained: message.isRetained)))
     }
 }
 

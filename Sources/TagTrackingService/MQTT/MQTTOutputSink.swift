@@ -20,7 +20,8 @@ package actor MQTTOutputSink: FleetOutputSink {
     private var isAccepted = false
     private var isStopped = false
     private var running: Task<Void, Never>?
-    private var pause: Task<Void, Never>?
+    /// Takes the name of this process, if no other process has answered until then.
+    private var decision: Task<Void, Never>?
     private var lastError: MQTTSharingError?
     private var reportedRefusals = ReportedRefusals()
     private let refusals: AsyncStream<ProcessNameTaken>
@@ -61,7 +62,12 @@ package actor MQTTOutputSink: FleetOutputSink {
     /// Starts to connect, and to reconnect after each failure.
     package func start() {
         guard running == nil, !isStopped else { return }
-        running = Task { await run() }
+        var connection = ReconnectingLink(broker, clientID: presence.clientID, largestPacket: Self.largestPacket)
+        connection.will = presence.offline
+        connection.keepAliveSeconds = settings.keepAliveSeconds
+        connection.patience = settings.patience
+        connection.firstPause = settings.firstPause
+        running = Task { [connection] in await connection.run { await self.receive($0) } }
     }
 
     /// Publishes that this process is offline, sends what waits within 5 s, and disconnects.
@@ -69,7 +75,6 @@ package actor MQTTOutputSink: FleetOutputSink {
         guard !isStopped else { return }
         isStopped = true
         refusal.finish()
-        pause?.cancel()
         if presence.standing == .asking, let link {
             // A short run doesn't wait for the answer of another process.
             for operation in presence.decide() { link.ask(operation) }
@@ -82,15 +87,17 @@ package actor MQTTOutputSink: FleetOutputSink {
             link.ask(.close)
         } else {
             link?.abandon()
+            running?.cancel()
         }
         await running?.value
+        endConnection()
     }
 
     /// Ends the connection without disconnecting, as if the process had ended.
     package func abandon() {
         isStopped = true
-        pause?.cancel()
         link?.abandon()
+        running?.cancel()
     }
 
     package func write(_ outputs: [FleetOutput]) {
@@ -118,48 +125,27 @@ package actor MQTTOutputSink: FleetOutputSink {
 
     // MARK: Connection
 
-    private func run() async {
-        var backoff = Backoff(first: settings.firstPause, seed: .random(in: .min ... .max))
-        while !isStopped {
-            let (link, events) = MQTTLink.open(
-                broker, clientID: presence.clientID, will: presence.offline,
-                keepAliveSeconds: settings.keepAliveSeconds, largestPacket: Self.largestPacket)
+    private func receive(_ event: ReconnectingLink.Event) {
+        switch event {
+        case .opening(let link):
+            endConnection()
             self.link = link
-            let timeout = Task { [weak self, settings] in
-                guard (try? await Task.sleep(for: settings.patience)) != nil else { return }
-                await self?.abandonUnlessAccepted(link)
-            }
-            var decision: Task<Void, Never>?
-            for await event in events {
-                if case .accepted = event {
-                    backoff.reset()
-                    timeout.cancel()
-                    decision = Task { [weak self] in
-                        guard (try? await Task.sleep(for: ProcessPresence.patience)) != nil else { return }
-                        await self?.decide(over: link)
-                    }
-                }
-                receive(event, of: link)
-            }
-            timeout.cancel()
-            decision?.cancel()
-            if !isStopped, presence.standing == .disconnected, lastError == nil {
-                fail(.noAnswer(host: broker.host, port: broker.port, to: "to the connection request"))
-            }
-            isAccepted = false
-            presence.disconnected()
-            self.link = nil
-            publisher.endConnection()
-            guard !isStopped else { return }
-            let length = backoff.next()
-            let pause = Task { _ = try? await Task.sleep(for: length) }
-            self.pause = pause
-            await pause.value
+            // The sink may have stopped before the attempt began.
+            if isStopped { link.abandon() }
+        case .link(let event): receive(event)
+        case .connected: break
+        case .disconnected(let error, _):
+            endConnection()
+            fail(error)
         }
     }
 
-    private func abandonUnlessAccepted(_ link: MQTTLink) {
-        if presence.standing == .disconnected { link.abandon() }
+    private func endConnection() {
+        decision?.cancel()
+        isAccepted = false
+        link = nil
+        presence.disconnected()
+        publisher.endConnection()
     }
 
     /// Publishes everything if no other process has the name.
@@ -173,9 +159,14 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
-    private func receive(_ event: MQTTLinkEvent, of link: MQTTLink) {
+    private func receive(_ event: MQTTLinkEvent) {
+        guard let link else { return }
         switch event {
         case .accepted:
+            decision = Task { [weak self] in
+                guard (try? await Task.sleep(for: ProcessPresence.patience)) != nil else { return }
+                await self?.decide(over: link)
+            }
             for operation in presence.accepted() { link.ask(operation) }
             if let topic = publisher.birthTopic { link.ask(.subscribe(topic, .atLeastOnce)) }
         case .confirmed: publisher.confirm()
@@ -193,7 +184,7 @@ package actor MQTTOutputSink: FleetOutputSink {
             publisher.restateForHomeAssistant()
         case .subscribed(let filter, let isGranted):
             if !isGranted { fail(.forbidden(topic: filter)) }
-        case .ended(let error): fail(error)
+        case .ended: break  // reported as a disconnection
         }
         pump()
     }

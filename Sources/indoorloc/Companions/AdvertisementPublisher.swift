@@ -42,8 +42,12 @@ final class AdvertisementPublisher: Sendable {
         var presence: ProcessPresence
         /// Whether another process has the name of this gateway.
         var isRefused = false
-        /// Ends the pause between two connections.
-        var pause: (@Sendable () -> Void)?
+        /// Takes the name of this gateway and then publishes, over the current connection.
+        var publishing: Task<Void, Never>?
+        /// Connects, and connects again.
+        var connecting: Task<Void, Never>?
+        /// Whether an attempt to connect has begun.
+        var hasTried = false
         /// The last reported error, and the reported refusals of this connection.
         var reported: String?
         var refusals = ReportedRefusals()
@@ -120,40 +124,30 @@ final class AdvertisementPublisher: Sendable {
 
     /// Publishes until `end()`, then sends the pending readings and disconnects.
     ///
-    /// - Precondition: the task isn't cancelled, as that would end the stream of the connection at once.
+    /// Connects at least once: a short source may have ended already. The cancellation of the task has no effect.
     func run() async {
-        var backoff = Backoff(first: .seconds(1), seed: .random(in: .min ... .max))
-        // Connects at least once: a short source may have ended already.
-        await connect(&backoff)
-        while !isEnding {
-            await pause(backoff.next())
-            if !isEnding { await connect(&backoff) }
-        }
+        let presence = state.withLock { $0.presence }
+        var connection = ReconnectingLink(
+            options.broker, clientID: presence.clientID, largestPacket: Self.largestPacket)
+        connection.will = presence.offline
+        let connecting = Task { [connection] in await connection.run { receive($0) } }
+        state.withLock { $0.connecting = connecting }
+        await connecting.value
+        endConnection()
         let lost = state.withLock { $0.lost + $0.pending.count }
         if lost > 0 { StandardError.line("\(lost.counting("reading")) not published without a connection", .warning) }
     }
 
-    /// Waits, at most until `end()`.
-    private func pause(_ duration: Duration) async {
-        let pause = Task { try? await Task.sleep(for: duration) }
-        let isEnding = state.withLock { state in
-            state.pause = { pause.cancel() }
-            return state.isEnding
-        }
-        if isEnding { pause.cancel() }
-        _ = await pause.value
-    }
-
     private var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Ends `run()`: immediately without a connection, after the pending readings are sent if the broker has accepted
-    /// the connection, or after some seconds if the connection is pending.
+    /// Ends `run()`: immediately between two attempts to connect, after the pending readings are sent if the broker has
+    /// accepted the connection, or after some seconds if the connection is pending.
     func end() {
-        let (link, isAccepted, endPause) = state.withLock { state in
+        let (link, isAccepted) = state.withLock { state in
             state.isEnding = true
-            return (state.link, state.isAccepted, state.pause)
+            if state.link == nil, state.hasTried { state.connecting?.cancel() }
+            return (state.link, state.isAccepted)
         }
-        endPause?()
         guard let link else { return }
         if isAccepted { close(link) } else { abandonLater(link) }
     }
@@ -161,6 +155,7 @@ final class AdvertisementPublisher: Sendable {
     private func abandonLater(_ link: MQTTLink) {
         Task {
             try? await Task.sleep(for: Self.closingTime)
+            state.withLock { $0.connecting?.cancel() }
             link.abandon()
         }
     }
@@ -171,42 +166,50 @@ final class AdvertisementPublisher: Sendable {
         link.ask(.close)
     }
 
-    /// Connects to the broker, and publishes until the connection ends.
-    private func connect(_ backoff: inout Backoff) async {
-        let presence = state.withLock { $0.presence }
-        let (link, events) = MQTTLink.open(
-            options.broker, clientID: presence.clientID, will: presence.offline, keepAliveSeconds: 30,
-            largestPacket: Self.largestPacket)
-        let isLate = state.withLock { state in
-            state.link = link
-            return state.isEnding
-        }
-        if isLate { abandonLater(link) }
-        var flushing: Task<Void, Never>?
-        for await event in events {
-            switch event {
-            case .accepted:
-                backoff.reset()
-                perform(over: link) { $0.accepted() }
-                flushing = Task {
-                    try? await Task.sleep(for: ProcessPresence.patience)
-                    if !Task.isCancelled { self.decide(over: link) }
-                    while !Task.isCancelled {
-                        self.flush()
-                        try? await Task.sleep(for: Self.interval)
-                    }
-                }
-            case .received(let message): receive(message, over: link)
-            case .ended(let error): report(error)
-            case .refused(let topic, let reason, _):
-                let isNew = state.withLock { $0.refusals.isNew(topic, reason) }
-                let error = MQTTSharingError.refusedMessage(topic: topic, reason: reason)
-                if isNew { StandardError.line("publishing: \(error)", .warning) }
-            case .subscribed, .confirmed: break
+    private func receive(_ event: ReconnectingLink.Event) {
+        switch event {
+        case .opening(let link):
+            let isEnding = state.withLock { state in
+                state.link = link
+                state.hasTried = true
+                return state.isEnding
             }
+            if isEnding { abandonLater(link) }
+        case .link(let event):
+            if let link = state.withLock({ $0.link }) { receive(event, of: link) }
+        case .connected: break
+        case .disconnected(let error, _):
+            endConnection()
+            report(error)
+            state.withLock { if $0.isEnding { $0.connecting?.cancel() } }
         }
-        flushing?.cancel()
+    }
+
+    private func receive(_ event: MQTTLinkEvent, of link: MQTTLink) {
+        switch event {
+        case .accepted:
+            perform(over: link) { $0.accepted() }
+            let publishing = Task {
+                try? await Task.sleep(for: ProcessPresence.patience)
+                if !Task.isCancelled { self.decide(over: link) }
+                while !Task.isCancelled {
+                    self.flush()
+                    try? await Task.sleep(for: Self.interval)
+                }
+            }
+            state.withLock { $0.publishing = publishing }
+        case .received(let message): receive(message, over: link)
+        case .refused(let topic, let reason, _):
+            let isNew = state.withLock { $0.refusals.isNew(topic, reason) }
+            let error = MQTTSharingError.refusedMessage(topic: topic, reason: reason)
+            if isNew { StandardError.line("publishing: \(error)", .warning) }
+        case .subscribed, .confirmed, .ended: break
+        }
+    }
+
+    private func endConnection() {
         state.withLock { state in
+            state.publishing?.cancel()
             state.link = nil
             state.isAccepted = false
             state.presence.disconnected()
