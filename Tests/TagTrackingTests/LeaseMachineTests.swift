@@ -57,6 +57,16 @@ final class LeaseMachineTests: XCTestCase {
         XCTAssertEqual(machine.owned, [:])
     }
 
+    func testWorkThatEndsBecauseItsLeaseExpiredIsReportedBeforeTheNextTick() {
+        var machine = owner()
+        XCTAssertEqual(
+            machine.handle(.stopped(index: 1), at: Instant(seconds: 2.5)),
+            (0..<4).map { .stop(index: $0, reason: .expired) })
+        XCTAssertEqual(machine.owned, [:])
+        for index in [0, 2, 3] { XCTAssertEqual(machine.handle(.stopped(index: index), at: Instant(seconds: 2.6)), []) }
+        XCTAssertTrue(machine.isIdle)
+    }
+
     func testARenewalExtendsTheLeaseFromTheTimeBeforeItWasSent() {
         var machine = owner()
         _ = machine.handle(.stored(index: 0, revision: 9, sentAt: Instant(seconds: 1)), at: Instant(seconds: 2))

@@ -119,7 +119,8 @@ package struct LeaseMachine: Hashable, Sendable {
             // An acquisition is attempted again with the next list; a renewal is repeated until the lease ends.
             if let work = holdings[index]?.work, [.acquiring, .freeing].contains(work) { holdings[index] = nil }
             return []
-        case .stopped(let index): return recordEnd(index, at: now)
+        // The work may notice the end of its lease before the next tick, such as after a pause of the process.
+        case .stopped(let index): return expire(at: now) + recordEnd(index)
         case .leave:
             isLeaving = true
             return handOver(holdings.keys.filter { holdings[$0]?.work == .running }.sorted())
@@ -232,7 +233,7 @@ package struct LeaseMachine: Hashable, Sendable {
         }
     }
 
-    private mutating func recordEnd(_ index: Int, at now: Instant) -> [Directive] {
+    private mutating func recordEnd(_ index: Int) -> [Directive] {
         guard let holding = holdings[index] else { return [] }
         switch holding.work {
         case .running, .handingOver:
