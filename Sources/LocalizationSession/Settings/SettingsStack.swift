@@ -495,10 +495,16 @@ extension SettingsStack {
             var used = there.resolved
             used.localization.positioning.signal = model
             let isReplaced = setting.read(used) != setting.read(there.resolved) && venue.radioMap != nil
-            let value = isReplaced ? "the radio map gives \(setting.read(used).found)" : Self.unused(in: venue)
+            let value = isReplaced ? "the radio map gives \(Self.rounded(setting.read(used)))" : Self.unused(in: venue)
             return UselessSetting(
                 key: setting.key, place: effective.place, reason: "has no effect in '\(venue.name)': \(value)")
         }
+    }
+
+    /// The text of a value, with at most two decimals.
+    private static func rounded(_ value: SettingValue) -> String {
+        guard case .number(let number) = value else { return value.found }
+        return SettingValue.number((number * 100).rounded() / 100).found
     }
 
     private static func unused(in venue: Venue) -> String {
