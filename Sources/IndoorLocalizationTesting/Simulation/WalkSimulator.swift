@@ -365,8 +365,8 @@ extension WalkSimulator {
         while time < timeline.duration {
             let pose = timeline.pose(at: time)
             let device = pose.height + settings.radio.deviceHeight
-            let rise = anchor.z.map { floor + $0 - device } ?? 0
-            let length = cmath_hypot(pose.point.distance(to: anchor.point), rise)
+            let heightDifference = anchor.z.map { floor + $0 - device } ?? 0
+            let length = cmath_hypot(pose.point.distance(to: anchor.point), heightDifference)
             let noise = ranges.deviation * generator.normal()
             let isLost = generator.uniform() < ranges.lossShare
             if !isLost, pose.mapID == map.id, !pose.isOutdoors, length <= ranges.reach {

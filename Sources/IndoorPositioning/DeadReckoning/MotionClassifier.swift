@@ -223,7 +223,7 @@ struct FloorCounter: Hashable, Sendable {
         // The limit bounds the loop if a broken barometer reports an impossible height; no building has as many floors.
         for _ in 0..<200 {
             let offset = height - reference
-            let step = offset > 0 ? rise(from: floor, usual) : rise(from: floor - 1, usual)
+            let step = offset > 0 ? storeyHeight(from: floor, usual) : storeyHeight(from: floor - 1, usual)
             guard abs(offset) > Self.switchShare * step else { break }
             floor += offset > 0 ? 1 : -1
             reference += offset > 0 ? step : -step
@@ -233,5 +233,5 @@ struct FloorCounter: Hashable, Sendable {
     }
 
     /// Returns the height in metres from a floor up to the next one.
-    private func rise(from floor: Int, _ usual: Double) -> Double { heights[floor] ?? usual }
+    private func storeyHeight(from floor: Int, _ usual: Double) -> Double { heights[floor] ?? usual }
 }

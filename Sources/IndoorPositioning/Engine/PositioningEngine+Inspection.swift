@@ -158,10 +158,10 @@ extension ParticleFilter {
 package struct RoomCells: Sendable {
     /// The index of the rooms.
     package let index: RoomIndex
-    private var sheets: [MapID: Sheet] = [:]
+    private var roomsByMap: [MapID: CellRooms] = [:]
 
     /// The rooms of one map's cells, as positions in the room index.
-    private struct Sheet: Sendable {
+    private struct CellRooms: Sendable {
         var grid: MapGrid
         var places: [Int32]
     }
@@ -181,20 +181,20 @@ package struct RoomCells: Sendable {
     ) -> (rooms: [(room: Int, weight: Double)], total: Double) {
         guard !index.rooms.isEmpty else { return ([], 0) }
         // Remove the entry and store it again below: the loop then neither copies it nor looks it up for each cell.
-        var sheet =
-            sheets.removeValue(forKey: map).flatMap { $0.grid == grid ? $0 : nil }
-            ?? Sheet(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))
-        defer { sheets[map] = sheet }
+        var rooms =
+            roomsByMap.removeValue(forKey: map).flatMap { $0.grid == grid ? $0 : nil }
+            ?? CellRooms(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))
+        defer { roomsByMap[map] = rooms }
         var sums = [Double](repeating: 0, count: index.rooms.count)
         var total = 0.0
         for (cell, weight) in zip(cells, weights) {
             total += Double(weight)
             guard cell > 0 else { continue }
             let cell = Int(cell) - 1
-            if sheet.places[cell] == Self.unknown {
-                sheet.places[cell] = index.place(at: grid.center(of: cell), on: map).map { Int32($0) } ?? Self.none
+            if rooms.places[cell] == Self.unknown {
+                rooms.places[cell] = index.place(at: grid.center(of: cell), on: map).map { Int32($0) } ?? Self.none
             }
-            let place = Int(sheet.places[cell])
+            let place = Int(rooms.places[cell])
             if place >= 0 { sums[place] += Double(weight) }
         }
         return (sums.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }, total)

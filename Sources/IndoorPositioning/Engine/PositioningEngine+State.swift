@@ -98,7 +98,7 @@ extension PositioningEngine {
         /// The time of the latest step and the device's heading at that time in radians; nil before any step.
         private(set) var latest: (instant: Instant, heading: Double?)?
         /// Sum of the step lengths since the latest hard fix, in metres.
-        private(set) var way = 0.0
+        private(set) var walkedDistance = 0.0
         /// Number of steps with a heading so far.
         private(set) var headedCount = 0
         /// Whether a motion sensor was available at the latest advance.
@@ -124,13 +124,13 @@ extension PositioningEngine {
         private mutating func add(length: Double, heading: Double?, at instant: Instant, _ isOnStairs: Bool) {
             let length = isOnStairs ? min(length, DeadReckoningSettings.Expert.stairTread) : length
             pending.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
-            way += length
+            walkedDistance += length
             if heading != nil { headedCount += 1 }
             latest = (instant, heading)
         }
 
-        /// Sets the way to zero, at a hard fix.
-        mutating func restartWay() { way = 0 }
+        /// Sets the walked distance to zero, at a hard fix.
+        mutating func restartDistance() { walkedDistance = 0 }
 
         /// Returns the time in seconds since the latest reading of a motion sensor.
         func silence(at now: Instant) -> Double {

@@ -164,7 +164,8 @@ extension PositioningEngine {
                 guard anchors.floors(from: measured.anchor, to: mapIndex) == 0 else { return nil }
                 return Trilateration.Distance(
                     point: anchors.anchors[measured.anchor].point,
-                    rise: anchors.rise(of: measured.anchor, above: belief.height.value, mapIndex: mapIndex),
+                    heightDifference: anchors.heightDifference(
+                        of: measured.anchor, above: belief.height.value, mapIndex: mapIndex),
                     distance: measured.distance, deviation: measured.deviation)
             }
         }
@@ -203,11 +204,11 @@ extension PositioningEngine {
     /// unmapped wall meets no further walls, so its weight would exceed the weights of the particles inside.
     private mutating func confine(after seconds: Double) {
         let share = Float(cmath_pow(Self.outsideShare, seconds))
-        for (mapIndex, sheet) in field.maps.enumerated() where belief.filter.hasParticles(on: mapIndex) {
-            premises.space.survey(mapIndex, by: sheet.grid)
+        for (mapIndex, map) in field.maps.enumerated() where belief.filter.hasParticles(on: mapIndex) {
+            premises.space.survey(mapIndex, by: map.grid)
             let space = premises.space
             belief.filter.weigh(mapIndex: mapIndex, by: share) {
-                !space.contains($0, mapIndex: mapIndex, by: sheet.grid)
+                !space.contains($0, mapIndex: mapIndex, by: map.grid)
             }
         }
     }

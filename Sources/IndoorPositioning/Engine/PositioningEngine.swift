@@ -143,7 +143,7 @@ public struct PositioningEngine: Sendable {
         belief.floors.observe(
             evidence: field.maps.indices.map { $0 == mapIndex ? strength : 0 }, height: nil, after: 0)
         if !fix.isSoft {
-            steps.restartWay()
+            steps.restartDistance()
             readings.forgetWindow()
             clock.forgetEvidence()
         }
@@ -241,7 +241,7 @@ public struct PositioningEngine: Sendable {
     /// Returns the radius, increased by the additional error of dead reckoning on a map with walls.
     private func reckonedRadius(_ radius: Double, mapIndex: Int) -> Double {
         guard !belief.filter.walls[mapIndex].isEmpty else { return radius }
-        let hidden = Self.hiddenError * steps.way
+        let hidden = Self.hiddenError * steps.walkedDistance
         return (radius * radius + hidden * hidden).squareRoot()
     }
 

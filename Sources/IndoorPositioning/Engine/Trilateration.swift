@@ -41,7 +41,7 @@ public struct Trilateration: Sendable {
         /// Position of the anchor.
         var point: MapPoint
         /// Height of the anchor above the device in metres.
-        var rise: Double
+        var heightDifference: Double
         /// Measured distance in space in metres.
         var distance: Double
         /// Standard deviation of the distance in metres, above 0.
@@ -209,7 +209,7 @@ extension Trilateration.Reading: TrilaterationTerm {
 
 extension Trilateration.Distance: TrilaterationTerm {
     fileprivate func residual(squaredDistance: Double) -> (value: Double, slope: Double) {
-        let length = (squaredDistance + max(rise * rise, 0.01)).squareRoot()
+        let length = (squaredDistance + max(heightDifference * heightDifference, 0.01)).squareRoot()
         return ((distance - length) / deviation, 1 / length / deviation)
     }
 }

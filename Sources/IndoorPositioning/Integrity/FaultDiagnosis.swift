@@ -23,11 +23,11 @@ struct FaultDiagnosis {
 
     init(_ record: BeaconRecord, field: SignalField) {
         (self.field, beacon, samples, duplicity) = (field, record.beacon, record.samples, record.duplicity)
-        var way = 0.0
+        var walked = 0.0
         for (one, next) in zip(record.samples, record.samples.dropFirst()) where one.mapIndex == next.mapIndex {
-            way += cmath_hypot(Double(next.x - one.x), Double(next.y - one.y))
+            walked += cmath_hypot(Double(next.x - one.x), Double(next.y - one.y))
         }
-        count = min(Double(record.samples.count), 1 + way / IntegrityConstants.sampleErrorLength)
+        count = min(Double(record.samples.count), 1 + walked / IntegrityConstants.sampleErrorLength)
         noise = field.readingDeviation * field.readingDeviation + IntegrityConstants.sampleBodyVariance
         pathLossVariance = field.pathLossDeviation * field.pathLossDeviation
     }

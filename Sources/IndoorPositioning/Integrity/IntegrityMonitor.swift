@@ -96,10 +96,10 @@ struct IntegrityMonitor: Sendable {
     ) {
         let seconds = latest.map { max(0, $0.duration(to: now).seconds) } ?? .infinity
         latest = now
-        var way = Double.infinity
-        if let place, place.mapIndex == consensus.mapIndex { way = place.point.distance(to: consensus.mean) }
+        var walked = Double.infinity
+        if let place, place.mapIndex == consensus.mapIndex { walked = place.point.distance(to: consensus.mean) }
         place = (consensus.mapIndex, consensus.mean)
-        let fresh = 1 - cmath_exp(-seconds / IntegrityConstants.errorTime - way / IntegrityConstants.errorLength)
+        let fresh = 1 - cmath_exp(-seconds / IntegrityConstants.errorTime - walked / IntegrityConstants.errorLength)
         let count = consensus.tests.count
         observeImitation(consensus, fresh: fresh, at: now)
         for test in consensus.tests where !imitated.contains(test.beacon) {

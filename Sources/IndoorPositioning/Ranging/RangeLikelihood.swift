@@ -72,8 +72,9 @@ package struct RangeLikelihood: Sendable {
                     x: Float(anchor.point.x), y: Float(anchor.point.y), distance: Float(measured.distance),
                     atPoint: density(measured.deviation), inCell: density(scatter.squareRoot()),
                     squaredRises: (0..<mapCount).map { mapIndex in
-                        let rise = anchors.rise(of: measured.anchor, above: height, mapIndex: mapIndex)
-                        return Float(rise * rise)
+                        let heightDifference = anchors.heightDifference(
+                            of: measured.anchor, above: height, mapIndex: mapIndex)
+                        return Float(heightDifference * heightDifference)
                     })
             }
             let offsets =
@@ -312,7 +313,7 @@ package struct AnchorField: Sendable {
     /// Returns the height in metres of an anchor above a device on a map.
     ///
     /// - Parameter height: the height of the device above the floor.
-    func rise(of anchor: Int, above height: Double, mapIndex: Int) -> Double {
+    func heightDifference(of anchor: Int, above height: Double, mapIndex: Int) -> Double {
         let anchor = anchors[anchor]
         return elevations[anchor.mapIndex] + (anchor.z ?? height) - elevations[mapIndex] - height
     }

@@ -98,9 +98,9 @@ struct RouteNetwork: Sendable {
         _ heights: [MapID: Double]
     ) -> Edge? {
         let (begin, end) = (nodes[Int(from)], nodes[Int(to)])
-        let rise = (heights[end.mapID] ?? 0) - (heights[begin.mapID] ?? 0)
+        let heightDifference = (heights[end.mapID] ?? 0) - (heights[begin.mapID] ?? 0)
         let flat = begin.point.distance(to: end.point)
-        let length = (flat * flat + rise * rise).squareRoot()
+        let length = (flat * flat + heightDifference * heightDifference).squareRoot()
         let weight = edge.weight ?? length
         guard weight >= 0, weight < .infinity, length < .infinity else { return nil }
         return Edge(

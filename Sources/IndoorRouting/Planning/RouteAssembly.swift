@@ -231,13 +231,13 @@ struct RouteAssembly: Sendable {
             return min(angle, 360 - angle) < Self.straight
         }
         guard last.course == nil, course == nil else { return false }
-        let rise = rise(last.piece)
-        return rise != 0 && rise.signum() == self.rise(piece).signum()
+        let levelDifference = levelDifference(last.piece)
+        return levelDifference != 0 && levelDifference.signum() == self.levelDifference(piece).signum()
     }
 
     private func level(_ place: RoutePoint) -> Int { levels[place.mapID] ?? 0 }
 
-    private func rise(_ piece: Piece) -> Int { level(piece.end) - level(piece.begin) }
+    private func levelDifference(_ piece: Piece) -> Int { level(piece.end) - level(piece.begin) }
 
     private func finish(cost: Double, _ options: RouteOptions, _ start: Route.End, _ goal: Route.End) -> Route {
         var legs: [Route.Leg] = []
@@ -259,8 +259,8 @@ struct RouteAssembly: Sendable {
 
     private func turn(_ piece: Piece, _ course: Double?, after last: Route.Leg?) -> Route.Turn? {
         if let course { return last?.course.map { Route.Turn(from: $0, to: course) } }
-        let (rise, level) = (rise(piece), level(piece.end))
-        if rise == 0 { return .over(to: piece.end.mapID) }
-        return rise > 0 ? .up(toLevel: level) : .down(toLevel: level)
+        let (levelDifference, level) = (levelDifference(piece), level(piece.end))
+        if levelDifference == 0 { return .over(to: piece.end.mapID) }
+        return levelDifference > 0 ? .up(toLevel: level) : .down(toLevel: level)
     }
 }

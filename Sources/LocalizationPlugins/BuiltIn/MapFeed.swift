@@ -139,24 +139,24 @@ package struct MapContents: Sendable {
     ///
     /// - Parameter venue: the venue of the session, if the position is in it.
     package mutating func receive(_ position: Position, in venue: Venue?) -> [MapItem] {
-        var news = enter(position, venue)
+        var items = enter(position, venue)
         let place = MapItem.Place(mapID: position.mapID, point: position.point, radius: position.radius)
         if trailLength > 0, trail.last.map({ distance($0, place) >= trailStep }) ?? true {
             trail.append(place)
             trail.removeFirst(max(0, trail.count - trailLength))
-            news.append(.trail(trail))
+            items.append(.trail(trail))
         }
         self.position = .position(place)
-        return news + [.position(place)]
+        return items + [.position(place)]
     }
 
     private mutating func enter(_ position: Position, _ venue: Venue?) -> [MapItem] {
-        var news: [MapItem] = []
+        var items: [MapItem] = []
         if let venue, venue.id != venueID {
             venueID = venue.id
             mapID = nil
             // Maps of other venues may have the same numbers.
-            news = forget(tags.filter { $0.value.venueID != venue.id }.keys.sorted { "\($0)" < "\($1)" })
+            items = forget(tags.filter { $0.value.venueID != venue.id }.keys.sorted { "\($0)" < "\($1)" })
             let labels = venue.pointsOfInterest.map {
                 MapItem.Label(
                     id: String($0.id), name: $0.name, place: MapItem.Place(mapID: $0.mapID, point: $0.point))
@@ -168,15 +168,15 @@ package struct MapContents: Sendable {
                     place: MapItem.Place(mapID: $0.mapID, point: $0.point))
             }
             (points, beacons) = (.points(labels), .beacons(transmitters))
-            news += [.points(labels), .beacons(transmitters)]
+            items += [.points(labels), .beacons(transmitters)]
         }
-        guard position.mapID != mapID else { return news }
-        guard let map = venue?.map(position.mapID) else { return news }
+        guard position.mapID != mapID else { return items }
+        guard let map = venue?.map(position.mapID) else { return items }
         mapID = position.mapID
         trail = []
         let next = MapItem.plan(MapItem.Plan(map, of: position.venueID))
         plan = next
-        return [next] + news
+        return [next] + items
     }
 
     /// Handles a motion estimate; returns the heading when its whole degree has changed.

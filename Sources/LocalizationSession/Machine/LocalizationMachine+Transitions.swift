@@ -56,8 +56,8 @@ extension LocalizationMachine {
             directives.append(.report(LocalizationError(code: .generic, message: message, kind: .contentUnavailable)))
         }
         guard let forced = placedVenue else { return Transition(state: .searchVenue, directives: directives) }
-        let way = fetch(forced, at: now)
-        return Transition(state: way.state, directives: directives + way.directives)
+        let fetching = fetch(forced, at: now)
+        return Transition(state: fetching.state, directives: directives + fetching.directives)
     }
 
     /// Handles an update that the venue source sent without a request.

@@ -94,8 +94,8 @@ public struct RouteDocument: Hashable, Sendable {
     private static func direction(from begin: Coordinate, to end: Coordinate) -> Double? {
         let offset = LocalTangentPlane(origin: begin).offset(of: end)
         // The course on a plan whose top points north, with y pointing down.
-        let way = MapPoint(x: offset.east, y: -offset.north)
-        return way.distance(to: MapPoint(x: 0, y: 0)) < 0.01 ? nil : way.course
+        let segment = MapPoint(x: offset.east, y: -offset.north)
+        return segment.distance(to: MapPoint(x: 0, y: 0)) < 0.01 ? nil : segment.course
     }
 }
 

@@ -335,15 +335,16 @@ struct IMDFPaths {
     /// Returns whether a wall is at a corner, tested beside the corner because a line that only touches the end of a
     /// wall may miss it.
     private func hasWall(_ corner: MapPoint, seenFrom point: MapPoint) -> Bool {
-        let way = (corner - point) * 1.2
-        let beside = MapPoint(x: -way.y, y: way.x) * 0.1
-        return isBlocked(point + beside, point + beside + way) || isBlocked(point - beside, point - beside + way)
+        let direction = (corner - point) * 1.2
+        let beside = MapPoint(x: -direction.y, y: direction.x) * 0.1
+        return isBlocked(point + beside, point + beside + direction)
+            || isBlocked(point - beside, point - beside + direction)
     }
 
     /// Returns whether the wall that ends at a corner continues beyond it, so that no path leads around it.
-    private func goesOn(_ corner: MapPoint, against way: MapPoint) -> Bool {
-        let behind = corner - way * Self.clearance
-        let across = MapPoint(x: -way.y, y: way.x) * (Self.clearance / 2)
+    private func goesOn(_ corner: MapPoint, against direction: MapPoint) -> Bool {
+        let behind = corner - direction * Self.clearance
+        let across = MapPoint(x: -direction.y, y: direction.x) * (Self.clearance / 2)
         return isBlocked(behind - across, behind + across)
     }
 
@@ -495,14 +496,14 @@ struct SparseNet {
             open.swapAt(place, open.count - 1)
             open.removeLast()
             for (node, length) in neighbours[next] {
-                let way = paths[next].length + length
-                guard way <= limit else { continue }
+                let pathLength = paths[next].length + length
+                guard pathLength <= limit else { continue }
                 if paths[node].search != searchCount {
-                    paths[node] = (way, searchCount)
+                    paths[node] = (pathLength, searchCount)
                     open.append(node)
-                } else if way < paths[node].length {
+                } else if pathLength < paths[node].length {
                     // The node is still open: a path to a node that is done can't become shorter.
-                    paths[node].length = way
+                    paths[node].length = pathLength
                 }
             }
         }

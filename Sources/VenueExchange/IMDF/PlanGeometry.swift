@@ -39,9 +39,9 @@ struct StraightLine: Hashable, Sendable {
 
     /// Returns metres along the line and to its right, seen along it with y down.
     func offset(of point: MapPoint) -> (along: Double, beside: Double) {
-        let way = point - from
+        let offset = point - from
         return (
-            way.x * direction.x + way.y * direction.y, way.y * direction.x - way.x * direction.y
+            offset.x * direction.x + offset.y * direction.y, offset.y * direction.x - offset.x * direction.y
         )
     }
 
@@ -218,9 +218,9 @@ struct PolygonPieces {
             let (a, b) = (bottom - top, other.bottom - other.top)
             let denominator = a.x * b.y - a.y * b.x
             guard denominator != 0 else { return nil }
-            let way = other.top - top
-            let t = (way.x * b.y - way.y * b.x) / denominator
-            let u = (way.x * a.y - way.y * a.x) / denominator
+            let offset = other.top - top
+            let t = (offset.x * b.y - offset.y * b.x) / denominator
+            let u = (offset.x * a.y - offset.y * a.x) / denominator
             return t > 0 && t < 1 && u > 0 && u < 1 ? top.y + a.y * t : nil
         }
     }

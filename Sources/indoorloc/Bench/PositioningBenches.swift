@@ -347,8 +347,8 @@ struct TagBench {
     private static func readings(in venue: Venue, seconds: Int, start: Double, seed: UInt64) -> [[Reading]] {
         var generator = SeededGenerator(seed: seed)
         return (0..<seconds).map { second in
-            let way = Double(min(second, seconds - second))
-            let point = MapPoint(x: 10 + way, y: office.height * (0.1 + 0.8 * start))
+            let walked = Double(min(second, seconds - second))
+            let point = MapPoint(x: 10 + walked, y: office.height * (0.1 + 0.8 * start))
             let near = venue.beacons.enumerated().sorted {
                 $0.element.point.distance(to: point) < $1.element.point.distance(to: point)
             }

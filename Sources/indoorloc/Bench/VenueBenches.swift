@@ -329,12 +329,12 @@ struct AreaBench {
         let edge = Double(positions / 4) * 0.7
         let corner = (Self.side - edge) / 2
         walk = (0..<positions).map { index in
-            let way = Double(index % (positions / 4)) * 0.7
+            let walked = Double(index % (positions / 4)) * 0.7
             return switch index / (positions / 4) {
-            case 0: MapPoint(x: corner + way, y: corner)
-            case 1: MapPoint(x: corner + edge, y: corner + way)
-            case 2: MapPoint(x: corner + edge - way, y: corner + edge)
-            default: MapPoint(x: corner, y: corner + edge - way)
+            case 0: MapPoint(x: corner + walked, y: corner)
+            case 1: MapPoint(x: corner + edge, y: corner + walked)
+            case 2: MapPoint(x: corner + edge - walked, y: corner + edge)
+            default: MapPoint(x: corner, y: corner + edge - walked)
             }
         }
     }

@@ -21,7 +21,7 @@ struct MotionEvaluation: Sendable {
         var instant: Instant
         var mapID: MapID
         var point: MapPoint
-        var way = 0.0
+        var walked = 0.0
     }
 
     /// Scores a track; returns nil if it has no motion or no ground truth.
@@ -36,7 +36,7 @@ struct MotionEvaluation: Sendable {
                 guard let map = truth.mapID, let point = truth.point else { continue }
                 var place = Place(instant: truth.instant, mapID: map, point: point)
                 if let last = places.last {
-                    place.way = last.way + (last.mapID == map ? last.point.distance(to: point) : 0)
+                    place.walked = last.walked + (last.mapID == map ? last.point.distance(to: point) : 0)
                 }
                 places.append(place)
             case .measurement(let reading):
@@ -53,7 +53,7 @@ struct MotionEvaluation: Sendable {
         if let warning = reader.tally.warning(for: track) { StandardError.write(warning) }
         guard let start = places.first, hasMotion else { return nil }
         var score = MotionScore()
-        score.walked = places.last?.way ?? 0
+        score.walked = places.last?.walked ?? 0
         reckon(readings, places, from: start, into: &score)
         locate(readings, places, from: start, into: &score)
         return score
@@ -87,7 +87,7 @@ struct MotionEvaluation: Sendable {
     private func compare(_ estimate: MotionEstimate, with place: Place, _ start: Place, _ score: inout MotionScore) {
         guard place.mapID == start.mapID else { return }
         let point = MapPoint(x: estimate.position.x, y: -estimate.position.y)
-        score.reckoned.add(point.distance(to: place.point), radius: estimate.radius, after: place.way)
+        score.reckoned.add(point.distance(to: place.point), radius: estimate.radius, after: place.walked)
     }
 
     private func watch(_ estimate: MotionEstimate, between from: Place, _ to: Place, _ score: inout MotionScore) {
@@ -132,7 +132,7 @@ struct MotionEvaluation: Sendable {
         score.floors.all += 1
         guard let position, position.mapID == place.mapID else { return }
         score.floors.right += 1
-        score.located.add(position.point.distance(to: place.point), radius: position.radius, after: place.way)
+        score.located.add(position.point.distance(to: place.point), radius: position.radius, after: place.walked)
     }
 }
 
@@ -165,10 +165,10 @@ struct MotionScore: Sendable {
         /// The minimum distance walked, in metres, that gives a share.
         private static let leastWay = 5.0
 
-        mutating func add(_ error: Double, radius: Double, after way: Double) {
+        mutating func add(_ error: Double, radius: Double, after walked: Double) {
             meters.append(error)
             if error <= radius { inside += 1 }
-            if way >= Self.leastWay { shares.append(error / way) }
+            if walked >= Self.leastWay { shares.append(error / walked) }
         }
 
         mutating func add(_ other: Errors) {

@@ -25,14 +25,14 @@ struct RouteText {
 
     private func line(_ leg: Route.Leg) -> String {
         guard let course = leg.course else {
-            let way = leg.kind == .walk ? "walk" : "take the \(leg.kind.rawValue)"
+            let action = leg.kind == .walk ? "walk" : "take the \(leg.kind.rawValue)"
             let length = leg.length >= 0.05 ? ", \(metres(leg.length))" : ""
-            return "\(way) \(leg.turn?.phrase ?? "on") to \(name(of: leg.end.mapID))\(length)"
+            return "\(action) \(leg.turn?.phrase ?? "on") to \(name(of: leg.end.mapID))\(length)"
         }
-        let way = leg.kind == .walk ? "walk" : "take the \(leg.kind.rawValue) for"
+        let action = leg.kind == .walk ? "walk" : "take the \(leg.kind.rawValue) for"
         let degrees = JSONText.number(course, decimals: 0)
         let turn = leg.turn.map { $0.phrase + ", " } ?? ""
-        return "\(turn)\(way) \(metres(leg.length)) at \(degrees == "360" ? "0" : degrees) degrees"
+        return "\(turn)\(action) \(metres(leg.length)) at \(degrees == "360" ? "0" : degrees) degrees"
             + " on \(name(of: leg.end.mapID))"
     }
 

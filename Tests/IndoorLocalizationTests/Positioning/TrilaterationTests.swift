@@ -28,7 +28,7 @@ final class TrilaterationTests: XCTestCase {
             anchors.enumerated().map { index, anchor in
                 let length = (pow(anchor.distance(to: Self.place), 2) + 4).squareRoot()
                 return Trilateration.Distance(
-                    point: anchor, rise: 2, distance: length + (index == 0 ? excess : 0), deviation: 0.2)
+                    point: anchor, heightDifference: 2, distance: length + (index == 0 ? excess : 0), deviation: 0.2)
             }
         }
         let corners =
