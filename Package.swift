@@ -128,6 +128,7 @@ let targets: [Target] = [
         name: "ForeignRecordings",
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "ScanRecording", "TagTracking",
+            "SQLiteFiles",
         ]),
     // The commands. They are a library, because two programs use them.
     .target(
@@ -198,7 +199,9 @@ let targets: [Target] = [
         name: "ScanRecordingTests", dependencies: ["TextFormats", "ScanRecording", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "ForeignRecordingsTests",
-        dependencies: ["ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+        dependencies: [
+            "ForeignRecordings", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "SQLiteFiles",
+        ]),
     .testTarget(
         name: "ReplayTests",
         dependencies: [

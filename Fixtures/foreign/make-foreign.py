@@ -3,11 +3,15 @@
 
 The sources of each format stand in the documentation, under "Recordings of other programs".
 """
+import base64
 import gzip
 import json
 import math
 import pathlib
+import sqlite3
 import struct
+import tempfile
+import zlib
 
 HERE = pathlib.Path(__file__).parent
 SECONDS = 6
@@ -182,6 +186,87 @@ snapshot = [device(line) for line in sorted(latest.values(), key=lambda line: (l
 wifi = {"kismet.device.base.macaddr": "02:00:00:00:00:01", "kismet.device.base.phyname": "IEEE802.11"}
 write("kismet.json", json.dumps([wifi] + snapshot, indent=1) + "\n")
 
+# The log of Kismet, version 10: packets of a sniffer, reports of HCI, and the devices
+
+
+def kismet_log(name, packets, reports, devices):
+    """Each with the columns that Kismet 2025 creates. Pages of 512 bytes make a small file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / name
+        log = sqlite3.connect(path)
+        log.execute("PRAGMA page_size = 512")
+        log.execute("CREATE TABLE KISMET (kismet_version TEXT, db_version INT, db_module TEXT)")
+        log.execute("INSERT INTO KISMET VALUES ('2025.9.0-0', 10, 'kismetlog')")
+        log.execute(
+            "CREATE TABLE devices (first_time INT, last_time INT, devkey TEXT, phyname TEXT, devmac TEXT, strongest_signal INT, "
+            "min_lat REAL, min_lon REAL, max_lat REAL, max_lon REAL, avg_lat REAL, avg_lon REAL, bytes_data INT, type TEXT, "
+            "device BLOB, UNIQUE(phyname, devmac) ON CONFLICT REPLACE)")
+        log.execute(
+            "CREATE TABLE packets (ts_sec INT, ts_usec INT, phyname TEXT, sourcemac TEXT, destmac TEXT, transmac TEXT, "
+            "frequency REAL, devkey TEXT, lat REAL, lon REAL, alt REAL, speed REAL, heading REAL, packet_len INT, signal INT, "
+            "datasource TEXT, dlt INT, packet BLOB, error INT, tags TEXT, datarate REAL, hash INT, packetid INT, "
+            "packet_full_len INT)")
+        log.execute(
+            "CREATE TABLE data (ts_sec INT, ts_usec INT, phyname TEXT, devmac TEXT, lat REAL, lon REAL, alt REAL, speed REAL, "
+            "heading REAL, datasource TEXT, type TEXT, json BLOB, signal INT)")
+        for t, phy, link_type, signal, packet, error in packets:
+            micro = round((START + t) * MICRO)
+            log.execute(
+                "INSERT INTO packets (ts_sec, ts_usec, phyname, packet_len, signal, dlt, packet, error) VALUES (?,?,?,?,?,?,?,?)",
+                (micro // MICRO, micro % MICRO, phy, len(packet), signal, link_type, packet, error))
+        for t, kind, report, signal in reports:
+            micro = round((START + t) * MICRO)
+            log.execute(
+                "INSERT INTO data (ts_sec, ts_usec, phyname, type, json, signal) VALUES (?,?,'Bluetooth',?,?,?)",
+                (micro // MICRO, micro % MICRO, kind, json.dumps(report), signal))
+        for item in devices:
+            log.execute(
+                "INSERT INTO devices (last_time, phyname, devmac, device) VALUES (?,?,?,?)",
+                (item.get("kismet.device.base.last_time", START), item.get("kismet.device.base.phyname"),
+                 item["kismet.device.base.macaddr"], json.dumps(item).encode()))
+        log.commit()
+        log.close()
+        data = bytearray(path.read_bytes())
+    # The version of SQLite that wrote the file (Database File Format, 1.3.20).
+    data[96:100] = struct.pack(">I", 3_040_001)
+    write(name, bytes(data))
+
+
+kismet_log(
+    "walk.kismet",
+    [(line["t"], "BTLE", 251, line["rssi"], link_layer(line), 0) for line in BEACONS]
+    + [(SECONDS, "IEEE802.11", 127, -40, bytes(40), 0), (SECONDS, "BTLE", 251, -60, link_layer(BEACONS[0]), 1),
+       (SECONDS, "BTLE", 256, -60, with_header({**BEACONS[0], "rssi": -61}), 0)],
+    [(0.5, "linuxbthci", {"addr": "C0:00:00:00:00:FB", "name": "plate", "type": 2}, -72),
+     (1.5, "linuxbthci", {"addr": "02:00:00:00:00:FA", "name": "phone", "type": 0}, -50),
+     (2.5, "BLUETOOTHSCAN", {"btaddr": address(BEACONS[0]), "signal": -66, "scan_data": structures(BEACONS[0]).hex()}, 0),
+     (2.5, "RTL433", {"model": "sensor"}, 0)],
+    [wifi])
+kismet_log("devices.kismet.gz", [(0, "IEEE802.11", 127, -40, bytes(40), 0)], [], [wifi] + snapshot)
+
+# Android's bug report with compressed packets (btsnooz), of both versions
+
+
+def btsnooz(version, packets):
+    """Packets as (seconds, type, bytes); the times in the records are microseconds since the record before."""
+    records, before = b"", None
+    for t, kind, packet in packets:
+        micro = round((START + t) * MICRO)
+        lengths = struct.pack("<H", len(packet) + 1) * version
+        records += lengths + struct.pack("<IB", micro - (before or micro), kind) + packet
+        before = micro
+    text = base64.b64encode(struct.pack("<BQ", version, before) + zlib.compress(records, 9)).decode()
+    lines = "\n".join(text[start:start + 76] for start in range(0, len(text), 76))
+    return f"--- BEGIN:BTSNOOP_LOG_SUMMARY ({len(records)} bytes in) ---\n{lines}\n--- END:BTSNOOP_LOG_SUMMARY ---\n"
+
+
+# An event without the four bytes of the direction and the byte of its type, after a command to scan.
+events = [(0, 0x20, b"\x0c\x20\x02\x01\x00")] + [(line["t"], 0x10, hci(line)[5:]) for line in BEACONS]
+report = "========================================================\n== dumpstate: 2026-01-01 00:01:00\n"
+report += "-" * 60 + "\nDUMP OF SERVICE bluetooth_manager:\nBluetooth Status\n  enabled: true\n"
+half = len(events) // 2
+write("bugreport.txt", report + btsnooz(1, events[:half]) + "  between\n" + btsnooz(2, events[half:]) + "  end\n")
+
 # Messages of gateways
 
 messages = []
@@ -196,6 +281,15 @@ for line in BEACONS:
     payload = {"mac": "c00000000001", "id": "phone:walker", "rssi@1m": -59, "rssi": line["rssi"], "distance": 1.0}
     messages.append(f"espresense/devices/phone:walker/node_{line['major']}_{line['minor']} {json.dumps(payload)}\n")
 write("espresense.log", "".join(messages))
+
+# esp32-ble2mqtt: a topic for each value
+messages = []
+for line in BEACONS:
+    values = [("Type", "iBeacon"), ("RSSI", line["rssi"]), ("UUID", line["uuid"].lower()), ("Major", line["major"]),
+              ("Minor", line["minor"]), ("Distance", "1.00")]
+    for name, value in values:
+        messages.append(f"{START + line['t']:.3f} BLE2MQTT-1234/{address(line).lower()}/{name} {value}\n")
+write("ble2mqtt.log.gz", "".join(messages))
 
 # Phones
 

@@ -1,5 +1,6 @@
 import BeaconScanning
 import IndoorVocabulary
+import SQLiteFiles
 import ScanRecording
 import Synchronization
 
@@ -50,6 +51,8 @@ package struct ForeignRecordingReader: ~Copyable {
     private var decoder: ForeignDecoder
     private var counts = Tally()
     private var text = UTF16Text()
+    /// The log of Kismet; nil before the first row is needed, and for files of other formats.
+    private var database: KismetDatabase?
     private var isFinished = false
 
     /// Opens a file. The reader reads nothing before the first call of `next()`.
@@ -102,7 +105,7 @@ package struct ForeignRecordingReader: ~Copyable {
     }
 
     /// What the reader understood of the file so far, a line each.
-    package var understood: [String] { decoder.understood }
+    package var understood: [String] { database?.understood ?? decoder.understood }
 
     /// The model of the receiver; nil before the first entry, and if the file doesn't state it.
     package var device: String? { decoder.device }
@@ -137,6 +140,7 @@ package struct ForeignRecordingReader: ~Copyable {
     }
 
     private mutating func fill() throws(ForeignProblem) {
+        guard format != .kismetDatabase else { return try fillRows() }
         do throws(ArchiveFailure) {
             var text = text
             let isText = format != .pcap
@@ -157,11 +161,42 @@ package struct ForeignRecordingReader: ~Copyable {
         }
     }
 
+    private mutating func fillRows() throws(ForeignProblem) {
+        let database = if let database { database } else { try openDatabase() }
+        self.database = database
+        try decoder.fill(from: database)
+    }
+
+    /// Opens the log of Kismet. A compressed file or a pipe is unpacked into memory.
+    private func openDatabase() throws(ForeignProblem) -> KismetDatabase {
+        if SQLiteHeader.isDatabase(path: path) { return try KismetDatabase(path: path) }
+        var image: [UInt8] = []
+        do throws(ArchiveFailure) {
+            var count = -1
+            while image.count > count, image.count <= KismetDatabase.maximumImage {
+                count = image.count
+                try input.read(into: &image)
+            }
+        } catch {
+            throw ForeignProblem(nil, .unreadable(error.reason), endsFile: true)
+        }
+        guard !image.isEmpty else { throw ForeignProblem(nil, .empty, endsFile: true) }
+        guard image.count <= KismetDatabase.maximumImage else {
+            throw ForeignProblem(
+                nil,
+                .unsupported(
+                    "unpacks to more than \(KismetDatabase.maximumImage) bytes", remedy: "Unpack it into a file"),
+                endsFile: true)
+        }
+        return try KismetDatabase(path: path, image: image)
+    }
+
     /// Throws the problem, or counts it if the reader can continue.
     private mutating func handle(_ problem: ForeignProblem) throws(ForeignRecordingError) {
         let place: ForeignRecordingError.Place? =
             switch problem.problem {
             case .unreadable, .empty: nil
+            case .unsupported where problem.field == nil && problem.endsFile: nil
             default: decoder.place
             }
         let error = ForeignRecordingError(

@@ -36,6 +36,32 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
         sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
+    /// Opens a file of another program for reading. The methods that write throw an error.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file; if `image` has its content, only the name for errors.
+    ///   - image: the content of the file; nil reads the file.
+    package init(reading path: String, image: [UInt8]? = nil) throws(Failure) {
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var code =
+            image == nil
+            ? sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_READONLY, nil)
+            : sqlite3_open_v2(":memory:", &handle, flags | SQLITE_OPEN_READWRITE, nil)
+        if code == SQLITE_OK, let handle, let image { code = csqlite_read(handle, image, Int64(image.count)) }
+        guard code == SQLITE_OK, let handle else {
+            let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            sqlite3_close_v2(handle)
+            throw Failure(
+                sqlite: .cannotOpen, path: path, message: message ?? "out of memory", code: Int(code))
+        }
+        self.handle = handle
+        self.path = path
+        // The schema of a file from elsewhere calls no function, and its cells are checked.
+        try run("PRAGMA trusted_schema = OFF")
+        try run("PRAGMA cell_size_check = ON")
+    }
+
     deinit {
         for statement in statements.values { sqlite3_finalize(statement) }
         sqlite3_close_v2(handle)
@@ -90,6 +116,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
             case .integer(let integer): sqlite3_bind_int64(statement, index, integer)
             case .real(let real): sqlite3_bind_double(statement, index, real)
             case .text(let text): csqlite_bind_text(statement, index, text, Int32(clamping: text.utf8.count))
+            case .blob(let bytes): csqlite_bind_blob(statement, index, bytes, Int32(clamping: bytes.count))
             }
         guard code == SQLITE_OK else { throw failure() }
     }
@@ -100,6 +127,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
             case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
             case SQLITE_FLOAT: .real(sqlite3_column_double(statement, column))
             case SQLITE_NULL: .null
+            case SQLITE_BLOB: .blob(blob(of: statement, column))
             default: .text(text(of: statement, column))
             }
         }
@@ -110,6 +138,11 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
         let start = sqlite3_column_text(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    private func blob(of statement: OpaquePointer, _ column: Int32) -> [UInt8] {
+        let start = sqlite3_column_blob(statement, column)
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
     }
 
     /// Returns the error of the last call.
@@ -176,6 +209,7 @@ package enum SQLiteValue: Hashable, Sendable {
     case integer(Int64)
     case real(Double)
     case text(String)
+    case blob([UInt8])
 
     /// The whole number; nil if the value has another type.
     package var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
@@ -186,8 +220,36 @@ package enum SQLiteValue: Hashable, Sendable {
         switch self {
         case .real(let real): real
         case .integer(let integer): Double(integer)
-        case .null, .text: nil
+        case .null, .text, .blob: nil
         }
+    }
+
+    /// The bytes of a blob or of a text in UTF-8; nil if the value has another type.
+    package var bytes: [UInt8]? {
+        switch self {
+        case .blob(let bytes): bytes
+        case .text(let text): Array(text.utf8)
+        case .null, .integer, .real: nil
+        }
+    }
+}
+
+/// The beginning of a database file.
+package enum SQLiteHeader {
+    /// The first bytes of each file. Source: sqlite.org, *Database File Format*, 1.3.
+    package static let identification = Array("SQLite format 3\0".utf8)
+
+    /// Returns whether a path names a regular file that begins as a database does.
+    package static func isDatabase(path: String) -> Bool {
+        // A pipe without a writer would block, and its bytes can be read only once.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        var start = [UInt8](repeating: 0, count: identification.count)
+        guard pread(file, &start, start.count, 0) == start.count else { return false }
+        return start == identification
     }
 }
 

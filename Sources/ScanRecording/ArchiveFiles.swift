@@ -96,6 +96,71 @@ package final class ArchiveInput {
     }
 }
 
+/// Data in the zlib format (RFC 1950).
+package enum ZlibData {
+    /// Returns the decompressed bytes, up to the size that `InputLimits` allows.
+    ///
+    /// libarchive reads deflated data only in a container, so this function gives them the header and trailer of gzip.
+    package static func decompressed(_ bytes: [UInt8]) throws(ArchiveFailure) -> [UInt8] {
+        // Two bytes of header, which as a number are a multiple of 31, and the Adler-32 of the result.
+        guard bytes.count > 6, bytes[0] & 0x0F == 8, bytes[1] & 0x20 == 0,
+            (Int(bytes[0]) << 8 | Int(bytes[1])).isMultiple(of: 31)
+        else { throw ArchiveFailure(reason: "the data is not in the zlib format") }
+        let container =
+            [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF] + bytes[2..<(bytes.count - 4)] + [UInt8](repeating: 0, count: 8)
+        guard let archive = archive_read_new() else { throw ArchiveFailure(reason: "out of memory") }
+        defer { archive_read_free(archive) }
+        archive_read_support_filter_gzip(archive)
+        archive_read_support_format_raw(archive)
+        archive_read_support_format_empty(archive)
+        let limit = InputLimits.standard.inflatedSize(ofCompressed: bytes.count)
+        // libarchive reads from the buffer until the handle is freed.
+        let content = container.withUnsafeBytes { buffer in
+            Result { () throws(ArchiveFailure) in
+                guard archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK else {
+                    throw ArchiveFailure(of: archive)
+                }
+                return try Self.content(of: archive, limit: limit)
+            }
+        }
+        let result = try content.get()
+        guard bytes.suffix(4).reduce(UInt32(0), { $0 << 8 | UInt32($1) }) == checksum(result) else {
+            throw ArchiveFailure(reason: "the checksum of the compressed data is wrong")
+        }
+        return result
+    }
+
+    private static func content(of archive: OpaquePointer, limit: Int) throws(ArchiveFailure) -> [UInt8] {
+        var entry: OpaquePointer?
+        var result: [UInt8] = []
+        switch archive_read_next_header(archive, &entry) {
+        case ARCHIVE_OK: break
+        case ARCHIVE_EOF: return result
+        default: throw ArchiveFailure(of: archive)
+        }
+        var chunk = [UInt8](repeating: 0, count: ArchiveInput.chunkSize)
+        while true {
+            let count = archive_read_data(archive, &chunk, chunk.count)
+            guard count >= 0 else { throw ArchiveFailure(of: archive) }
+            guard count > 0 else { return result }
+            result += chunk.prefix(count)
+            guard result.count <= limit else {
+                throw ArchiveFailure(reason: "the data unpacks to more than \(limit) bytes")
+            }
+        }
+    }
+
+    /// Returns the Adler-32 of bytes (RFC 1950, 8.2).
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        var (sum, sums) = (UInt32(1), UInt32(0))
+        for byte in bytes {
+            sum = (sum + UInt32(byte)) % 65521
+            sums = (sums + sum) % 65521
+        }
+        return sums << 16 | sum
+    }
+}
+
 /// An error from libarchive or from the system.
 package struct ArchiveFailure: Error, Hashable, Sendable {
     /// The error text of libarchive or of the system.

@@ -32,6 +32,10 @@ final class ForeignDetectionTests: XCTestCase {
             ("date,b3001,b3002\n1,-70,-200\n", .csv),
             ("name,t,rssi\nC0:00:00:00:00:01,1,-60\n", .csv),
             ("[{\"sensor\":\"a\",\"seconds_elapsed\":\"1\"}]", .sensorLogger),
+            ("time,seconds_elapsed,rssi,id,manufacturerData\n1,0,-60,x,\n", .csv),
+            ("SQLite format 3\0", .kismetDatabase), ("=====\n== dumpstate: 2026\n", .btsnooz),
+            ("Bluetooth Status\n  enabled: true\n", .btsnooz),
+            ("BLE2MQTT-1/Version 1\nBLE2MQTT-1/c0:00:00:00:00:01/RSSI -60\n", .mqtt),
         ] {
             XCTAssertEqual(try format(text), expected, text)
         }
@@ -48,7 +52,8 @@ final class ForeignDetectionTests: XCTestCase {
                 XCTAssertTrue(
                     "\(error)".hasSuffix(
                         "the format is not recognised. Known are recordings, btsnoop, csv, pcap, kismet, mqtt, "
-                            + "getsensordata, indoor-location, bleak, sensor-logger; try --from."), "\(error)")
+                            + "getsensordata, indoor-location, bleak, sensor-logger, kismetdb, btsnooz; try --from."),
+                    "\(error)")
             }
         }
         XCTAssertThrowsError(try format("name,timestamp,rssiOne\nC0:00:00:00:00:01,1,-60\n")) { error in
@@ -169,6 +174,12 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(heard.data, [2, 1, 6])
     }
 
+    func testAPowerOfTheTransmitterIsNoPowerAtOneMetre() throws {
+        let uuid = "6c1d5b0e-3a47-4f0b-9c7e-0d5a1e2b3c4f"
+        let entries = read("t,identity,rssi,Tx Power\n1,\(uuid)/1/2,-60,8\n2,\(uuid)/1/2,-60,-59\n", as: .csv)
+        XCTAssertEqual(entries.compactMap(ForeignFixture.sighting).map(\.measuredPower), [nil, -59])
+    }
+
     func testBeaconsOfEachKindAreReadFromAColumn() throws {
         let entries = read(
             "t,beacon,rssi\n1,edd1ebeac04e5defa017/0BDB87539B67,-60\n2,EDD1EBEAC04E5DEFA017-0bdb87539b67,-61\n"
@@ -192,6 +203,103 @@ final class ForeignContentTests: XCTestCase {
         settings.arrival = nil
         settings.spacing = .milliseconds(1500)
         XCTAssertEqual(read(line + line, as: .mqtt, settings).map { $0.instant?.seconds }, [0, 1.5])
+    }
+
+    func testValuesInTopicsOfTheirOwnBecomeReadings() throws {
+        func lines(_ second: Int, _ gateway: String, _ address: String, _ values: [(String, String)]) -> String {
+            values.map { "\(1_767_225_600 + second) \(gateway)/\(address)/\($0) \($1)\n" }.joined()
+        }
+        let (a, b) = ("c0:00:00:00:00:01", "c0:00:00:00:00:02")
+        let instance = [("Namespace", "00010203040506070809"), ("Instance", "0a0b0c0d0e0f")]
+        // The log begins within an advertisement. A sensor has no identity, and an advertisement may lack its end.
+        let text =
+            lines(0, "G", a, [("Major", "1"), ("Minor", "2")])
+            + lines(0, "G", a, [("Type", "Eddystone"), ("RSSI", "-60"), ("Distance", "1.00")] + instance)
+            + lines(1, "G", b, [("Type", "Xiaomi Mijia Sensor"), ("RSSI", "-61"), ("Temperature", "21")])
+            + lines(
+                2, "G", a, [("Type", "iBeacon"), ("RSSI", "-62"), ("UUID", "6c1d5b0e-3a47-4f0b-9c7e-0d5a1e2b3c4f")])
+            + lines(3, "G", b, [("Type", "iBeacon"), ("RSSI", "-63")])
+        let entries = read(text, as: .mqtt)
+        let found = entries.compactMap { entry -> (Double, Double, Bool)? in
+            guard case .measurement(let reading) = entry else { return nil }
+            return switch reading {
+            case .sighting(let sighting): (sighting.instant.seconds, sighting.rssi, true)
+            case .advertisement(let heard): (heard.instant.seconds, heard.rssi, false)
+            default: nil
+            }
+        }
+        XCTAssertEqual(found.map(\.0), [0, 1, 2, 3])
+        XCTAssertEqual(found.map(\.1), [-60, -61, -62, -63])
+        XCTAssertEqual(found.map(\.2), [true, false, false, false])
+        XCTAssertEqual(
+            entries.first.flatMap(ForeignFixture.sighting)?.beacon,
+            BeaconIdentity(eddystoneNamespace: "00010203040506070809", instance: "0a0b0c0d0e0f"))
+        XCTAssertEqual(
+            try failure(lines(0, "G", a, [("Type", "iBeacon"), ("RSSI", "loud")]), as: .mqtt),
+            "file:2: field `RSSI` is \"loud\"; expected a number of dBm. Correct the value, or read leniently to skip "
+                + "such lines.")
+        // Two gateways that hear one tag.
+        var settings = ForeignRecordingSettings()
+        settings.tag = a.uppercased()
+        let both = lines(0, "G", a, [("Type", "iBeacon"), ("RSSI", "-60")]) + lines(0, "H", a, [("RSSI", "-70")])
+        XCTAssertEqual(read(both, as: .mqtt, settings).count, 2)
+    }
+
+    func testALocalTimeOfAnyFormatHasTheZoneThatIsGiven() throws {
+        var settings = ForeignRecordingSettings()
+        settings.zoneOffset = { _ in 3600 }
+        for (text, format) in [
+            ("time,mac,rssi\n2026-01-01T01:00:00,C0:00:00:00:00:01,-60\n", ForeignFormat.csv),
+            ("{\"time\":\"2026-01-01 01:00:00\",\"address\":\"C0:00:00:00:00:01\",\"rssi\":-60}\n", .bleak),
+            ("2026-01-01T01:00:00 espresense/devices/a/hall {\"mac\":\"c00000000001\",\"rssi\":-60}\n", .mqtt),
+            (
+                "tele/x/SENSOR {\"Time\":\"2026-01-01T01:00:00\",\"BLEDevices\":{\"total\":1,"
+                    + "\"C00000000001\":{\"r\":-60}}}\n", .mqtt
+            ),
+            ("2026-01-01T02:00:00+0200 espresense/devices/a/hall {\"mac\":\"c00000000001\",\"rssi\":-60}\n", .mqtt),
+        ] {
+            var decoder = ForeignDecoder(format: format, settings: settings)
+            var rest = Array(text.utf8)
+            while case .needsMore = try decoder.next() {
+                decoder.fill { bytes in
+                    bytes += rest
+                    rest = []
+                }
+            }
+            XCTAssertEqual(decoder.start, 1_767_225_600_000_000_000, text)
+        }
+    }
+
+    func testTheTableOfSensorLoggerKeepsItsAdvertisements() throws {
+        let frame = "4c0002156c1d5b0e3a474f0b9c7e0d5a1e2b3c4f00010002c5"
+        let text =
+            "time,seconds_elapsed,rssi,id,txPowerLevel,manufacturerData\n"
+            + "1690316310897000000,0.906,-79,02:00:00:00:00:01,,9904\n"
+            + "1690316310997000000,1.006,-60,02:00:00:00:00:02,12,\(frame)\n"
+            + "1690316311097000000,1.106,-61,02:00:00:00:00:03,,\n"
+        let heard = read(text, as: .csv).compactMap { entry -> Advertisement? in
+            if case .measurement(.advertisement(let heard)) = entry { heard } else { nil }
+        }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: frame.count, by: 2) {
+            bytes.append(try XCTUnwrap(UInt8(frame.dropFirst(place).prefix(2), radix: 16)))
+        }
+        XCTAssertEqual(heard.map(\.instant.seconds), [0, 0.1, 0.2])
+        XCTAssertEqual(heard.map(\.data), [[3, 0xFF, 0x99, 4], [26, 0xFF] + bytes, []])
+        XCTAssertEqual(heard.map(\.address.rawValue), [0x0200_0000_0001, 0x0200_0000_0002, 0x0200_0000_0003])
+        // iOS has identifiers of its own in place of addresses, so only beacons are read.
+        let phone = text.replacingOccurrences(of: "02:00:00:00:00:", with: "7A3F0B9C-1C5D-4C4E-9B1A-0000000000")
+        let found = read(phone, as: .csv)
+        XCTAssertEqual(found.compactMap(ForeignFixture.sighting).map(\.beacon.minor), [2])
+        XCTAssertEqual(found.count, 1)
+        // Newer versions have the whole advertisement.
+        let whole = "time,rssi,id,manufacturerData,advertisement\n1,-60,02:00:00:00:00:01,9904,02010603ff9904\n"
+        guard case .measurement(.advertisement(let newer))? = read(whole, as: .csv).first else { return XCTFail() }
+        XCTAssertEqual(newer.data, [2, 1, 6, 3, 0xFF, 0x99, 4])
+        XCTAssertEqual(
+            try failure("time,rssi,id,manufacturerData\n1,-60,02:00:00:00:00:01,9x\n", as: .csv),
+            "file:2: field `manufacturerData` is \"9x\"; expected pairs of hexadecimal digits. Correct the value, or "
+                + "read leniently to skip such lines.")
     }
 
     func testAReceiverIsSelectedAmongSeveral() throws {
@@ -351,6 +459,51 @@ final class ForeignSampleTests: XCTestCase {
     func testKismetsEventsContainTheWalkToTheSecond() throws {
         try assertWalk("kismet.jsonl.gz", .kismet, precision: 1.01)
     }
+
+    func testALogOfKismetContainsTheWalkAndReports() throws {
+        let file = try ForeignFixture.read(ForeignFixture.path("walk.kismet"))
+        XCTAssertEqual(file.format, .kismetDatabase)
+        let walk = try ForeignFixture.sightings()
+        let shift = try XCTUnwrap(file.start.map { Double($0 - ForeignFixture.start) / 1e6 })
+        let found = file.entries.compactMap(ForeignFixture.sighting)
+        // A report of an app at 2.5 s, and a packet with a header at 6 s, are added to the walk.
+        let report = try XCTUnwrap(found.first { abs($0.instant.seconds + shift - 2.5) < 1e-9 && $0.rssi == -66 })
+        XCTAssertEqual(report.beacon, walk.first?.beacon)
+        let own = found.filter { $0 != report && $0.instant.seconds + shift < 6 }
+        XCTAssertEqual(own.map(\.beacon), walk.map(\.beacon))
+        XCTAssertEqual(own.map(\.rssi), walk.map(\.rssi))
+        for (one, other) in zip(own, walk) {
+            XCTAssertEqual(one.instant.seconds + shift, other.instant.seconds, accuracy: 1e-6)
+        }
+        XCTAssertEqual(found.last?.rssi, -61, "the header has the strength")
+        XCTAssertEqual(found.count, walk.count + 2)
+        let heard = file.entries.compactMap { entry -> Advertisement? in
+            if case .measurement(.advertisement(let heard)) = entry, heard.data.isEmpty { heard } else { nil }
+        }
+        XCTAssertEqual(heard.map(\.address), [DeviceAddress(rawValue: 0xC000_0000_00FB, kind: .random)])
+        XCTAssertEqual(heard.map(\.rssi), [-72])
+        XCTAssertEqual(
+            file.tally.ignored,
+            ["packets of IEEE802.11": 1, "packets with a wrong checksum": 1, "devices of BR/EDR": 1])
+    }
+
+    func testACompressedLogOfKismetWithoutPacketsHasItsDevices() throws {
+        let file = try ForeignFixture.read(ForeignFixture.path("devices.kismet.gz"))
+        XCTAssertEqual(file.format, .kismetDatabase)
+        let walk = try ForeignFixture.sightings()
+        let found = file.entries.compactMap(ForeignFixture.sighting)
+        XCTAssertEqual(Set(found.map(\.beacon)), Set(walk.map(\.beacon)))
+        XCTAssertEqual(found.map(\.instant), found.map(\.instant).sorted())
+        XCTAssertEqual(file.tally.ignored, ["packets of IEEE802.11": 1, "devices of IEEE802.11": 1])
+    }
+
+    func testABugReportContainsTheWalkInBothVersions() throws {
+        try assertWalk("bugreport.txt", .btsnooz)
+        let file = try ForeignFixture.read(ForeignFixture.path("bugreport.txt"))
+        XCTAssertEqual(file.tally.ignored, ["packets of other kinds": 1])
+    }
+
+    func testALogOfAValueATopicContainsTheWalk() throws { try assertWalk("ble2mqtt.log.gz", .mqtt, power: nil) }
 
     func testADeviceListOfKismetIsSortedByTime() throws {
         let file = try ForeignFixture.read(ForeignFixture.path("kismet.json"))

@@ -65,12 +65,24 @@ enum ForeignFixture {
         var decoder = ForeignDecoder(format: format, settings: settings)
         var rest = bytes[...]
         var (entries, problems) = ([RecordingEntry](), [ForeignProblem]())
+        var database: KismetDatabase?
+        if format == .kismetDatabase {
+            do throws(ForeignProblem) { database = try KismetDatabase(path: "", image: bytes) } catch {
+                return ([], [error])
+            }
+        }
         while true {
             do throws(ForeignProblem) {
                 switch try decoder.next() {
                 case .entry(let entry): entries.append(entry)
                 case .end: return (entries, problems)
                 case .needsMore:
+                    if let database {
+                        do throws(ForeignProblem) { try decoder.fill(from: database) } catch {
+                            return (entries, problems + [error])
+                        }
+                        continue
+                    }
                     decoder.fill { bytes in
                         bytes += rest.prefix(pieces)
                         rest = rest.dropFirst(pieces)

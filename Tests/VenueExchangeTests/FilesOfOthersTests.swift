@@ -61,17 +61,16 @@ final class FilesOfOthersTests: XCTestCase {
         XCTAssertEqual(
             names.mapValues { $0.sorted() },
             [
-                -1: ["Range"], 0: ["A", "Both", "Range", "Rep"], 1: ["Both", "C", "Range", "Rep", "Spaces"],
+                -1: ["Range"], 0: ["A", "Both", "Range", "Rep"], 1: ["Both", "C", "Plus", "Range", "Rep", "Spaces"],
                 2: ["Rep", "Spaces"],
             ])
         let leftOut = imported.report.remarks.filter { $0.outcome == .leftOut }
         XCTAssertEqual(
             leftOut.map(\.id).filter { $0.hasPrefix("way") && !$0.contains("@") }.sorted(),
-            ["way/1001", "way/1006", "way/1007", "way/1008", "way/1009"])
-        XCTAssertEqual(
-            leftOut.first { $0.id == "way/1006" }?.reason,
-            "its level is \"+1\"; give levels within ±1000, such as 0, 0;1 or -1-3")
-        assertRefused("levels.osm", "way/1006: its level is \"+1\"")
+            ["way/1001", "way/1007", "way/1008", "way/1009"])
+        let reason = "its level is \"G\"; give levels within ±1000, such as 0, 0;1 or -1-3"
+        XCTAssertEqual(leftOut.first { $0.id == "way/1007" }?.reason, reason)
+        assertRefused("levels.osm", "way/1007: \(reason)")
     }
 
     func testLevelsBetweenOthersRefuseNoFile() throws {
@@ -182,6 +181,53 @@ final class FilesOfOthersTests: XCTestCase {
         XCTAssertThrowsError(try IMDFImporter(isStrict: true).read(path("detail-without-level"))) { error in
             XCTAssertTrue("\(error)".contains("detail.geojson: $.features[0].properties.level_id"), "\(error)")
         }
+    }
+
+    func testAFileThatCannotBeReadIsLeftOutWithWhatNeedsIt() throws {
+        var archive = ArchiveUnderTest()
+        archive.unit("r", "room", ArchiveUnderTest.box(0, 0, 10, 10))
+        archive.add("fixture", "f", "Point", "[1, 2]", "")
+        archive.add(
+            "occupant", "o", "Point", "[1, 2]", #""category": "shop", "name": {"en": "Shop"}, "anchor_id": "a""#)
+        let folder = try temporaryFolder()
+        var files = archive.files
+        files["fixture.geojson"] = #"{"type": "Feature"}"#
+        files["anchor.geojson"] = "{"
+        files["occupant.geojson"] = files["occupant.geojson"]?.replacing(
+            #"{"type": "Point", "coordinates": [1, 2]}"#, with: "null")
+        try write(files, to: folder)
+        let imported = try IMDFImporter().read(folder)
+        XCTAssertEqual(imported.venue.rooms.count, 1)
+        let all = remarks(imported)
+        XCTAssertTrue(all.contains { $0.hasPrefix("anchor.geojson: it can't be read: ") }, "\(all)")
+        XCTAssertTrue(
+            all.contains { $0.hasPrefix("fixture.geojson: it can't be read: $.type is \"Feature\"") }, "\(all)")
+        XCTAssertTrue(all.contains("o: its anchor_id is wrong: there is no anchor a"), "\(all)")
+        XCTAssertThrowsError(try IMDFImporter(isStrict: true).read(folder)) { error in
+            XCTAssertTrue("\(error)".contains("anchor.geojson: $: "), "\(error)")
+        }
+        // Without its levels, there is no venue.
+        try write(["level.geojson": "{"], to: folder)
+        XCTAssertThrowsError(try IMDFImporter().read(folder)) { error in
+            XCTAssertTrue("\(error)".contains("level.geojson: $: "), "\(error)")
+        }
+    }
+
+    func testAnObjectThatBreaksARuleOfPacketsIsLeftOut() throws {
+        var archive = ArchiveUnderTest()
+        archive.unit("r", "room", ArchiveUnderTest.box(0, 0, 10, 10))
+        // A packet has places within 1000 km of the plan.
+        archive.add(
+            "amenity", "near", "Point", ArchiveUnderTest.position((5, 5)),
+            #""category": "atm", "name": {"en": "Near"}, "unit_ids": ["r"]"#)
+        archive.add(
+            "amenity", "far", "Point", "[60, 10]", #""category": "atm", "name": {"en": "Far"}, "unit_ids": ["r"]"#)
+        let imported = try importing(archive)
+        XCTAssertEqual(imported.venue.pointsOfInterest.map(\.name), ["Near"])
+        let all = remarks(imported)
+        XCTAssertTrue(all.contains { $0.hasPrefix("far: it breaks a rule of packets: ") }, "\(all)")
+        XCTAssertFalse(imported.report.identities.contains { $0.id == "far" })
+        XCTAssertTrue(try problems(of: archive).contains { $0.contains("breaks a rule of packets: $.pois[") })
     }
 
     func testFeaturesOfALevelThatIsLeftOutAreLeftOut() throws {

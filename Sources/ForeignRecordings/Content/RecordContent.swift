@@ -4,7 +4,7 @@ protocol RecordContent: Sendable {
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem)
 
     /// Adds the entries that are still incomplete, at the end of the file.
-    mutating func finish(into output: inout ForeignOutput)
+    mutating func finish(into output: inout ForeignOutput) throws(ForeignProblem)
 
     /// What the decoder understood of the file, a line each.
     var understood: [String] { get }

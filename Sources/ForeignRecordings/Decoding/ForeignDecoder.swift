@@ -17,6 +17,7 @@ package struct ForeignDecoder: Sendable {
         case lines(LineBuffer, any RecordContent)
         case objects(ObjectBuffer, any RecordContent)
         case packets(PacketBuffer, PacketContent)
+        case rows(RowBuffer, KismetRowContent)
     }
 
     private var framing: Framing
@@ -47,7 +48,9 @@ package struct ForeignDecoder: Sendable {
         switch format {
         case .pcap: framing = .packets(PacketBuffer(), PacketContent())
         case .kismet, .bleak, .sensorLogger: framing = .objects(ObjectBuffer(), format.content(settings))
-        case .csv, .mqtt, .getSensorData, .indoorLocation: framing = .lines(LineBuffer(), format.content(settings))
+        case .csv, .mqtt, .getSensorData, .indoorLocation, .btsnooz:
+            framing = .lines(LineBuffer(), format.content(settings))
+        case .kismetDatabase: framing = .rows(RowBuffer(), KismetRowContent())
         }
     }
 
@@ -69,11 +72,27 @@ package struct ForeignDecoder: Sendable {
     package var understood: [String] {
         switch framing {
         case .lines(_, let content), .objects(_, let content): content.understood
-        case .packets: []
+        case .packets, .rows: []
         }
     }
 
-    /// Appends the bytes that `read` provides; if it provides none, the stream has ended.
+    /// Appends the next rows of a database; the first call after its last row ends them.
+    package mutating func fill(from database: KismetDatabase) throws(ForeignProblem) {
+        var rows: [KismetRow] = []
+        while rows.count < Self.mostRows, let row = try database.next() { rows.append(row) }
+        fill(rows)
+    }
+
+    /// The maximum number of rows that are appended at once.
+    private static let mostRows = 64
+
+    private mutating func fill(_ rows: [KismetRow]) {
+        guard case .rows(var buffer, let content) = framing else { return }
+        buffer.fill(rows)
+        framing = .rows(buffer, content)
+    }
+
+    /// Appends the bytes that `read` provides; if it provides none, the stream has ended. A database has rows instead.
     package mutating func fill<Failure: Error>(
         _ read: (inout [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -90,6 +109,7 @@ package struct ForeignDecoder: Sendable {
             framing = .packets(PacketBuffer(), content)
             defer { framing = .packets(buffer, content) }
             try buffer.fill(read)
+        case .rows: fill([])
         }
     }
 
@@ -146,6 +166,10 @@ package struct ForeignDecoder: Sendable {
             framing = .packets(PacketBuffer(), content)
             defer { framing = .packets(buffer, content) }
             return try readPacket(&buffer, &content)
+        case .rows(var buffer, var content):
+            framing = .rows(RowBuffer(), content)
+            defer { framing = .rows(buffer, content) }
+            return try readRow(&buffer, &content)
         }
     }
 
@@ -219,6 +243,21 @@ package struct ForeignDecoder: Sendable {
         return true
     }
 
+    private mutating func readRow(
+        _ buffer: inout RowBuffer, _ content: inout KismetRowContent
+    ) throws(ForeignProblem) -> Bool {
+        guard let row = buffer.next() else {
+            guard buffer.isComplete else { return false }
+            isFinished = true
+            guard records > 0 else { throw ForeignProblem(nil, .empty, endsFile: true) }
+            return true
+        }
+        records += 1
+        place = .row(row.number, table: row.table)
+        try content.decode(row, into: &output)
+        return true
+    }
+
     private mutating func begin(line: Int) {
         self.line = line
         records += 1
@@ -234,9 +273,23 @@ package struct ForeignDecoder: Sendable {
     private mutating func finish(_ content: inout any RecordContent) throws(ForeignProblem) {
         isFinished = true
         endArray()
-        content.finish(into: &output)
         guard records > 0 else { throw ForeignProblem(nil, .empty, endsFile: true) }
+        try content.finish(into: &output)
     }
+}
+
+/// Rows of a database that wait to be decoded.
+private struct RowBuffer: Sendable {
+    private var rows: ArraySlice<KismetRow> = []
+    /// Whether no more rows follow.
+    private(set) var isComplete = false
+
+    mutating func fill(_ rows: [KismetRow]) {
+        isComplete = rows.isEmpty
+        self.rows += rows
+    }
+
+    mutating func next() -> KismetRow? { rows.popFirst() }
 }
 
 /// The content of a format.
@@ -248,19 +301,20 @@ extension ForeignFormat {
         case .getSensorData: GetSensorDataContent(settings)
         case .indoorLocation: IndoorLocationContent(settings)
         case .kismet: KismetContent()
-        case .bleak, .pcap: BleakContent()
-        case .sensorLogger: SensorLoggerContent()
+        case .bleak, .pcap, .kismetDatabase: BleakContent(settings)
+        case .btsnooz: BTSnoozContent()
+        case .sensorLogger: SensorLoggerContent(settings)
         }
     }
 
     /// The longest time by which an entry of the format may be late; nil sorts the whole file.
     fileprivate func window(_ settings: ForeignRecordingSettings) -> Duration? {
         switch self {
-        case .csv: nil
+        case .csv, .kismetDatabase: nil
         case _ where settings.isLive || settings.arrival != nil: .zero
         // The app writes a waypoint when the user confirms it, up to 4.9 s after its time in published traces.
         case .indoorLocation: .seconds(10)
-        case .pcap, .kismet, .mqtt, .getSensorData, .bleak, .sensorLogger: ForeignTimeline.tolerance
+        case .pcap, .kismet, .mqtt, .getSensorData, .bleak, .sensorLogger, .btsnooz: ForeignTimeline.tolerance
         }
     }
 }

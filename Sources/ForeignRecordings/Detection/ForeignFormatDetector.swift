@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import SQLiteFiles
 import TextFormats
 
 /// The detection of a format by the first lines of a file.
@@ -33,6 +34,7 @@ struct ForeignFormatDetector {
             [0x4D, 0x3C, 0xB2, 0xA1],
         ] where start.starts(with: magic) { return .foreign(.pcap) }
         if start.starts(with: Array("btsnoop\0".utf8)) { return .recorded }
+        if start.starts(with: SQLiteHeader.identification) { return .foreign(.kismetDatabase) }
         var converter = UTF16Text()
         var text = converter.text(of: start)[...]
         if start.isEmpty { return isWhole ? .recorded : .unknown(nil) }
@@ -58,13 +60,14 @@ struct ForeignFormatDetector {
         if lines.contains(where: { Self.isGetSensorData(String(decoding: $0, as: UTF8.self)) }) {
             return .getSensorData
         }
+        if lines.contains(where: BTSnoozContent.isReport) { return .btsnooz }
         let text = String(decoding: first, as: UTF8.self)
         if text.hasPrefix("#"), text.contains("startTime") || text.contains("SiteID") { return .indoorLocation }
         for line in lines {
             let fields = String(decoding: line, as: UTF8.self).split(separator: "\t", maxSplits: 2)
             if fields.count > 1, fields[1].hasPrefix("TYPE_") { return .indoorLocation }
             // The first lines may be retained messages of other kinds.
-            if GatewayLogLine(line)?.isPlausible == true { return .mqtt }
+            if let line = GatewayLogLine(line), line.isPlausible || BroadcasterValue(line) != nil { return .mqtt }
         }
         return nil
     }

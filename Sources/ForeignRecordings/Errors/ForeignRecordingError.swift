@@ -34,6 +34,8 @@ public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConv
         case line(Int)
         /// The number of the packet, from 1, and the offset of its record in the decompressed file.
         case packet(Int, offset: Int64)
+        /// The number of the row in a table of a database.
+        case row(Int64, table: String)
     }
 
     /// The path of the file.
@@ -65,6 +67,7 @@ public struct ForeignRecordingError: Error, Hashable, Sendable, CustomStringConv
             switch place {
             case .line(let line): "\(file):\(line)"
             case .packet(let number, let offset): "\(file): packet \(number) at byte \(offset)"
+            case .row(let number, let table): "\(file): row \(number) of \(table)"
             case nil: file
             }
         let subject = field.map { "field `\($0)`" } ?? (place == nil ? "the file" : "the \(format.element)")

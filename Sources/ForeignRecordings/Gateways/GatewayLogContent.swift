@@ -6,6 +6,7 @@ import VenueModel
 struct GatewayLogContent: RecordContent {
     private let settings: ForeignRecordingSettings
     private let decoder = GatewayDecoder(keepsAdvertisingData: true)
+    private var broadcasters = BroadcasterMessages()
     private var receiver: String?
     /// The time assigned to the latest message that states none.
     private var spaced: ForeignTime?
@@ -19,8 +20,18 @@ struct GatewayLogContent: RecordContent {
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
         given = nil
-        guard let line = GatewayLogLine(record) else {
+        guard let line = GatewayLogLine(record, zoneOffset: settings.zoneOffset) else {
             throw ForeignProblem(nil, .malformed("expected a topic, a space and a payload"))
+        }
+        if let value = BroadcasterValue(line) {
+            if value.name == nil { output.ignore("other values of ble2mqtt") }
+            // Only the RSSI has a time.
+            let time = value.name != .rssi ? nil : line.time != nil ? line.time : try givenTime()
+            let complete = try broadcasters.add(value, at: time)
+            for (reading, time) in complete where try isWanted(reading, &output) {
+                add(reading, at: time, into: &output)
+            }
+            return
         }
         let readings: [GatewayReading]
         do throws(GatewayError) {
@@ -29,27 +40,38 @@ struct GatewayLogContent: RecordContent {
             guard error.format != nil else { return output.ignore("messages of no known gateway") }
             throw ForeignProblem(nil, .malformed("\(error)"))
         }
-        for reading in readings {
-            if let tag = settings.tag {
-                guard reading.isOf(tag) else {
-                    output.ignore("readings of other tags")
-                    continue
-                }
-            } else if try !isWanted(reading.receiver) {
-                output.ignore("readings of other receivers")
-                continue
-            }
-            let time = try time(of: reading, line)
-            guard settings.tag == nil else {
-                let beacon = VenueReceiver.identity(for: reading.receiver)
-                output.add(beacon, nil, rssi: reading.rssi, at: time)
-                continue
-            }
-            if reading.address != nil, !reading.advertisingData.isEmpty {
-                output.add(advertising: reading.advertisingData, reading.address, rssi: reading.rssi, at: time)
-            } else {
-                output.add(reading.beacon, reading.address, rssi: reading.rssi, power: reading.measuredPower, at: time)
-            }
+        for reading in readings where try isWanted(reading, &output) {
+            add(reading, at: try time(of: reading, line), into: &output)
+        }
+    }
+
+    mutating func finish(into output: inout ForeignOutput) throws(ForeignProblem) {
+        for (reading, time) in broadcasters.finish() where try isWanted(reading, &output) {
+            add(reading, at: time, into: &output)
+        }
+    }
+
+    /// Returns whether a reading belongs to the recording, and counts it otherwise.
+    private mutating func isWanted(
+        _ reading: GatewayReading, _ output: inout ForeignOutput
+    ) throws(ForeignProblem) -> Bool {
+        if let tag = settings.tag {
+            if reading.isOf(tag) { return true }
+            output.ignore("readings of other tags")
+        } else {
+            if try isWanted(reading.receiver) { return true }
+            output.ignore("readings of other receivers")
+        }
+        return false
+    }
+
+    private func add(_ reading: GatewayReading, at time: ForeignTime, into output: inout ForeignOutput) {
+        if settings.tag != nil {
+            output.add(VenueReceiver.identity(for: reading.receiver), nil, rssi: reading.rssi, at: time)
+        } else if reading.address != nil, !reading.advertisingData.isEmpty {
+            output.add(advertising: reading.advertisingData, reading.address, rssi: reading.rssi, at: time)
+        } else {
+            output.add(reading.beacon, reading.address, rssi: reading.rssi, power: reading.measuredPower, at: time)
         }
     }
 
@@ -75,10 +97,22 @@ struct GatewayLogContent: RecordContent {
     {
         if let time = line.time { return time }
         if let time = reading.time, time.nanoseconds > 100_000_000_000_000_000 {
-            return ForeignTime(nanoseconds: time.nanoseconds, isUnix: true)
+            let unix = ForeignTime(nanoseconds: time.nanoseconds, isUnix: true)
+            guard time.isLocal else { return unix }
+            guard let shifted = ForeignTimeFormat.local(unix, settings.zoneOffset) else {
+                throw ForeignProblem("time", .timeOutOfRange)
+            }
+            return shifted
         }
-        if given == nil { given = try nextTime() }
-        return given ?? ForeignTime(nanoseconds: 0, isUnix: false)
+        return try givenTime()
+    }
+
+    /// Returns the time that the settings give to the current line.
+    private mutating func givenTime() throws(ForeignProblem) -> ForeignTime {
+        if let given { return given }
+        let time = try nextTime()
+        given = time
+        return time
     }
 
     /// Returns the time of a line whose message has none.
@@ -119,11 +153,14 @@ struct GatewayLogLine: Hashable, Sendable {
     var payload: [UInt8]
 
     /// Reads a line; returns nil if it doesn't have a topic and a payload.
-    init?(_ line: [UInt8]) {
+    ///
+    /// - Parameter zoneOffset: returns the offset from UTC in seconds of a local time; nil for UTC.
+    init?(_ line: [UInt8], zoneOffset: (@Sendable (Int64) -> Int64)? = nil) {
         var rest = line[...]
         if rest.last == 0x0D { rest.removeLast() }
         if let space = rest.firstIndex(of: 0x20),
-            let time = ForeignTime.text(String(decoding: rest[..<space], as: UTF8.self)), time.isUnix
+            let time = ForeignTime.text(String(decoding: rest[..<space], as: UTF8.self), zoneOffset: zoneOffset),
+            time.isUnix
         {
             self.time = time
             rest = rest[(space + 1)...]

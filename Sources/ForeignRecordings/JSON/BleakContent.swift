@@ -19,10 +19,14 @@ struct BleakContent: RecordContent {
         var manufacturerData: [(company: UInt16, bytes: [UInt8])] = []
     }
 
+    private let settings: ForeignRecordingSettings
+
+    init(_ settings: ForeignRecordingSettings) { self.settings = settings }
+
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
         var reader = JSONReader(record, limits: .gateway)
         var fields = Fields()
-        try Self.read(&reader, record, nil, depth: 0, &fields)
+        try read(&reader, record, nil, depth: 0, &fields)
         guard let time = fields.time else {
             throw ForeignProblem("time", .missing(expected: "seconds since 1970, or a time in ISO 8601"))
         }
@@ -58,7 +62,7 @@ struct BleakContent: RecordContent {
         return data.bytes
     }
 
-    private static func read(
+    private func read(
         _ reader: inout JSONReader, _ record: [UInt8], _ field: String?, depth: Int, _ fields: inout Fields
     ) throws(ForeignProblem) {
         try reader.object(field) { (reader, key) throws(ForeignProblem) in
@@ -69,15 +73,15 @@ struct BleakContent: RecordContent {
             case "local_name", "name":
                 if let name = try reader.text(key), fields.names.isEmpty { fields.names = Array(name.utf8.prefix(200)) }
             case "tx_power": fields.power = try reader.optionalNumber(key)
-            case "service_uuids": try uuids(&reader, key, &fields)
+            case "service_uuids": try Self.uuids(&reader, key, &fields)
             case "service_data", "manufacturer_data":
-                if try isNull(&reader, key) { return false }
+                if try Self.isNull(&reader, key) { return false }
                 try reader.object(key) { (reader, name) throws(ForeignProblem) in
-                    try entry(name, of: key, try reader.byteList("\(key).\(name)") ?? [], &fields)
+                    try Self.entry(name, of: key, try reader.byteList("\(key).\(name)") ?? [], &fields)
                     return true
                 }
             case "device", "advertisement", "advertisement_data", "adv":
-                guard depth == 0, try !isNull(&reader, key) else { return false }
+                guard depth == 0, try !Self.isNull(&reader, key) else { return false }
                 try read(&reader, record, key, depth: 1, &fields)
             default: return false
             }
@@ -105,7 +109,7 @@ struct BleakContent: RecordContent {
     private static func uuids(
         _ reader: inout JSONReader, _ field: String, _ fields: inout Fields
     ) throws(ForeignProblem) {
-        guard try !isNull(&reader, field) else {
+        guard try !Self.isNull(&reader, field) else {
             return try reader.value(field) { reader throws(JSONReader.Failure) in try reader.null() }
         }
         try reader.value(field) { reader throws(JSONReader.Failure) in try reader.enterArray() }
@@ -124,11 +128,11 @@ struct BleakContent: RecordContent {
     }
 
     /// Reads a time as a number or a text.
-    private static func time(
+    private func time(
         _ reader: inout JSONReader, _ record: [UInt8], _ field: String
     ) throws(ForeignProblem) -> ForeignTime {
         let text = try reader.numberText(field, in: record) ?? ""
-        guard let time = ForeignTime.text(text) else {
+        guard let time = ForeignTime.text(text, zoneOffset: settings.zoneOffset) else {
             throw .invalid(field, text, expected: "seconds since 1970, or a time in ISO 8601")
         }
         return time

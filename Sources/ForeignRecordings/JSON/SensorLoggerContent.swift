@@ -13,8 +13,13 @@ struct SensorLoggerContent: RecordContent {
         var time: String?
         var rssi: String?
         var id: String?
-        var data: [UInt8] = []
+        var manufacturerData: [UInt8] = []
+        var advertisement: [UInt8] = []
     }
+
+    private let settings: ForeignRecordingSettings
+
+    init(_ settings: ForeignRecordingSettings) { self.settings = settings }
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
         var reader = JSONReader(record, limits: .gateway)
@@ -25,7 +30,8 @@ struct SensorLoggerContent: RecordContent {
             case "time": fields.time = try reader.numberText(key, in: record)
             case "rssi": fields.rssi = try reader.numberText(key, in: record)
             case "id": fields.id = try reader.text(key)
-            case "manufacturerData": fields.data = try reader.byteList(key) ?? []
+            case "manufacturerData": fields.manufacturerData = try reader.byteList(key) ?? []
+            case "advertisement": fields.advertisement = try reader.byteList(key) ?? []
             default: return false
             }
             return true
@@ -39,7 +45,7 @@ struct SensorLoggerContent: RecordContent {
         guard let text = fields.time, !text.isEmpty else {
             throw ForeignProblem("time", .missing(expected: "nanoseconds since 1970"))
         }
-        guard let time = ForeignTime.text(text) else {
+        guard let time = ForeignTime.text(text, zoneOffset: settings.zoneOffset) else {
             throw .invalid("time", text, expected: "nanoseconds since 1970")
         }
         guard let strength = fields.rssi, !strength.isEmpty else {
@@ -48,10 +54,16 @@ struct SensorLoggerContent: RecordContent {
         guard let rssi = FieldText.number(strength) else {
             throw .invalid("rssi", strength, expected: "a number of dBm")
         }
-        var data = AdvertisingData()
-        if !fields.data.isEmpty {
-            try data.append(AdvertisingStructure.KnownType.manufacturerData, fields.data, "manufacturerData")
+        guard fields.advertisement.count <= AdvertisingReassembler.maximumLength else {
+            throw ForeignProblem("advertisement", .tooLong(limit: AdvertisingReassembler.maximumLength))
         }
-        output.add(advertising: data.bytes, fields.id.flatMap { FieldText.address($0) }, rssi: rssi, at: time)
+        var data = AdvertisingData()
+        if !fields.manufacturerData.isEmpty {
+            try data.append(
+                AdvertisingStructure.KnownType.manufacturerData, fields.manufacturerData, "manufacturerData")
+        }
+        // Newer versions write the whole advertisement, which contains the manufacturer data.
+        let bytes = fields.advertisement.isEmpty ? data.bytes : fields.advertisement
+        output.add(advertising: bytes, fields.id.flatMap { FieldText.address($0) }, rssi: rssi, at: time)
     }
 }

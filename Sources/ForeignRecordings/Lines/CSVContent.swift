@@ -1,3 +1,4 @@
+import BeaconScanning
 import IndoorVocabulary
 import ScanRecording
 import VenueModel
@@ -5,7 +6,9 @@ import VenueModel
 /// The lines of a CSV file: a header, and a line for each reading or, with a column for each beacon, for each place.
 ///
 /// A file of WiGLE has a line about the app before its header; its lines of other radios than Bluetooth LE are left out.
-/// Source: WiGLE, api.wigle.net/csvFormat.html.
+/// A file of Sensor Logger has a column of manufacturer data.
+/// Sources: WiGLE, api.wigle.net/csvFormat.html; K. T. H. Choi, github.com/tszheichoi/awesome-sensor-logger, `UNITS.md`,
+/// *Bluetooth*.
 struct CSVContent: RecordContent {
     private let settings: ForeignRecordingSettings
     private var header: CSVHeader?
@@ -63,19 +66,37 @@ struct CSVContent: RecordContent {
         var beacon = try beacon(row, &output)
         if beacon == nil, let name = settings.beacon { beacon = try named(name, "--beacon", &output) }
         let address = try row.optional(.address, "six hexadecimal pairs", FieldText.address) ?? beacon?.address
-        guard beacon?.identity != nil || address != nil else {
+        let data = try data(of: row)
+        guard beacon?.identity != nil || address != nil || header.hasData else {
             throw ForeignProblem(
                 header.names[.identity] ?? header.names[.address], .missing(expected: "a beacon or an address"))
         }
-        let data = try row.optional(.data, "pairs of hexadecimal digits", FieldText.advertisingData) ?? []
         let power = try row.optional(.power, "a number of dBm from -128 to 127") { text in
             row.number(text).flatMap { (-128...127).contains($0) ? $0 : nil }
         }
-        if let address, !data.isEmpty {
-            output.add(nil, address, rssi: rssi, data: data, at: time)
+        // A power from 0 dBm is that of the transmitter; no receiver measures it at 1 m.
+        let measured = power.flatMap { $0 < 0 ? $0 : nil }
+        if !data.isEmpty {
+            output.add(advertising: data, address, rssi: rssi, at: time)
         } else {
-            output.add(beacon?.identity, address, rssi: rssi, power: power, at: time)
+            output.add(beacon?.identity, address, rssi: rssi, power: measured, at: time)
         }
+    }
+
+    /// Returns the advertising data of a line, or a structure with its manufacturer data.
+    private func data(of row: CSVRow) throws(ForeignProblem) -> [UInt8] {
+        let expected = "pairs of hexadecimal digits"
+        if let data = try row.optional(.data, expected, FieldText.advertisingData) { return data }
+        guard let index = row.header.manufacturer, index < row.fields.count, !row.fields[index].isEmpty else {
+            return []
+        }
+        let name = row.header.fields[index]
+        guard let bytes = FieldText.bytes(row.fields[index]) else {
+            throw .invalid(name, row.fields[index], expected: expected)
+        }
+        var data = AdvertisingData()
+        try data.append(AdvertisingStructure.KnownType.manufacturerData, bytes, name)
+        return data.bytes
     }
 
     private mutating func time(_ row: CSVRow) throws(ForeignProblem) -> ForeignTime {
@@ -157,7 +178,10 @@ struct CSVContent: RecordContent {
             lines.append(
                 "rssi: \(header.beacons.count) columns of a beacon each, dBm: \(names.joined(separator: ", "))")
         }
-        let used = Set(header.columns.values).union(header.beacons.map(\.index))
+        if let manufacturer = header.manufacturer {
+            lines.append("manufacturer data: column \"\(header.fields[manufacturer])\"")
+        }
+        let used = Set(header.columns.values).union(header.beacons.map(\.index)).union([header.manufacturer ?? -1])
         let rest = header.fields.indices.filter { !used.contains($0) }.prefix(20).map { "\"\(header.fields[$0])\"" }
         if !rest.isEmpty { lines.append("left out: \(rest.joined(separator: ", "))") }
         return lines

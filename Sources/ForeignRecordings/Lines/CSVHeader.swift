@@ -21,6 +21,8 @@ struct CSVHeader: Hashable, Sendable {
     private(set) var beacons: [BeaconColumn] = []
     /// The column with the kind of radio in a file of WiGLE; nil in other files.
     private(set) var radio: Int?
+    /// The column with manufacturer data after the AD type, as Sensor Logger writes it; nil in other files.
+    private(set) var manufacturer: Int?
     /// All headers.
     let fields: [String]
     /// The separator of the fields.
@@ -50,6 +52,7 @@ struct CSVHeader: Hashable, Sendable {
             if let found { (columns[column], names[column]) = (found, fields[found]) }
         }
         if isWigle { radio = plain.firstIndex(of: "type") }
+        manufacturer = plain.firstIndex(of: "manufacturerdata")
         if let given = settings.beaconColumns {
             var found: [Int: String] = [:]
             for name in given { found[try index(of: name)] = name }
@@ -95,7 +98,7 @@ struct CSVHeader: Hashable, Sendable {
 
     /// Finds the column whose field in the first row is an address, if nothing else identifies the transmitter.
     mutating func complete(with row: [String], _ settings: ForeignRecordingSettings) {
-        guard columns[.rssi] != nil, !hasTransmitter(settings) else { return }
+        guard columns[.rssi] != nil, !hasIdentity(settings) else { return }
         let taken = Set(columns.values)
         guard
             let found = fields.indices.first(where: { index in
@@ -105,7 +108,10 @@ struct CSVHeader: Hashable, Sendable {
         (columns[.address], names[.address]) = (found, fields[found])
     }
 
-    private func hasTransmitter(_ settings: ForeignRecordingSettings) -> Bool {
+    /// Whether a line may have advertising data, which can identify the transmitter.
+    var hasData: Bool { columns[.data] != nil || manufacturer != nil }
+
+    private func hasIdentity(_ settings: ForeignRecordingSettings) -> Bool {
         settings.beacon != nil || columns[.identity] != nil || columns[.address] != nil
             || columns[.uuid] != nil && columns[.major] != nil && columns[.minor] != nil
     }
@@ -127,7 +133,7 @@ struct CSVHeader: Hashable, Sendable {
                     + "--columns or --beacon-columns"
             )
         }
-        if columns[.rssi] != nil, beacons.isEmpty, !hasTransmitter(settings) {
+        if columns[.rssi] != nil, beacons.isEmpty, !hasData, !hasIdentity(settings) {
             return (
                 .identity,
                 "columns with \"uuid\", \"major\" and \"minor\", \"identity\" or \"mac\"; name them with --columns, or "

@@ -242,6 +242,8 @@ struct PacketRecord: Hashable, Sendable {
     var isWhole: Bool
     /// The offsets of the packet's bytes in the buffer.
     var data: Range<Int>
+    /// The signal strength in dBm that the file states beside the packet; nil without one.
+    var rssi: Double?
 }
 
 /// Numbers of several bytes, in the order of a file.

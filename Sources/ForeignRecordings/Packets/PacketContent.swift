@@ -53,12 +53,15 @@ struct PacketContent: Sendable {
             let adapter = UInt16(bytes[start]) << 8 | UInt16(bytes[start + 1])
             try event(bytes, record.data.dropFirst(4), adapter, record, &output)
         case .linkLayer:
-            throw ForeignProblem(
-                "signal strength",
-                .unsupported(
-                    "is missing: packets of link type 251 don't contain it",
-                    remedy: "Capture with a sniffer that writes link type 256 or 272"),
-                endsFile: true)
+            guard record.rssi != nil else {
+                throw ForeignProblem(
+                    "signal strength",
+                    .unsupported(
+                        "is missing: packets of link type 251 don't contain it",
+                        remedy: "Capture with a sniffer that writes link type 256 or 272"),
+                    endsFile: true)
+            }
+            try sniffed(.header(SnifferHeader(packet: record.data)), bytes, record, &output)
         case .linkLayerWithHeader: try sniffed(SnifferHeader.pseudoHeader(bytes, record.data), bytes, record, &output)
         case .perPacketInformation:
             try sniffed(SnifferHeader.perPacketInformation(bytes, record.data), bytes, record, &output)
@@ -86,7 +89,7 @@ struct PacketContent: Sendable {
         switch try LinkLayerPacket.content(bytes, header.packet) {
         case .other(let kind): output.ignore(kind)
         case .advertisement(let packet):
-            guard let rssi = header.rssi else {
+            guard let rssi = header.rssi ?? record.rssi else {
                 throw ForeignProblem("signal strength", .missing(expected: "a packet whose flags say that it is valid"))
             }
             let time = try time(record)
@@ -105,7 +108,8 @@ struct PacketContent: Sendable {
         try event(bytes, data.dropFirst(), adapter, record, &output)
     }
 
-    private mutating func event(
+    /// Decodes an event of HCI, which begins with its code.
+    mutating func event(
         _ bytes: [UInt8], _ data: Range<Int>, _ adapter: UInt16, _ record: PacketRecord, _ output: inout ForeignOutput
     ) throws(ForeignProblem) {
         let event = bytes.span.extracting(data)

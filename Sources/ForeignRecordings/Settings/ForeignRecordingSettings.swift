@@ -106,7 +106,7 @@ public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
         case .major: ["major", "majorid"]
         case .minor: ["minor", "minorid"]
         case .power: ["power", "measuredpower", "txpower", "rssiat1m", "rssi1m", "refpower"]
-        case .data: ["data", "payload", "advertisingdata", "advdata", "rawdata"]
+        case .data: ["data", "payload", "advertisingdata", "advertisement", "advdata", "rawdata"]
         case .x: ["x", "xm", "truex", "posx"]
         case .y: ["y", "ym", "truey", "posy"]
         case .map: ["map", "mapid"]
@@ -133,13 +133,18 @@ public enum ForeignFormat: String, Hashable, Sendable, CaseIterable {
     case bleak
     /// Records of the app Sensor Logger in JSON.
     case sensorLogger = "sensor-logger"
+    /// A log of Kismet, which is a database of SQLite.
+    case kismetDatabase = "kismetdb"
+    /// Packets of HCI that Android compresses into a bug report.
+    case btsnooz
 
     /// The name of an element of the format in messages.
     var element: String {
         switch self {
         case .pcap: "packet"
         case .kismet, .bleak, .sensorLogger: "object"
-        case .csv, .mqtt, .getSensorData, .indoorLocation: "line"
+        case .csv, .mqtt, .getSensorData, .indoorLocation, .btsnooz: "line"
+        case .kismetDatabase: "row"
         }
     }
 }

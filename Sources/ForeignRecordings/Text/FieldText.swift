@@ -74,8 +74,7 @@ package struct ForeignTime: Hashable, Sendable {
         if bytes.count > 10, bytes[4] == UInt8(ascii: "-") {
             guard let (nanoseconds, _) = TimeText.time(bytes.span) else { return nil }
             let time = ForeignTime(nanoseconds: nanoseconds, isUnix: true)
-            let hasZone = bytes.dropFirst(19).contains { "Zz+-".utf8.contains($0) }
-            return hasZone ? time : ForeignTimeFormat.local(time, zoneOffset)
+            return TimeText.hasZone(bytes.span) ? time : ForeignTimeFormat.local(time, zoneOffset)
         }
         guard let number = FieldText.number(text) else { return nil }
         let size = number.magnitude

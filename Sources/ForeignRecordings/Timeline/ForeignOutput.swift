@@ -72,10 +72,11 @@ struct ForeignOutput: Sendable {
         if standIns.count < Self.maximumNames { standIns.insert(name) }
     }
 
-    /// Counts an element that is left out.
-    mutating func ignore(_ kind: String) {
-        if ignored[kind] == nil, ignored.count >= Self.maximumKinds { return ignored["other", default: 0] += 1 }
-        ignored[kind, default: 0] += 1
+    /// Counts elements that are left out.
+    mutating func ignore(_ kind: String, count: Int = 1) {
+        let isKnown = ignored[kind] != nil || ignored.count < Self.maximumKinds
+        let total = ignored[isKnown ? kind : "other", default: 0].addingReportingOverflow(count)
+        ignored[isKnown ? kind : "other"] = total.overflow ? .max : total.partialValue
     }
 
     /// Returns the next entry; nil without one.

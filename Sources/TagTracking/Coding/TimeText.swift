@@ -32,6 +32,12 @@ package enum TimeText {
         return (Int64(seconds) * 1_000_000_000 + Int64(fraction), decimals)
     }
 
+    /// Returns whether a time of a valid format states its zone.
+    package static func hasZone(_ text: Span<UInt8>) -> Bool {
+        for index in 19..<max(19, text.count) where [0x5A, 0x7A, 0x2B, 0x2D].contains(text[index]) { return true }
+        return false
+    }
+
     /// Returns the offset of a zone from UTC in seconds, such as that of `Z`, `+02:00` or no text.
     private static func zone(_ text: Span<UInt8>) -> Int? {
         if text.isEmpty || text.equals("Z") || text.equals("z") { return 0 }

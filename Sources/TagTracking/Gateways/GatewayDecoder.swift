@@ -304,10 +304,13 @@ package struct GatewayTime: Hashable, Sendable {
     package var nanoseconds: Int64
     /// The resolution of the clock, such as one second.
     package var resolution: Duration
+    /// Whether the message states no zone, so that the time counts as UTC but may be that of the gateway's place.
+    package var isLocal: Bool
 
     /// Creates a time.
-    package init(nanoseconds: Int64, resolution: Duration) {
+    package init(nanoseconds: Int64, resolution: Duration, isLocal: Bool = false) {
         self.nanoseconds = nanoseconds
         self.resolution = resolution
+        self.isLocal = isLocal
     }
 }

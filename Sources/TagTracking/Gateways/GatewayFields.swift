@@ -221,7 +221,8 @@ extension GatewayFields {
             guard let (nanoseconds, decimals) = TimeText.time(text) else { return nil }
             var unit: Int64 = 1_000_000_000
             for _ in 0..<decimals { unit /= 10 }
-            return GatewayTime(nanoseconds: nanoseconds, resolution: .nanoseconds(unit))
+            return GatewayTime(
+                nanoseconds: nanoseconds, resolution: .nanoseconds(unit), isLocal: !TimeText.hasZone(text))
         }
     }
 

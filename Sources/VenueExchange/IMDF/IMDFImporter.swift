@@ -76,9 +76,10 @@ public struct IMDFImporter: Sendable {
             contents: contents, labels: IMDFLabels(language: language, archiveLanguage: contents.language),
             work: ImportWork(limit: mostSteps))
         conversion.report.remarks = reader.remarks
-        let result = conversion.venue(venue, id: venueID, version: version)
+        var result = conversion.venue(venue, id: venueID, version: version)
         didConvert(conversion.work.steps)
         guard conversion.problems.isEmpty else { throw IMDFError(archive: path, problems: conversion.problems) }
+        if !isStrict { Self.leaveOutFlaws(of: &result, &conversion.report) }
         let problems = Self.problems(of: result)
         guard problems.isEmpty else { throw IMDFError(archive: path, problems: problems) }
         return IMDFImport(venue: result, report: conversion.report)
@@ -86,6 +87,47 @@ public struct IMDFImporter: Sendable {
 }
 
 extension IMDFImporter {
+    /// Leaves out the rooms, points of interest, fences and beacons that break a rule of packets, and reports them.
+    static func leaveOutFlaws(of venue: inout Venue, _ report: inout IMDFReport) {
+        var rules = VenueParser()
+        _ = rules.venue(VenueDocument.tree(venue, radioMapPath: nil))
+        // The first reason of each object, by its list and its place in the list.
+        var flaws: [String: [Int: String]] = [:]
+        for problem in rules.problems where problem.severity == .error {
+            guard let (list, index, field) = place(problem.path), flaws[list]?[index] == nil else { continue }
+            flaws[list, default: [:]][index] = field + problem.message
+        }
+        leaveOut(flaws["rooms"], of: &venue.rooms, "room", \.id, &report)
+        leaveOut(flaws["pois"], of: &venue.pointsOfInterest, "poi", \.id, &report)
+        leaveOut(flaws["events"], of: &venue.fences, "fence", \.id, &report)
+        leaveOut(flaws["beacons"], of: &venue.beacons, "beacon", { _ in nil }, &report)
+    }
+
+    /// Returns the list, the index and the rest of a path such as `$.rooms[3].polygon`.
+    private static func place(_ path: String) -> (list: String, index: Int, field: String)? {
+        let parts = path.dropFirst(2).split(separator: "[", maxSplits: 1)
+        guard path.hasPrefix("$."), parts.count == 2, !parts[0].contains("."),
+            let end = parts[1].firstIndex(of: "]"), let index = Int(parts[1][..<end])
+        else { return nil }
+        let field = parts[1][parts[1].index(after: end)...].drop { $0 == "." }
+        return (String(parts[0]), index, field.isEmpty ? "" : field + " ")
+    }
+
+    private static func leaveOut<Thing>(
+        _ flaws: [Int: String]?, of things: inout [Thing], _ kind: String, _ number: (Thing) -> Int?,
+        _ report: inout IMDFReport
+    ) {
+        for (index, reason) in (flaws ?? [:]).sorted(by: { $0.key > $1.key }) where things.indices.contains(index) {
+            let number = number(things.remove(at: index))
+            let identity = report.identities.firstIndex { $0.kind == kind && $0.number == number }
+            let feature = identity.map { report.identities.remove(at: $0) }
+            report.remarks.append(
+                IMDFReport.Remark(
+                    featureType: feature?.featureType ?? kind, id: feature?.id ?? number.map { "\($0)" } ?? "\(index)",
+                    outcome: .leftOut, reason: "it breaks a rule of packets: \(reason)"))
+        }
+    }
+
     /// Returns the rules of a packet that a venue breaks, such as a point that is too far from its level.
     static func problems(of venue: Venue, from source: String = "archive") -> [IMDFProblem] {
         var rules = VenueParser()

@@ -6,7 +6,7 @@ import VenuePackets
 /// Reads and checks the files of an archive, and collects all problems.
 ///
 /// Unless it is strict, a feature with a problem is left out, and a reference to no feature is ignored; a feature that
-/// needs the reference is left out, too. The venue is always needed, and each file must be readable.
+/// needs the reference is left out, too. So is a file that can't be read. The venue and the levels are always needed.
 struct IMDFReader {
     private let archive: IMDFArchive
     private let isStrict: Bool
@@ -64,6 +64,16 @@ struct IMDFReader {
         problems.append(IMDFProblem(file: file, path: path, message: message))
     }
 
+    /// Reports a problem of a whole file, or leaves the file out unless it is needed.
+    private mutating func refuse(_ file: String, _ path: String, _ message: String) {
+        let needed = IMDFFeatureType.required.map(\.file)
+        guard !isStrict, !needed.contains(file) else { return report(file, path, message) }
+        let place = path == "$" ? "" : "\(path) "
+        remarks.append(
+            IMDFReport.Remark(
+                featureType: "archive", id: file, outcome: .leftOut, reason: "it can't be read: \(place)\(message)"))
+    }
+
     /// Returns the document of a file as an object; nil if it isn't one.
     private mutating func document(_ file: String) -> JSONObject? {
         do throws(PacketFileError) {
@@ -72,12 +82,12 @@ struct IMDFReader {
             do throws(JSONDocumentError) {
                 let tree = try JSONTree(bytes)
                 if case .object(let fields) = tree { return JSONObject(fields: fields, path: "$") }
-                report(file, "$", "the document is \(tree.summary); give an object")
+                refuse(file, "$", "the document is \(tree.summary); give an object")
             } catch {
-                report(file, "$", error.message)
+                refuse(file, "$", error.message)
             }
         } catch {
-            report(file, "$", error.message)
+            refuse(file, "$", error.message)
         }
         return nil
     }
@@ -113,8 +123,10 @@ struct IMDFReader {
     }
 
     private mutating func features(of type: IMDFFeatureType) -> [IMDFFeature] {
+        // In a lenient import, a feature that needs one of a file that is left out is left out, too.
+        let isNeeded = isStrict || IMDFFeatureType.required.contains(type)
         guard let collection = document(type.file) else {
-            unclear.insert(type)
+            if isNeeded { unclear.insert(type) }
             return []
         }
         var parser = VenueParser()
@@ -123,7 +135,17 @@ struct IMDFReader {
             parser.report(.error, "$.type", "is \"\(kind)\"; give \"FeatureCollection\"")
         }
         let objects = parser.objects("features", of: collection, isRequired: true)
-        if parser.problems.contains(where: { $0.severity == .error }) { unclear.insert(type) }
+        if !isNeeded, objects.count > IMDFArchive.Limit.features {
+            let limit = IMDFArchive.Limit.features
+            parser.report(.error, "$.features", "has \(objects.count) features, more than the limit of \(limit)")
+        }
+        if let problem = parser.problems.first(where: { $0.severity == .error }) {
+            guard isNeeded else {
+                refuse(type.file, problem.path, problem.message)
+                return []
+            }
+            unclear.insert(type)
+        }
         counts[type] = objects.count
         var features: [IMDFFeature] = []
         if objects.count > IMDFArchive.Limit.features {

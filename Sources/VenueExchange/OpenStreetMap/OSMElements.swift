@@ -118,7 +118,8 @@ extension OSMElement {
 /// The levels of an element, from its tags `level` and `repeat_on`.
 ///
 /// Source of the syntax: the pages *Key:level* and *Key:repeat_on* of the OpenStreetMap Wiki: numbers separated by
-/// semicolons, and ranges such as `0-3` and `-2--1`.
+/// semicolons, and ranges such as `0-3` and `-2--1`. A plus sign before a number, which the pages don't have, can only
+/// mean the number.
 struct OSMLevels: Hashable, Sendable {
     /// The whole levels, the lowest first.
     private(set) var whole: [Int] = []
@@ -146,7 +147,7 @@ struct OSMLevels: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> Double? {
-        guard text.utf8.allSatisfy({ "-.0123456789".utf8.contains($0) }), let number = Double(text),
+        guard text.utf8.allSatisfy({ "+-.0123456789".utf8.contains($0) }), let number = Double(text),
             number >= Double(range.lowerBound), number <= Double(range.upperBound)
         else { return nil }
         return number

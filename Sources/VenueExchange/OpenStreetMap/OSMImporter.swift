@@ -77,6 +77,7 @@ public struct OSMImporter: Sendable {
             guard let plan = conversion.plans[beacon.levelID] else { return nil }
             return beacon.placed(on: plan)
         }
+        if !isStrict { IMDFImporter.leaveOutFlaws(of: &result, &conversion.report) }
         try Self.check(IMDFImporter.problems(of: result, from: "file"), of: path)
         return IMDFImport(venue: result, report: conversion.report)
     }

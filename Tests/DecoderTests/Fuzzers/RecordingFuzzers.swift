@@ -62,6 +62,11 @@ func fuzzForeign(_ bytes: [UInt8]) throws(Finding) {
     // The same bytes as a log about one tag.
     if first == UInt8(ascii: "t") { settings.tag = "phone:walker" }
     var decoder = ForeignDecoder(format: first == UInt8(ascii: "t") ? .mqtt : format, settings: settings)
+    var database: KismetDatabase?
+    if format == .kismetDatabase, first != UInt8(ascii: "t") {
+        database = try? KismetDatabase(path: "", image: Array(bytes.dropFirst()))
+        guard database != nil else { return }
+    }
     var lines = RecordDecoder()
     var rest = bytes.dropFirst()
     var latest = Instant(nanoseconds: .min)
@@ -69,6 +74,11 @@ func fuzzForeign(_ bytes: [UInt8]) throws(Finding) {
         switch Result(catching: { () throws(ForeignProblem) in try decoder.next() }) {
         case .success(.end): return
         case .success(.needsMore):
+            if let database {
+                // A damaged database ends with an error.
+                guard (try? decoder.fill(from: database)) != nil else { return }
+                continue
+            }
             decoder.fill { bytes in
                 bytes += rest.prefix(100)
                 rest = rest.dropFirst(100)

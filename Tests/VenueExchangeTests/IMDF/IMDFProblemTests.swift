@@ -205,7 +205,7 @@ final class IMDFProblemTests: XCTestCase {
         var entries = room().files.map { ($0.key, $0.value) }
         entries.append(("fixture.geojson", bomb))
         let zip = try makeZip(entries)
-        XCTAssertThrowsError(try IMDFImporter().read(zip)) { error in
+        XCTAssertThrowsError(try IMDFImporter(isStrict: true).read(zip)) { error in
             let problems = (error as? IMDFError)?.problems ?? []
             XCTAssertEqual(problems.map(\.file), ["fixture.geojson"])
             XCTAssertTrue(problems.first?.message.contains("more than the") ?? false, "\(problems)")
@@ -254,7 +254,7 @@ final class IMDFLimitTests: XCTestCase {
         try write(archive.files, to: folder)
         try change(folder)
         do throws(IMDFError) {
-            _ = try IMDFImporter().read(folder)
+            _ = try IMDFImporter(isStrict: true).read(folder)
             return []
         } catch { return error.problems.map(\.description) }
     }
