@@ -13,6 +13,7 @@ let targets: [Target] = [
     // say which package is missing.
     .systemLibrary(name: "CLibArchive"),
     .systemLibrary(name: "CExpat"),
+    .systemLibrary(name: "CYAML"),
     .systemLibrary(name: "CCurl"),
     .target(name: "CBlueZ"),
     .systemLibrary(name: "CDBus"),
@@ -85,7 +86,9 @@ let targets: [Target] = [
     // Venues and walks in the formats of other programs.
     .target(
         name: "VenueExchange",
-        dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "IndoorRouting", "VenuePackets", "CExpat"]),
+        dependencies: [
+            "TextFormats", "IndoorVocabulary", "VenueModel", "IndoorRouting", "VenuePackets", "CExpat", "CYAML",
+        ]),
     .target(
         name: "ScanRecording",
         dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),

@@ -162,6 +162,42 @@ final class TrackCommandTests: XCTestCase {
         XCTAssertGreaterThan(last.x, first.x + 3)
     }
 
+    /// A house of ESPresense-companion in two commands.
+    func testTheGatewaysOfESPresenseCompanionLocateItsDevices() async throws {
+        let broker = try broker()
+        let folder = try temporaryFolder()
+        let imported = try Tool.run([
+            "venue", "import", "-o", folder + "/house", "--tags", folder + "/tags.csv",
+            "Fixtures/espresense/house.yaml",
+        ])
+        XCTAssertEqual(imported.status, 0, imported.errors)
+        let service = try ServiceProcess(
+            [
+                "--broker", "mqtt://127.0.0.1:\(broker.port)", "--venue", folder + "/house", "--tags",
+                folder + "/tags.csv", "--class", "light",
+            ], command: "track")
+        try service.waitForError("receiving from")
+        let client = try await GatewayClient(port: broker.port)
+        let start = ContinuousClock.now
+        // The names under which the firmware publishes, and an RSSI as in the kitchen.
+        while !service.prints("phone:anna", "\"position\"", from: 0, within: 0.2) {
+            guard start.duration(to: .now) < Bounded.longest else {
+                throw Bounded.Expired(awaited: "a position after \(service.told), \(service.errors)")
+            }
+            for (room, rssi) in [("kitchen", -55), ("hall", -72), ("living", -80), ("master_bedroom", -85)] {
+                let message =
+                    #"{"mac":"4f1122334455","id":"phone:anna","name":"Anna's phone","rssi":\#(rssi),"distance":2.1}"#
+                try await client.deliver("espresense/devices/phone:anna/\(room)", Array(message.utf8))
+            }
+        }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        let place = try XCTUnwrap(service.told.map(TrackLine.init).last { $0.type == "position" }?.point)
+        // The node of the kitchen is at x 0.5, y 0.5 from below, on a plan of 8 m.
+        XCTAssertLessThan(place.distance(to: MapPoint(x: 0.5, y: 7.5)), 3.5)
+        XCTAssertFalse(service.errors.contains { $0.contains("unknown gateway") }, "\(service.errors)")
+    }
+
     func testAVenueWithoutReceiversIsRefused() throws {
         let result = try Tool.run(["track", "--broker", "mqtt://127.0.0.1:9", "--venue", "Fixtures/office"])
         XCTAssertEqual(result.status, 1)

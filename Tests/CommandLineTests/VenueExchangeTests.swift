@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
@@ -93,6 +94,55 @@ final class VenueExchangeTests: XCTestCase {
         let line = text.split(separator: "\n").firstIndex(of: "  <way id=\"7\" version=\"1\">").map { $0 + 1 }
         XCTAssertTrue(
             result.errors.contains("  line \(line ?? 0): way/7: its level is \"0/1\"; give levels"), result.errors)
+    }
+
+    // MARK: ESPresense-companion
+
+    func testReportOfAnImportFromESPresenseCompanion() throws {
+        let (packet, tags) = (try temporary("house"), try temporary("tags.csv"))
+        let words = ["venue", "import", "--tags", tags, "-o", packet, "Fixtures/espresense/house.yaml"]
+        let result = try Tool.run(words)
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "")
+        try assertSnapshot(result.output.replacing(packet, with: "PACKET").replacing(tags, with: "TAGS"))
+        XCTAssertEqual(
+            try String(contentsOfFile: tags, encoding: .utf8),
+            """
+            key,name,aliases
+            iBeacon:5f2a0c9e-1b3d-4e6f-8a90-112233445566-1-7,Keys,
+            phone:anna,Anna's phone,
+            a4c1381f00aa,,
+            Cat Collar,Cat Collar,cat_collar
+
+            """)
+        let check = try Tool.run(["venue", "check", packet])
+        XCTAssertEqual(check.output, "\(packet): no problems\n")
+        let again = try Tool.run(words)
+        XCTAssertEqual(again.status, 1)
+        XCTAssertEqual(try Tool.run(words + ["--keep", packet, "--overwrite"]).status, 0)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue.receivers.count, 6)
+        // Walls that a person has drawn stay in the next edition.
+        var venue = try VenuePacketReader().read(packet).venue
+        venue.maps[0].walls = [[MapPoint(x: 5, y: 0), MapPoint(x: 5, y: 3)]]
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        let kept = try Tool.run(words + ["--keep", packet, "--overwrite"])
+        XCTAssertTrue(kept.output.contains("kept from \(packet): 1 wall\n"), kept.output)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue.maps[0].walls, venue.maps[0].walls)
+        let other = try Tool.run(["venue", "import", "--tags", "t.csv", "-o", "x", "Fixtures/osm/library.osm"])
+        XCTAssertTrue(other.errors.contains("--tags t.csv: only the config.yaml"), other.errors)
+    }
+
+    func testAConfigurationIsReadFromStandardInputAndStrictlyRefused() throws {
+        let packet = try temporary("house")
+        let command = "sed 's/11.5, 4, 0.4/11.5; 4/' Fixtures/espresense/house.yaml | \"$0\" venue import -o \(packet)"
+        let lenient = try Tool.run(["-c", "\(command) -", try Tool.path()], program: "/bin/sh")
+        XCTAssertEqual(lenient.status, 0, lenient.errors)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue.receivers.count, 5)
+        let strict = try Tool.run(["-c", "\(command) --overwrite --strict -", try Tool.path()], program: "/bin/sh")
+        XCTAssertEqual(strict.status, 1)
+        XCTAssertTrue(
+            strict.errors.contains("line 55, column 12: node living: its point is [11.5; 4]; give metres"),
+            strict.errors)
     }
 
     // MARK: The next edition

@@ -26,6 +26,10 @@ final class DecoderTests: XCTestCase {
 
     func testAnArchiveStaysInsideItsFolderAndItsLimits() throws { try check(.archive, mutations: 40) }
 
+    func testAConfigurationOfCompanionGivesAValidVenueOrProblemsWithTheirPlace() throws {
+        try check(.companion, mutations: 40)
+    }
+
     func testAFileOfOpenStreetMapGivesAValidVenueOrProblemsWithALine() throws { try check(.osm, mutations: 40) }
 
     func testAMessageOfAGatewayGivesMeasurementsOrAProblem() throws { try check(.gateway, mutations: 40) }

@@ -13,6 +13,7 @@ enum Fuzzer: String, CaseIterable {
     case document
     case archive
     case osm
+    case companion
     case gateway
     case snapshot
     case sharing
@@ -34,6 +35,7 @@ enum Fuzzer: String, CaseIterable {
         case .document: try fuzzDocument(input)
         case .archive: try fuzzArchive(input)
         case .osm: try fuzzOSM(input)
+        case .companion: try fuzzCompanion(input)
         case .gateway: try fuzzGateway(input)
         case .snapshot: try fuzzSnapshot(input)
         case .sharing: try fuzzSharing(input)

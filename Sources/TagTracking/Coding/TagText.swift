@@ -1,4 +1,5 @@
 import IndoorVocabulary
+import TextFormats
 
 /// The names of tags, which come from gateways, registers and the tags themselves.
 enum NameText {
@@ -29,6 +30,23 @@ package enum BeaconText {
         index += 1
         guard let minor = number(text, at: &index), index == text.count else { return nil }
         return BeaconIdentity(uuid: uuid, major: major, minor: minor)
+    }
+
+    /// Returns the beacon of `NAMESPACE-INSTANCE` (Eddystone-UID); nil for another text.
+    ///
+    /// The namespace has ten bytes. Nodes of ESPresense write eleven, because they repeat the fifth one.
+    package static func eddystone(_ text: Span<UInt8>) -> BeaconIdentity? {
+        var bytes: [UInt8] = []
+        guard text.count == 33 || text.count == 35, text[text.count - 13] == UInt8(ascii: "-"),
+            HexDigits.append(text.extracting(0..<(text.count - 13)), to: &bytes),
+            HexDigits.append(text.extracting((text.count - 12)..<text.count), to: &bytes)
+        else { return nil }
+        if bytes.count == 17 {
+            guard bytes[4] == bytes[5] else { return nil }
+            bytes.remove(at: 5)
+        }
+        let halves = (bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, bytes[8...].reduce(0) { $0 << 8 | UInt64($1) })
+        return BeaconIdentity(uuid: BeaconUUID(high: halves.0, low: halves.1), major: 0, minor: 0)
     }
 
     /// Reads one to five digits.

@@ -63,7 +63,7 @@ enum ESPresenseMessage {
             address = HexText.address(text)
             if text.starts(with: "iBeacon:") { return BeaconText.identity(text.extracting(8..<text.count)) }
             if text.starts(with: "altBeacon:") { return BeaconText.identity(text.extracting(10..<text.count)) }
-            if text.starts(with: "eddy:") { return eddystone(text.extracting(5..<text.count)) }
+            if text.starts(with: "eddy:") { return BeaconText.eddystone(text.extracting(5..<text.count)) }
             return nil
         }
         if let beacon {
@@ -85,23 +85,6 @@ enum ESPresenseMessage {
         if words.count > 1, sharedNames.contains(words[0]) { return true }
         guard let address, let last = words.last else { return false }
         return HexText.address(last.utf8.span) == address
-    }
-
-    /// Returns the beacon of `NAMESPACE-INSTANCE`.
-    ///
-    /// The namespace has ten bytes. Nodes write eleven, because they repeat the fifth one.
-    private static func eddystone(_ text: Span<UInt8>) -> BeaconIdentity? {
-        var bytes: [UInt8] = []
-        guard text.count == 33 || text.count == 35, text[text.count - 13] == UInt8(ascii: "-"),
-            HexDigits.append(text.extracting(0..<(text.count - 13)), to: &bytes),
-            HexDigits.append(text.extracting((text.count - 12)..<text.count), to: &bytes)
-        else { return nil }
-        if bytes.count == 17 {
-            guard bytes[4] == bytes[5] else { return nil }
-            bytes.remove(at: 5)
-        }
-        let halves = (bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, bytes[8...].reduce(0) { $0 << 8 | UInt64($1) })
-        return BeaconIdentity(uuid: BeaconUUID(high: halves.0, low: halves.1), major: 0, minor: 0)
     }
 }
 

@@ -110,6 +110,7 @@ extension TagNaming {
     /// - an address with colons, with dashes or without both, in either case, also after `known:`;
     /// - a beacon as `UUID-MAJOR-MINOR`, `UUID_MAJOR_MINOR` or `UUID/MAJOR/MINOR`, also after `iBeacon:` or
     ///   `altBeacon:`, with a UUID with or without dashes in either case;
+    /// - an Eddystone-UID as `eddy:NAMESPACE-INSTANCE`;
     /// - a UUID alone: the name of the UUID with dashes in upper case;
     /// - any other name as it is, without spaces at its ends.
     ///
@@ -120,6 +121,9 @@ extension TagNaming {
         let text = String(decoding: bytes, as: UTF8.self)
         guard NameText.isName(text) else { return nil }
         if let beacon = beacon(of: body(of: text, behind: "ibeacon:") ?? body(of: text, behind: "altbeacon:") ?? text) {
+            return .beacon(beacon)
+        }
+        if let beacon = body(of: text, behind: "eddy:").flatMap({ BeaconText.eddystone($0.utf8.span) }) {
             return .beacon(beacon)
         }
         if let address = address(of: body(of: text, behind: "known:") ?? text) { return .address(address) }

@@ -141,12 +141,18 @@ extension IMDFImporter {
     }
 }
 
-/// An imported archive, or an imported file of OpenStreetMap.
+/// An imported archive, or an imported file of another format.
 public struct IMDFImport: Hashable, Sendable {
     /// The venue that was created from the archive.
     public var venue: Venue
     /// The features that were omitted or changed.
     public var report: IMDFReport
+
+    /// Creates an imported venue.
+    package init(venue: Venue, report: IMDFReport) {
+        self.venue = venue
+        self.report = report
+    }
 }
 
 /// A problem in an archive of the Indoor Mapping Data Format.

@@ -65,7 +65,10 @@ struct IMDFMerge {
         let present = Set(venue.beacons.map(\.identity))
         let missing = old.beacons.filter { !present.contains($0.identity) }
         venue.beacons += kept(missing, on: \.mapID, at: \.point, "beacon")
-        venue.receivers = kept(old.receivers, on: \.mapID, at: \.point, "receiver")
+        // A configuration of ESPresense-companion has all receivers.
+        if venue.receivers.isEmpty {
+            venue.receivers = kept(old.receivers, on: \.mapID, at: \.point, "receiver")
+        }
         venue.anchors = kept(old.anchors, on: \.mapID, at: \.point, "anchor")
     }
 
@@ -130,7 +133,7 @@ struct IMDFMerge {
         var images = 0
         for index in venue.maps.indices {
             guard let before = old.map(venue.maps[index].id), let move = moves[before.id] else { continue }
-            venue.maps[index].elevation = before.elevation
+            venue.maps[index].elevation = venue.maps[index].elevation ?? before.elevation
             guard before.imagePath != nil || before.tilesPath != nil else { continue }
             guard move.isStill else {
                 result.lost.append("the image of map \(before.id) (\(before.name)): the plan has moved")
@@ -143,8 +146,23 @@ struct IMDFMerge {
             images += 1
         }
         note(images, of: images, "plan image")
+        keepWalls()
         let gone = old.maps.filter { moves[$0.id] == nil && ($0.imagePath != nil || $0.tilesPath != nil) }.count
         note(0, of: gone, "plan image")
+    }
+
+    /// Keeps the walls and walkable areas of plans that haven't moved, if the new venue has no walls at all, as its
+    /// format can't contain any.
+    private mutating func keepWalls() {
+        guard venue.maps.allSatisfy({ $0.walls.isEmpty && $0.walkable.isEmpty }) else { return }
+        var walls = 0
+        for index in venue.maps.indices {
+            guard let before = old.map(venue.maps[index].id), moves[before.id]?.isStill == true else { continue }
+            venue.maps[index].walls = before.walls
+            venue.maps[index].walkable = before.walkable
+            walls += before.walls.count
+        }
+        note(walls, of: old.maps.reduce(0) { $0 + $1.walls.count }, "wall")
     }
 
     // MARK: Points, fences and rooms

@@ -102,11 +102,12 @@ struct VenueNewCommand: Command {
     }
 }
 
-/// The command `venue import`: converts an IMDF archive or a file of OpenStreetMap to a venue packet.
+/// The command `venue import`: converts an IMDF archive, a file of OpenStreetMap or a configuration of
+/// ESPresense-companion to a venue packet.
 struct VenueImportCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue import", operands: "ARCHIVE", operandCount: 1...1,
-        summary: "convert an IMDF archive or a file of OpenStreetMap to a venue packet",
+        summary: "convert an IMDF archive, OpenStreetMap or ESPresense-companion to a venue packet",
         details: """
             ARCHIVE is a zip file or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094), or a file of
             OpenStreetMap with Simple Indoor Tagging: .osm, or GeoJSON of JOSM or overpass turbo. Levels become maps;
@@ -116,6 +117,9 @@ struct VenueImportCommand: Command {
             packet's numbers, to a file. An item that breaks a rule of its format is left out, too; with --strict, it
             refuses the file.
 
+            ARCHIVE may also be the config.yaml of ESPresense-companion. Its floors become maps, its nodes become the
+            receivers of 'track', and --tags writes the register of its devices. Then 'track' runs on the same gateways.
+
             IMDF has no beacons: add them with a survey or by hand. An .osm file may have some (indoormark=beacon).
             --keep copies the others to the packet of the next edition, with the radio map, settings, plan images,
             heights, and your own points and fences. PACKET of --keep may be the output. Any other existing packet is
@@ -124,6 +128,7 @@ struct VenueImportCommand: Command {
             example: indoorloc venue import --language it -o museum Fixtures/imdf/museum
                      indoorloc venue import --keep museum -o museum Fixtures/imdf/museum
                      indoorloc venue import --output library Fixtures/osm/library.osm
+                     indoorloc venue import --tags tags.csv -o house Fixtures/espresense/house.yaml
             """,
         options: [
             .packetOutput,
@@ -140,9 +145,12 @@ struct VenueImportCommand: Command {
                 help: "copy data that the format can't store, such as beacons, from this packet"),
             CommandOption(
                 name: "overwrite",
-                help: "replace an existing packet with all its additions, and an existing report"),
+                help: "replace an existing packet with all its additions, and existing files of --report and --tags"),
             CommandOption(name: "report", argument: "FILE", help: "write the complete report to this file, as JSON"),
             CommandOption(name: "strict", help: "refuse a file with an item that breaks a rule of its format"),
+            CommandOption(
+                name: "tags", argument: "FILE",
+                help: "write the devices of ESPresense-companion to this register (CSV), for 'track --tags'"),
         ])
 
     private let archive: String
@@ -154,11 +162,13 @@ struct VenueImportCommand: Command {
     private let edition: Int?
     private let language: String?
     private let isStrict: Bool
+    private let register: OutputFile?
 
     init(_ arguments: ParsedArguments) throws {
         archive = try arguments.input(operand: 0)
         output = PacketOutput(
             path: try arguments.required("output"), inputs: arguments.inputs(except: ["output", "keep"]))
+        register = arguments.outputFile("tags")
         report = arguments.outputFile("report")
         kept = try arguments.input("keep")
         mayOverwrite = arguments.has("overwrite")
@@ -176,7 +186,14 @@ struct VenueImportCommand: Command {
             mayReplace: mayOverwrite || isKeptPacket,
             remedy: "use --keep \(output.path) to keep its beacons and other additions, or --overwrite to discard them")
         try report?.check()
-        var imported = try read(id: venueID ?? old?.venue.id, version: edition ?? old.map { $0.venue.version + 1 } ?? 1)
+        try register?.check()
+        let (id, version) = (venueID ?? old?.venue.id, edition ?? old.map { $0.venue.version + 1 } ?? 1)
+        let house = isCompanion() ? try readCompanion(id: id, version: version, name: old?.venue.name) : nil
+        if house == nil, let register {
+            throw CommandError(
+                description: "--tags \(register.path): only the config.yaml of ESPresense-companion has names of tags")
+        }
+        var imported = try house?.imported ?? read(id: id, version: version)
         let beacons = imported.venue.beacons.count
         let overrides = try old.map { try imported.keepOverrides(of: $0.venue) }
         if let overrides, isKeptPacket, !mayOverwrite, !overrides.lost.isEmpty {
@@ -187,7 +204,25 @@ struct VenueImportCommand: Command {
         }
         try output.write(imported.venue, plansOf: old)
         try report?.write(imported.report.document())
-        try StandardOutput.write(lines: lines(imported, beacons: beacons, overrides))
+        if let house { try register?.write(house.register.bytes) }
+        try StandardOutput.write(
+            lines: lines(imported, beacons: beacons, overrides)
+                + (house?.lines(packet: output.path, tags: register?.path) ?? []))
+    }
+
+    /// Returns whether the file is a configuration of ESPresense-companion: by its name, or because it is text of
+    /// neither XML nor JSON.
+    private func isCompanion() -> Bool {
+        let name = archive.lowercased()
+        if name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return true }
+        guard let first = firstCharacter() else { return false }
+        return first < 0x7F && !"<{P".utf8.contains(first) && (first > 0x20)
+    }
+
+    private func readCompanion(id: VenueID?, version: Int, name: String?) throws -> ImportedHouse {
+        ImportedHouse(
+            try CompanionImporter(venueID: id, version: version, name: name ?? output.name, isStrict: isStrict)
+                .read(archive))
     }
 
     private func read(id: VenueID?, version: Int) throws -> IMDFImport {
@@ -199,9 +234,14 @@ struct VenueImportCommand: Command {
 
     /// Returns whether the file, perhaps the copy of a pipe without a name, begins as XML or as JSON.
     private func isText() -> Bool {
+        firstCharacter().map { "<{".utf8.contains($0) } ?? false
+    }
+
+    /// Returns the first byte that is no blank; nil for a folder and an empty file.
+    private func firstCharacter() -> UInt8? {
         let beginning = (try? FileHandle(forReadingAtPath: archive)?.read(upToCount: 64)) ?? Data()
         let text = beginning.dropFirst(ByteOrderMark.length(in: beginning))
-        return text.first { !"\r\n\t ".utf8.contains($0) }.map { "<{".utf8.contains($0) } ?? false
+        return text.first { !"\r\n\t ".utf8.contains($0) }
     }
 
     private func lines(_ imported: IMDFImport, beacons: Int, _ overrides: IMDFOverrides?) -> [String] {
@@ -212,6 +252,7 @@ struct VenueImportCommand: Command {
             venue.maps.reduce(0) { $0 + $1.walls.count }.counting("wall"),
         ]
         if beacons > 0 { counts.append(beacons.counting("beacon")) }
+        if !venue.receivers.isEmpty { counts.append(venue.receivers.count.counting("receiver")) }
         var lines = ["\(output.path): venue \(venue.id.rawValue): \(venue.name), \(counts.joined(separator: ", "))"]
         if let kept, let overrides {
             lines.append(

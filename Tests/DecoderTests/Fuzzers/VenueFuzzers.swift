@@ -63,6 +63,25 @@ func fuzzOSM(_ bytes: [UInt8]) throws(Finding) {
     }
 }
 
+// Treats the bytes as a configuration of ESPresense-companion, in YAML: decoding must not trap, an imported venue must
+// satisfy the rules of a packet, and a problem must state its place.
+
+func fuzzCompanion(_ bytes: [UInt8]) throws(Finding) {
+    let importer = CompanionImporter(name: "House")
+    switch Result(catching: { () throws(CompanionError) in try importer.read(bytes, named: "fuzz") }) {
+    case .success(let result):
+        let document = VenueDocument.tree(result.venue, radioMapPath: nil).lines()
+        let (venue, problems) = VenuePacketReader.parse(document)
+        guard venue != nil, !problems.contains(where: { $0.severity == .error }), !result.venue.maps.isEmpty else {
+            throw Finding("an imported house does not satisfy the rules of a packet: \(problems)")
+        }
+    case .failure(let error):
+        guard !error.problems.isEmpty,
+            error.problems.allSatisfy({ !$0.message.isEmpty && ($0.line ?? 1) > 0 && ($0.column ?? 1) > 0 })
+        else { throw Finding("\(error) does not state its place") }
+    }
+}
+
 // Treats the bytes behind the first one, which selects the format, as a zip, as data in the gzip format, or as the files
 // of an IMDF archive: decoding must not trap, and what it returns must be within its limits.
 

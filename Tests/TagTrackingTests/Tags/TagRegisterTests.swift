@@ -250,6 +250,15 @@ final class TagNamingTests: XCTestCase {
         }
     }
 
+    func testAnEddystoneUIDIsTheBeaconThatGatewaysReport() {
+        // Nodes of ESPresense repeat the fifth byte of the namespace.
+        for text in ["eddy:00112233445566778899-aabbccddeeff", "eddy:0011223344445566778899-aabbccddeeff"] {
+            let key = TagNaming.key(of: text)
+            XCTAssertEqual(key?.description, "00112233-4455-6677-8899-AABBCCDDEEFF/0/0", text)
+        }
+        XCTAssertEqual(TagNaming.key(of: "eddy:0011-22"), .name("eddy:0011-22"))
+    }
+
     func testOtherTextsAreNames() {
         for (text, name) in [
             ("cart 7", "cart 7"), ("aabbccddeef", "aabbccddeef"), ("aabbccddeegg", "aabbccddeegg"),
