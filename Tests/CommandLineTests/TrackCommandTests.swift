@@ -105,6 +105,24 @@ final class TrackCommandTests: XCTestCase {
         XCTAssertLessThan(level, 97)
     }
 
+    func testASignalRequestsALineForEachTagWithWhoHearsIt() async throws {
+        let broker = try broker()
+        let register = try temporaryFolder() + "/tags.csv"
+        try Data("key,name\n\(walking),Cart\n\(standing),Lift\n".utf8).write(to: URL(filePath: register))
+        let service = try ServiceProcess(
+            try arguments(port: broker.port, ["--tags", register, "--class", "light"]), command: "track")
+        try service.waitForError("receiving from")
+        let stage = try await stage(port: broker.port)
+        try await stage.publish(tag: walking, at: point(0), until: service, from: 0)
+        service.send(SIGUSR1)
+        try service.waitForError("tag \"Lift\" (\(standing)): not heard since the start")
+        let line = try XCTUnwrap(service.errors.first { $0.contains("tag \"Cart\" (\(walking)): heard by ") })
+        XCTAssertNotNil(
+            line.firstMatch(of: #/heard by ground-0[12] -\d+ dBm \d+ s ago, ground-\d\d -\d+ dBm \d+ s ago/#), line)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
     func testASignalEndsTheCommandAndTheStateIsOfTheLastLine() async throws {
         let broker = try broker()
         let folder = try temporaryFolder()

@@ -18,7 +18,8 @@ struct TrackCommand: Command {
 
             With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
             and SIGINT save the state and end the command with exit status 0. SIGHUP, or a change of the file, reads --tags
-            again: tags that left it are removed everywhere. --topic may be repeated and replaces the
+            again: tags that left it are removed everywhere. SIGUSR1 writes a line for each tag to standard error: which gateways
+            hear it, with the mean RSSI and the time of the latest reading. --topic may be repeated and replaces the
             topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
             are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
             --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
@@ -29,7 +30,7 @@ struct TrackCommand: Command {
         options: BrokerOptions.options + [
             CommandOption(
                 name: "topic", argument: "FILTER[=FORMAT]",
-                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
+                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"),
         ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
             CommandOption(
                 name: "state", argument: "DIR",
@@ -148,13 +149,13 @@ struct TrackCommand: Command {
             published = sink
         }
         if let page {
-            await page.board.use(register: Set(register.entries.keys), removing: [])
+            await page.board.use(register: register, removing: [])
             await page.board.write(started.places)
             sinks.append(page.board)
         }
         let run = TrackRun(
             engine: started.engine, fleet: fleet, places: started.places,
-            registered: Set(register.entries.keys), state: folder, sinks: sinks,
+            register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page)
         try await run.follow(limit: limit)

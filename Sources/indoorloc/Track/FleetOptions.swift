@@ -147,13 +147,18 @@ final class RegisterFile: Sendable {
 
     private let options: FleetOptions
     private let waiting = Guarded<TagRegister?>(nil)
+    private let latest: Guarded<TagRegister>
     private let mark: Guarded<Mark?>
 
     /// Creates the register of a fleet that has just read it.
-    init(_ options: FleetOptions) {
+    init(_ options: FleetOptions, _ register: TagRegister) {
         self.options = options
+        latest = Guarded(register)
         mark = Guarded(options.tags.flatMap(Mark.init))
     }
+
+    /// The register that was read last.
+    var current: TagRegister { latest.withLock { $0 } }
 
     /// Returns the register that was read since the last call; nil if there is none.
     func take() -> TagRegister? {
@@ -172,6 +177,7 @@ final class RegisterFile: Sendable {
             let read = Mark(path)
             let register = try options.register()
             mark.withLock { $0 = read }
+            latest.withLock { $0 = register }
             waiting.withLock { $0 = register }
             StandardError.line("--tags \(path): read again, \(register.entries.count.counting("tag"))", .notice)
         } catch {

@@ -101,7 +101,7 @@ struct TrackPage: Sendable {
                 } catch { return .invalid("\(error)") }
                 let message = GatewayMessage(topic: topic, payload: body, arrival: now())
                 return queue.offer(message) ? .accepted : .busy
-            })
+            }, hearings: engine)
         let server = try LiveMapServer(routes: routes, listener: listener)
         StandardError.line("page of the tags: \(server.url)", .info)
         return server

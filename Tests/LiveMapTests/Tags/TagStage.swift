@@ -64,6 +64,13 @@ enum TagStage {
                 coordinate: coordinate))
     }
 
+    /// The lift and two tags without a state, of which the stage has heard one.
+    static func register() throws -> TagRegister {
+        TagRegister([
+            .init(key: .name("lift")), .init(key: .name("keys"), name: "Keys"), .init(key: .name("rope")),
+        ])
+    }
+
     /// Three tags: one in the hall, one on the upper floor, and one that is away.
     static func outputs() throws -> [FleetOutput] {
         [
@@ -78,6 +85,33 @@ enum TagStage {
     }
 }
 
+/// What the receivers of the stage have heard.
+actor StagedHearings: HearingSource {
+    private var table = HearingTable(venue: TagStage.venue)
+
+    /// Creates the readings of the stage: the cart at both receivers and at one that the venue doesn't have, and a tag
+    /// that has no state.
+    init() throws {
+        let cart = try XCTUnwrap(TagKey("AA:BB:CC:DD:EE:01"))
+        for (tag, receiver, rssi, seconds) in [
+            (cart, "WEST", -60.0, 0.0), (cart, "east", -80, 1), (cart, "cellar", -90, 2),
+            (.name("keys"), "east", -70, 3),
+        ] as [(TagKey, String, Double, Double)] {
+            table.add(
+                TagReading(
+                    tag: tag, receiver: receiver, instant: TagStage.start.advanced(by: .seconds(seconds)), rssi: rssi))
+        }
+    }
+
+    func hearings(of tag: TagKey) -> [HearingTable.Hearing] { table.hearings(of: tag) }
+
+    func hearings(by receiver: String) -> [HearingTable.Hearing]? { table.hearings(by: receiver) }
+
+    func lastReadings(of tags: [TagKey]) -> [TagKey: Instant] {
+        Dictionary(uniqueKeysWithValues: tags.compactMap { tag in table.lastReading(of: tag).map { (tag, $0) } })
+    }
+}
+
 // The clients of these tests block, so that the tests run on a thread of their own, and not in tasks.
 extension TagBoard {
     /// Writes outputs, and returns after that.
@@ -88,6 +122,9 @@ extension TagBoard {
 
     /// Writes what gateways have sent, and returns after that.
     nonisolated func put(_ activity: GatewayActivity) { block { await $0.write(activity) } }
+
+    /// Uses a register, and returns after that.
+    nonisolated func put(_ register: TagRegister) { block { await $0.use(register: register, removing: []) } }
 
     /// Removes tags, and returns after that.
     nonisolated func drop(_ tags: [TagKey]) { block { await $0.remove(tags) } }
@@ -107,6 +144,7 @@ extension XCTestCase {
     func tagServer(
         _ board: TagBoard, token: String? = nil, connections: Int = 256, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
+        hearings: (any HearingSource)? = nil,
         interval: Duration = .milliseconds(10), waitingBytes: Int? = nil
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
@@ -114,7 +152,7 @@ extension XCTestCase {
         if let waitingBytes { limits.waitingBytes = waitingBytes }
         let routes = TagRoutes(
             board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
-            gateways: gateways, interval: interval)
+            gateways: gateways, hearings: hearings, interval: interval)
         let server = try LiveMapServer(
             routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
             limits: limits)
