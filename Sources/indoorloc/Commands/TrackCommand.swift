@@ -3,6 +3,7 @@ import IndoorLocalization
 import MQTTSharing
 import TagTracking
 import TagTrackingService
+import VenuePackets
 
 /// The command `track`: locates tags from the messages of gateways, on one machine.
 struct TrackCommand: Command {
@@ -25,9 +26,16 @@ struct TrackCommand: Command {
             --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
             also accepts messages of gateways that use HTTP.
 
-            example: indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
+            --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
+            --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
+            walls.
+
+            example: indoorloc track --demo --open
+                     indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
             """,
         options: BrokerOptions.options + [
+            CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
+            .open,
             CommandOption(
                 name: "topic", argument: "FILTER[=FORMAT]",
                 help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"),
@@ -52,7 +60,9 @@ struct TrackCommand: Command {
         return all.dropLast().joined(separator: ", ") + " or " + (all.last ?? "")
     }
 
-    private let broker: MQTTBroker
+    private let broker: MQTTBroker?
+    private let isDemo: Bool
+    private let opens: Bool
     private let filters: [GatewayFilter]
     private let fleet: FleetOptions
     private let stateFolder: String?
@@ -62,9 +72,15 @@ struct TrackCommand: Command {
     private let limit: Duration?
 
     init(_ arguments: ParsedArguments) throws {
-        broker = try BrokerOptions(arguments).broker
+        isDemo = arguments.has("demo")
+        opens = arguments.has("open")
+        broker = isDemo && !arguments.has("broker") ? nil : try BrokerOptions(arguments).broker
         filters = try Self.filters(arguments)
-        fleet = try FleetOptions(arguments)
+        fleet = try FleetOptions(arguments, hasVenue: !isDemo || arguments.has("venue"))
+        if isDemo, let option = ["tags", "topic"].first(where: arguments.has) {
+            throw UsageError(
+                message: "--demo has its own tags and gateways: --\(option) has no effect", command: "track")
+        }
         if let folder = arguments.value("state") {
             guard !folder.isEmpty else {
                 throw UsageError(message: "--state must be a folder path, not ''", command: arguments.syntax.name)
@@ -75,7 +91,14 @@ struct TrackCommand: Command {
             stateFolder = folders?.first.map(String.init)
         }
         publishing = try Self.publishing(arguments)
-        page = try LiveMapOptions(arguments)
+        page = try LiveMapOptions(arguments, standard: isDemo ? "127.0.0.1:0" : nil)
+        if opens, page == nil {
+            throw UsageError(message: "--open requires --http or --demo", command: arguments.syntax.name)
+        }
+        if broker == nil, publishing != nil {
+            throw UsageError(
+                message: "--output-prefix and --home-assistant require --broker", command: arguments.syntax.name)
+        }
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -113,12 +136,16 @@ struct TrackCommand: Command {
     }
 
     func run() async throws {
-        let packet = try await fleet.packet()
-        let register = try fleet.register()
-        let page = try page.map { try TrackPage($0, packet, register) }
+        let packet = fleet.hasVenue ? try await fleet.packet() : nil
+        let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
+        guard let venue = packet?.venue ?? demo?.venue else { return }
+        let register = try demo?.register ?? fleet.register()
+        let page = try page.map { options in
+            try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
+        }
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
-            model: FleetModel(venue: packet.venue, settings: fleet.settings), register: register,
+            model: FleetModel(venue: venue, settings: fleet.settings), register: register,
             formats: filters.compactMap { filter in
                 filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
             } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount)
@@ -126,11 +153,11 @@ struct TrackCommand: Command {
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())
         for problem in started.problems { StandardError.line(problem, .warning) }
         StandardError.line(
-            "tracking in \(packet.venue.name) with \(packet.venue.receivers.count.counting("receiver")); start "
+            "tracking in \(venue.name) with \(venue.receivers.count.counting("receiver")); start "
                 + "\(started.epoch), \(started.restoredTags.counting("tag")) restored", .info)
         var sinks: [any FleetOutputSink] = []
         var published: MQTTOutputSink?
-        if var publishing {
+        if var publishing, let broker {
             let known = Set(register.entries.keys)
             if publishing.homeAssistantPrefix != nil, fleet.tags == nil {
                 StandardError.line(
@@ -157,7 +184,7 @@ struct TrackCommand: Command {
             engine: started.engine, fleet: fleet, places: started.places,
             register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
-            filters: filters.map(\.filter), page: page)
+            filters: filters.map(\.filter), page: page, demo: demo)
         try await run.follow(limit: limit)
         await published?.stop()
     }

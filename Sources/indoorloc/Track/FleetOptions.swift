@@ -34,6 +34,8 @@ package struct FleetOptions: Sendable {
     package let settings: FleetSettings
     /// The path of the register; nil if none was given.
     package let tags: String?
+    /// Whether the command has the option of a venue.
+    let hasVenue: Bool
     private let venue: String
     private let radioMap: String?
     private let server: VenueServerOptions
@@ -43,6 +45,7 @@ package struct FleetOptions: Sendable {
     /// - Parameter hasVenue: whether the command has the options of a venue, which is required then.
     /// - Throws: `UsageError` for a missing venue, or an invalid rule or class.
     package init(_ arguments: ParsedArguments, hasVenue: Bool = true) throws {
+        self.hasVenue = hasVenue
         venue = hasVenue ? try arguments.requiredInput("venue") : ""
         radioMap = try arguments.input("radio-map")
         server = try VenueServerOptions(arguments, isRequired: false)

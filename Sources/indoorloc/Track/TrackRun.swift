@@ -43,10 +43,17 @@ struct TrackRun: Sendable {
     let sinks: [any FleetOutputSink]
     /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
     let published: MQTTOutputSink?
-    let broker: MQTTBroker
+    /// The broker of the gateways; nil for none.
+    let broker: MQTTBroker?
     let filters: [String]
     /// The page of the tags; nil for none.
     let page: TrackPage?
+    /// The simulated gateways and tags, which replace those of the broker; nil for none.
+    let demo: DemoFleet?
+
+    /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
+    /// demonstration aren't printed on a terminal.
+    private var prints: Bool { demo == nil || isatty(STDOUT_FILENO) == 0 }
 
     /// Runs the fleet and prints its outputs.
     ///
@@ -63,7 +70,7 @@ struct TrackRun: Sendable {
         let requests = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let asking = SignalSources([SIGUSR1]) { _ in requests.continuation.yield() }
         defer { asking.cancel() }
-        let input = FleetInput(broker, filters: filters) { _ in clock.now() }
+        let input = demo == nil ? broker.map { FleetInput($0, filters: filters) { _ in clock.now() } } : nil
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
@@ -74,6 +81,7 @@ struct TrackRun: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
                 group.addTask { await file.watch() }
+                group.addTask { [demo] in await demo?.run(into: queue) { clock.now() } }
                 group.addTask { [published] in
                     if let error = await published?.nameTaken() { give(.nameTaken(error)) }
                 }
@@ -95,7 +103,8 @@ struct TrackRun: Sendable {
         var hasEnded = false
         func handle(_ occurrence: LiveOccurrence<Update>) throws {
             switch occurrence {
-            case .element(.outputs(let outputs)): for output in outputs { try lines.line(output.json) }
+            case .element(.outputs(let outputs)):
+                if prints { for output in outputs { try lines.line(output.json) } }
             case .element(.report(let report)): log.write(report)
             case .element(.state(let state)): log.write(state)
             case .element(.hearings(let tags)): log.write(tags)
@@ -175,7 +184,7 @@ struct TrackLog {
     /// The maximum number of names or topics that are reported, so that a foreign device can't fill the log.
     private static let mostNames = 20
 
-    private let broker: MQTTBroker
+    private let broker: MQTTBroker?
     private let filters: [String]
     private var unknownReceivers: Set<String> = []
     private var invalidTopics: Set<String> = []
@@ -185,7 +194,7 @@ struct TrackLog {
     private var evictedTags = 0
     private var nextEviction = ContinuousClock.now
 
-    init(broker: MQTTBroker, filters: [String]) {
+    init(broker: MQTTBroker?, filters: [String]) {
         self.broker = broker
         self.filters = filters
     }
@@ -194,7 +203,7 @@ struct TrackLog {
         switch report {
         case .connected(let refused):
             lastError = nil
-            StandardError.line("receiving from \(broker.host):\(broker.port)", .info)
+            if let broker { StandardError.line("receiving from \(broker.host):\(broker.port)", .info) }
             for filter in refused {
                 StandardError.line("\(MQTTSharingError.forbidden(topic: filter))", .warning)
             }
