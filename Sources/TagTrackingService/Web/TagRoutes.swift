@@ -31,6 +31,8 @@ package struct TagRoutes: HTTPRoutes {
         case tagReceivers = "/api/v1/tags/{key}/receivers"
         case register = "/api/v1/register"
         case collection = "/api/v1/tags.geojson"
+        case visits = "/api/v1/history/visits"
+        case dwells = "/api/v1/history/dwell"
         case receivers = "/api/v1/receivers"
         case receiverTags = "/api/v1/receivers/{id}/tags"
         case stream = "/api/v1/stream"
@@ -54,6 +56,7 @@ package struct TagRoutes: HTTPRoutes {
     let metrics: (@Sendable () async -> String)?
     let gateways: GatewayReceiver?
     let hearings: (any HearingSource)?
+    let history: TagHistory?
     let interval: Duration
     private let start = ContinuousClock.now
 
@@ -66,15 +69,17 @@ package struct TagRoutes: HTTPRoutes {
     ///   - plans: the images of the venue's maps; nil without images.
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - gateways: receives the messages of gateways that use HTTP; nil to refuse them.
+    ///   - history: the visits and positions of the past; nil if none are stored.
     ///   - hearings: lists the receivers that hear each tag; nil if the process doesn't know.
     ///   - interval: the shortest time between two states of a tag in a stream.
     package init(
         board: TagBoard, title: String, venue: Venue, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: GatewayReceiver? = nil,
-        hearings: (any HearingSource)? = nil, interval: Duration = .milliseconds(500)
+        hearings: (any HearingSource)? = nil, history: TagHistory? = nil, interval: Duration = .milliseconds(500)
     ) {
         (self.board, self.title, self.metrics, self.gateways) = (board, title, metrics, gateways)
         self.hearings = hearings
+        self.history = history
         (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
     }
 
@@ -107,6 +112,8 @@ package struct TagRoutes: HTTPRoutes {
         case .trail: return try await trail(request)
         case .tagReceivers: return try await receivers(hearing: request)
         case .register: return try await register(request)
+        case .visits: return try await visits(request)
+        case .dwells: return try await dwells(request)
         case .receiverTags: return try await tags(heardBy: request)
         case .collection: return try await collection(request)
         case .receivers: return await receivers()
@@ -148,6 +155,7 @@ package struct TagRoutes: HTTPRoutes {
         case .collection: TagQuery.filters
         case .trail: ["minutes"]
         case .register: ["located"]
+        case .visits, .dwells: ["room", "tag", "from", "to", "limit"]
         case .stream: ["tags", "after"]
         case nil: ["token"]
         case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .health, .gateways, .description, .metrics: []
@@ -261,6 +269,82 @@ package struct TagRoutes: HTTPRoutes {
                 }
                 json.endArray()
                 json.add("count", heard.count)
+            })
+    }
+
+    // MARK: History
+
+    private func historyQuery(_ request: HTTPRequest) throws(HTTPProblem) -> TagHistoryQuery {
+        func time(_ name: String) throws(HTTPProblem) -> Instant? {
+            guard let text = request.target.query[name] else { return nil }
+            guard let time = TimeText.time(text.utf8.span) else {
+                throw HTTPProblem(400, "The parameter '\(name)' must be a time such as 2026-11-28T10:00:00Z.")
+            }
+            return Instant(nanoseconds: time.nanoseconds)
+        }
+        let end = try time("to") ?? FleetClock.wallTime
+        var query = TagHistoryQuery(
+            room: request.target.query["room"], tag: request.target.query["tag"],
+            from: try time("from") ?? end.advanced(by: .seconds(-86_400)), to: end)
+        query.limit = try request.integer("limit", in: 1...TagQuery.mostTags) ?? TagQuery.usualTags
+        return query
+    }
+
+    /// Returns the result of a query of the history.
+    private func queried<Result: Sendable>(
+        _ request: HTTPRequest,
+        _ ask: @Sendable (TagHistory, TagHistoryQuery) async throws(TagHistoryError) -> [Result]
+    ) async throws(HTTPProblem) -> [Result] {
+        let query = try historyQuery(request)
+        guard let history else {
+            throw HTTPProblem(404, "This process stores no history; 'track --history FILE' does.")
+        }
+        do throws(TagHistoryError) { return try await ask(history, query) } catch {
+            throw HTTPProblem(503, "The history can't be read: \(error)")
+        }
+    }
+
+    private func visits(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let visits = try await queried(request) { history, query async throws(TagHistoryError) in
+            try await history.visits(query)
+        }
+        return Self.json(
+            TagJSON.object { json in
+                json.name("visits")
+                json.beginArray()
+                for visit in visits {
+                    json.beginObject()
+                    json.add("tag", visit.tag)
+                    json.add("name", visit.name)
+                    json.add("room", visit.room)
+                    json.add("mapId", visit.mapID.rawValue)
+                    json.add("start", time: visit.start)
+                    json.add("end", time: visit.end)
+                    json.add("open", visit.isOpen)
+                    json.endObject()
+                }
+                json.endArray()
+            })
+    }
+
+    private func dwells(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let dwells = try await queried(request) { history, query async throws(TagHistoryError) in
+            try await history.dwells(query)
+        }
+        return Self.json(
+            TagJSON.object { json in
+                json.name("rooms")
+                json.beginArray()
+                for dwell in dwells {
+                    json.beginObject()
+                    json.add("room", dwell.room)
+                    json.add("tag", dwell.tag)
+                    json.add("name", dwell.name)
+                    json.add("visits", dwell.visits)
+                    json.add("seconds", dwell.time.seconds, decimals: 3)
+                    json.endObject()
+                }
+                json.endArray()
             })
     }
 

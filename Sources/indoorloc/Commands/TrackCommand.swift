@@ -44,6 +44,14 @@ struct TrackCommand: Command {
                 name: "state", argument: "DIR",
                 help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
             CommandOption(
+                name: "history", argument: "FILE",
+                help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
+            CommandOption(
+                name: "history-days", argument: "N", help: "delete the history after N days (default \(historyDays))"),
+            CommandOption(
+                name: "history-size", argument: "MB",
+                help: "delete the oldest history beyond N megabytes (default \(historyMegabytes))"),
+            CommandOption(
                 name: "output-prefix", argument: "PREFIX",
                 help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
             CommandOption(
@@ -54,6 +62,9 @@ struct TrackCommand: Command {
                 name: "home-assistant",
                 help: "also announce the tags of the register to Home Assistant"),
         ] + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds] + CommandOption.log)
+
+    /// The limits of a history: what a month of 50 tags needs, see the page *Tracking tags on one machine*.
+    private static let (historyDays, historyMegabytes) = (30, 2_000)
 
     private static var formats: String {
         let all = GatewayFormat.allCases.map(\.rawValue)
@@ -68,6 +79,7 @@ struct TrackCommand: Command {
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     private let page: LiveMapOptions?
+    private let history: (path: String, settings: TagHistory.Settings)?
     private let seed: UInt64
     private let limit: Duration?
 
@@ -99,8 +111,25 @@ struct TrackCommand: Command {
             throw UsageError(
                 message: "--output-prefix and --home-assistant require --broker", command: arguments.syntax.name)
         }
+        history = try Self.history(arguments)
         seed = try arguments.seed()
         limit = try arguments.limit()
+    }
+
+    /// The file of the history and its limits; nil without one.
+    private static func history(
+        _ arguments: ParsedArguments
+    ) throws(UsageError) -> (path: String, settings: TagHistory.Settings)? {
+        let days = try arguments.number("history-days", in: 1...36_500, else: historyDays)
+        let size = try arguments.number("history-size", in: 1...1_000_000, else: historyMegabytes)
+        guard let path = arguments.value("history") else {
+            guard let option = ["history-days", "history-size"].first(where: arguments.has) else { return nil }
+            throw UsageError(message: "--\(option) requires --history", command: arguments.syntax.name)
+        }
+        guard !path.isEmpty else {
+            throw UsageError(message: "--history must be a file path, not ''", command: arguments.syntax.name)
+        }
+        return (path, TagHistory.Settings(age: .seconds(86_400 * days), size: size << 20))
     }
 
     private static func filters(_ arguments: ParsedArguments) throws(UsageError) -> [GatewayFilter] {
@@ -175,6 +204,12 @@ struct TrackCommand: Command {
             sinks.append(sink)
             published = sink
         }
+        let history = try history.map { path, settings in
+            try TagHistory(path: path, settings: settings) { error in
+                StandardError.line("--history: \(error); outputs are not stored", .warning)
+            }
+        }
+        if let history { sinks.append(history) }
         if let page {
             await page.board.use(register: register, removing: [])
             await page.board.write(started.places)
@@ -184,8 +219,15 @@ struct TrackCommand: Command {
             engine: started.engine, fleet: fleet, places: started.places,
             register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
-            filters: filters.map(\.filter), page: page, demo: demo)
-        try await run.follow(limit: limit)
+            filters: filters.map(\.filter), page: page, demo: demo,
+            history: history)
+        do {
+            try await run.follow(limit: limit)
+        } catch {
+            await history?.flush()
+            throw error
+        }
+        await history?.flush()
         await published?.stop()
     }
 }

@@ -86,7 +86,8 @@ struct TrackPage: Sendable {
     ///   - now: returns the time of the fleet.
     /// - Throws: `LiveMapError` if the system has no resources for the server.
     func start(
-        _ engine: FleetEngine, _ queue: MessageQueue, published: MQTTOutputSink?, now: @escaping @Sendable () -> Instant
+        _ engine: FleetEngine, _ queue: MessageQueue, _ history: TagHistory?, published: MQTTOutputSink?,
+        now: @escaping @Sendable () -> Instant
     ) throws(LiveMapError) -> LiveMapServer {
         let routes = TagRoutes(
             board: board, title: venue.name, venue: venue, plans: PacketPlans(plans),
@@ -104,7 +105,7 @@ struct TrackPage: Sendable {
                 } catch { return .invalid("\(error)") }
                 let message = GatewayMessage(topic: topic, payload: body, arrival: now())
                 return queue.offer(message) ? .accepted : .busy
-            }, hearings: engine)
+            }, hearings: engine, history: history)
         let server = try LiveMapServer(routes: routes, listener: listener)
         StandardError.line("page of the tags: \(server.url)", .info)
         if opens { LocalPage.open(server.url) }

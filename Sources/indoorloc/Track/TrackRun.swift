@@ -50,6 +50,8 @@ struct TrackRun: Sendable {
     let page: TrackPage?
     /// The simulated gateways and tags, which replace those of the broker; nil for none.
     let demo: DemoFleet?
+    /// The history, which is also one of the sinks; nil for none.
+    let history: TagHistory?
 
     /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
     /// demonstration aren't printed on a terminal.
@@ -62,7 +64,7 @@ struct TrackRun: Sendable {
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
-        let server = try page?.start(engine, queue, published: published) { clock.now() }
+        let server = try page?.start(engine, queue, history, published: published) { clock.now() }
         defer { server?.stop() }
         let file = RegisterFile(fleet, register)
         let reloading = ReloadSignal { file.reload() }

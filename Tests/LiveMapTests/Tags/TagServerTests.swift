@@ -142,6 +142,23 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(try RawClient.get("/api/v1/register?located=maybe", port: port).status, 400)
     }
 
+    func testTheHistoryTellsWhoWasInARoomAndForHowLong() throws {
+        let history = try stagedHistory()
+        let port = try tagServer(try board(), history: history).address.port
+        let span = "from=2026-11-22T09:00:10Z&to=2026-11-22T09:00:15Z"
+        let visits = try XCTUnwrap(get("/api/v1/history/visits?room=hall&\(span)", port)["visits"]?.array)
+        XCTAssertEqual(visits.map { $0["name"]?.string }, ["Cart"])
+        XCTAssertEqual(visits.first?["start"]?.string, "2026-11-22T09:00:00.000Z")
+        XCTAssertEqual(visits.first?["end"]?.string, "2026-11-22T09:00:20.000Z")
+        XCTAssertEqual(visits.first?["open"], .bool(true))
+        let dwell = try XCTUnwrap(get("/api/v1/history/dwell?\(span)", port)["rooms"]?.array)
+        XCTAssertEqual(dwell.map { $0["seconds"]?.number }, [5])
+        XCTAssertEqual(try get("/api/v1/history/visits?room=lab&\(span)", port)["visits"]?.array?.count, 0)
+        XCTAssertEqual(try RawClient.get("/api/v1/history/visits?from=noon", port: port).status, 400)
+        let bare = try tagServer(try board()).address.port
+        XCTAssertEqual(try RawClient.get("/api/v1/history/visits", port: bare).status, 404)
+    }
+
     func testATrailHasThePointsOfTheLastMinutes() throws {
         let board = TagBoard(run: "r")
         for second in 0...300 {
@@ -377,6 +394,8 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/gateways/{format}": "/api/v1/gateways/minewRaw",
         "/api/v1/tags/{key}/receivers": "/api/v1/tags/AA:BB:CC:DD:EE:01/receivers",
         "/api/v1/receivers/{id}/tags": "/api/v1/receivers/east/tags",
+        "/api/v1/history/visits": "/api/v1/history/visits?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
+        "/api/v1/history/dwell": "/api/v1/history/dwell?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
     ]
     /// A request with the status 404 for each path that can have it.
     private static let missing = [
@@ -457,7 +476,8 @@ final class TagDescriptionTests: XCTestCase {
         let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
         let metrics: @Sendable () async -> String = { "# EOF\n" }
         let port = try tagServer(
-            board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings()
+            board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings(),
+            history: try stagedHistory()
         ).address.port
         let locked = try tagServer(board, token: "0123456789abcdef").address.port
         let full = try tagServer(board, connections: 1).address.port
@@ -495,7 +515,7 @@ final class TagDescriptionTests: XCTestCase {
             try ask(target + "?x=" + String(repeating: "x", count: 3_000), port)
             try ask(target, full)
             if let missing = Self.missing[path] { try ask(missing, port) }
-            if path == "/metrics" { try ask(target, bare) }
+            if path == "/metrics" || path.hasPrefix("/api/v1/history/") { try ask(target, bare) }
             if method == "POST" {
                 try ask(target, port, body: String(repeating: " ", count: TagRoutes.largestMessage + 1))
             }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import IndoorVocabulary
 import LiveMap
 import LocalizationSession
@@ -140,11 +141,35 @@ extension TagBoard {
 }
 
 extension XCTestCase {
+    /// A history in a temporary file, in which the cart was in the hall for 20 s.
+    func stagedHistory() throws -> TagHistory {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db").path
+        addTeardownBlock {
+            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+        }
+        let history = try TagHistory(path: path)
+        let enter = LocalizationEvent(
+            instant: TagStage.start, venueID: VenueID(rawValue: 7), kind: .enterRoom(TagStage.venue.rooms[0]))
+        let outputs = [
+            try TagStage.output("AA:BB:CC:DD:EE:01", 1, .event(enter), name: "Cart"),
+            try TagStage.output(
+                "AA:BB:CC:DD:EE:01", 2, TagStage.position(5, label: "Hall", at: 20), name: "Cart", at: 20),
+        ]
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await history.write(outputs)
+            await history.flush()
+            done.signal()
+        }
+        done.wait()
+        return history
+    }
+
     /// Starts the server of a board, which stops after the test.
     func tagServer(
         _ board: TagBoard, token: String? = nil, connections: Int = 256, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
-        hearings: (any HearingSource)? = nil,
+        hearings: (any HearingSource)? = nil, history: TagHistory? = nil,
         interval: Duration = .milliseconds(10), waitingBytes: Int? = nil
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
@@ -152,7 +177,7 @@ extension XCTestCase {
         if let waitingBytes { limits.waitingBytes = waitingBytes }
         let routes = TagRoutes(
             board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
-            gateways: gateways, hearings: hearings, interval: interval)
+            gateways: gateways, hearings: hearings, history: history, interval: interval)
         let server = try LiveMapServer(
             routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
             limits: limits)
