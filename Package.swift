@@ -120,7 +120,7 @@ let targets: [Target] = [
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
             "LocalizationSession",
-            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "CMemory",
+            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "SQLiteFiles", "CMemory",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
     .target(

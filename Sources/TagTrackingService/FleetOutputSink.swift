@@ -12,7 +12,7 @@ package protocol FleetOutputSink: Sendable {
     /// Writes the activity of gateways. A sink that doesn't need it ignores it.
     func write(_ activity: GatewayActivity) async
     /// Uses another register, and removes the tags that aren't located any more. A sink without state ignores it.
-    func use(register: Set<TagKey>, removing tags: [TagKey]) async
+    func use(register: TagRegister, removing tags: [TagKey]) async
 }
 
 extension FleetOutputSink {
@@ -20,5 +20,5 @@ extension FleetOutputSink {
 
     package func write(_ activity: GatewayActivity) async {}
 
-    package func use(register: Set<TagKey>, removing tags: [TagKey]) async {}
+    package func use(register: TagRegister, removing tags: [TagKey]) async {}
 }

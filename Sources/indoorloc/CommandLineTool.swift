@@ -22,7 +22,8 @@ package struct CommandLineTool: Sendable {
         commands: allCommands)
 
     private static let allCommands: [any Command.Type] = [
-        LocateCommand.self, ServeCommand.self, TrackCommand.self, ScanCommand.self, ReplayCommand.self,
+        LocateCommand.self, ServeCommand.self, TrackCommand.self, HistoryVisitsCommand.self, HistoryDwellCommand.self,
+        HistoryExportCommand.self, ScanCommand.self, ReplayCommand.self,
         ViewCommand.self, EvaluateCommand.self, SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self,
         PlotResidualsCommand.self, PlotRangeCommand.self, PlotRadioMapCommand.self, PlotCoverageCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,

@@ -28,6 +28,10 @@ final class HelpTests: XCTestCase {
     func testHelpOfBench() throws { try assertPrints("bench", "--help") }
     func testHelpOfLocate() throws { try assertPrints("locate", "--help") }
     func testHelpOfTrack() throws { try assertPrints("track", "--help") }
+    func testHelpOfHistory() throws { try assertPrints("history", "--help") }
+    func testHelpOfHistoryVisits() throws { try assertPrints("history", "visits", "--help") }
+    func testHelpOfHistoryDwell() throws { try assertPrints("history", "dwell", "--help") }
+    func testHelpOfHistoryExport() throws { try assertPrints("history", "export", "--help") }
     func testHelpOfServe() throws { try assertPrints("serve", "--help") }
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
@@ -72,6 +76,7 @@ final class HelpTests: XCTestCase {
     private static let commands = [
         "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
         "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "track", "scan",
+        "history visits", "history dwell", "history export",
         "venue check", "venue info", "venue new", "venue import", "venue edit", "venue export",
         "venue route", "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
         "rooms watch", "regions watch",
@@ -86,7 +91,7 @@ final class HelpTests: XCTestCase {
     }
 
     func testNoLineOfAHelpIsLongerThanAHundredColumns() throws {
-        for name in Self.commands + ["", "venue", "plot", "rooms", "regions", "config", "share"] {
+        for name in Self.commands + ["", "venue", "history", "plot", "rooms", "regions", "config", "share"] {
             let help = try Tool.run(name.split(separator: " ").map(String.init) + ["--help"]).output
             XCTAssertTrue(help.hasPrefix("usage: "), name)
             for line in help.split(separator: "\n") { XCTAssertLessThanOrEqual(line.count, 100, "\(name): \(line)") }

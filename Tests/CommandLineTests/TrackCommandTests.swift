@@ -8,6 +8,17 @@ import VenuePackets
 import XCTest
 @testable import indoorloc
 
+/// The list of tags of the page's interface.
+private struct ListedTags: Decodable {
+    struct Tag: Decodable {
+        var name: String?
+        var registered: Bool
+        var position: Place?
+    }
+    struct Place: Decodable { var label: String? }
+    var tags: [Tag]
+}
+
 /// The command `track` with a real broker.
 final class TrackCommandTests: XCTestCase {
     private let (standing, walking) = ("C3:00:00:12:AB:01", "C3:00:00:12:AB:02")
@@ -103,6 +114,71 @@ final class TrackCommandTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0)
         XCTAssertEqual(Set(try service.told.map(TrackLine.init).map(\.tag)), [key])
         XCTAssertLessThan(level, 97)
+    }
+
+    func testTheDemoServesItsTagsAndEndsWithCtrlC() async throws {
+        let folder = try temporaryFolder()
+        let opened = folder + "/opened"
+        // A browser that writes the address down.
+        try Data("#!/bin/sh\necho \"$1\" > \(opened)\n".utf8).write(to: URL(filePath: folder + "/xdg-open"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/xdg-open")
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let service = try ServiceProcess(
+            ["--demo", "--open", "--class", "light"], command: "track", environment: ["PATH": folder + ":" + path])
+        try service.waitForError("page of the tags: ")
+        let line = try XCTUnwrap(service.errors.first { $0.contains("page of the tags: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last.map(String.init))
+        let start = ContinuousClock.now
+        var tags: [ListedTags.Tag] = []
+        while tags.count(where: { $0.position?.label != nil }) < 45 {
+            guard start.duration(to: .now) < Bounded.longest else {
+                throw Bounded.Expired(awaited: "45 tags in rooms after \(tags.count), \(service.errors)")
+            }
+            let text = try Tool.run(
+                ["--silent", url + "api/v1/tags?present=true"], program: "/usr/bin/curl"
+            ).output
+            tags = try JSONDecoder().decode(ListedTags.self, from: Data(text.utf8)).tags
+        }
+        XCTAssertLessThanOrEqual(tags.count, 50)
+        XCTAssertEqual(tags.filter(\.registered).compactMap(\.name).filter { $0.hasPrefix("Trolley") }.count, 10)
+        XCTAssertGreaterThan(tags.count { !$0.registered }, 10)
+        let missing = try Tool.run(
+            ["--silent", url + "api/v1/register?located=false"], program: "/usr/bin/curl"
+        ).output
+        XCTAssertTrue(missing.contains("Projector (missing)"), missing)
+        XCTAssertEqual(
+            try String(contentsOfFile: opened, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines), url)
+        service.send(SIGINT)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertFalse(service.errors.contains { $0.contains("error") || $0.contains("lost") }, "\(service.errors)")
+    }
+
+    func testTheDemoRunsInAVenueOfItsUser() throws {
+        let result = try Tool.run([
+            "track", "--demo", "--venue", try FixtureFolder("tags/office").path, "--seconds", "6", "--class", "light",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.errors.contains("tracking in Office with gateways with 32 receivers"), result.errors)
+        let lines = try result.output.split(separator: "\n").map { try TrackLine(String($0)) }
+        XCTAssertGreaterThan(Set(lines.map(\.tag)).count, 20)
+    }
+
+    func testASignalRequestsALineForEachTagWithWhoHearsIt() async throws {
+        let broker = try broker()
+        let register = try temporaryFolder() + "/tags.csv"
+        try Data("key,name\n\(walking),Cart\n\(standing),Lift\n".utf8).write(to: URL(filePath: register))
+        let service = try ServiceProcess(
+            try arguments(port: broker.port, ["--tags", register, "--class", "light"]), command: "track")
+        try service.waitForError("receiving from")
+        let stage = try await stage(port: broker.port)
+        try await stage.publish(tag: walking, at: point(0), until: service, from: 0)
+        service.send(SIGUSR1)
+        try service.waitForError("tag \"Lift\" (\(standing)): not heard since the start")
+        let line = try XCTUnwrap(service.errors.first { $0.contains("tag \"Cart\" (\(walking)): heard by ") })
+        XCTAssertNotNil(
+            line.firstMatch(of: #/heard by ground-0[12] -\d+ dBm \d+ s ago, ground-\d\d -\d+ dBm \d+ s ago/#), line)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
     }
 
     func testASignalEndsTheCommandAndTheStateIsOfTheLastLine() async throws {
@@ -224,6 +300,9 @@ final class TrackCommandTests: XCTestCase {
         let both = venue + ["--broker", "mqtt://h"]
         let cases: [(words: [String], message: String)] = [
             (venue, "--broker is missing"),
+            (["--demo", "--tags", "x.csv"], "--demo has its own tags and gateways: --tags has no effect"),
+            (["--demo", "--home-assistant"], "--output-prefix and --home-assistant require --broker"),
+            (both + ["--open"], "--open requires --http or --demo"),
             (["--broker", "mqtt://h"], "--venue is missing"),
             (venue + ["--broker", "h"], "--broker: 'h' is not a valid address"),
             (both + ["--topic", "a/#/b"], "--topic: 'a/#/b' is not a valid topic filter"),

@@ -22,7 +22,16 @@ export function ageText(milliseconds) {
   return seconds < 86400 ? `${Math.floor(seconds / 3600)}\u00a0h` : `${Math.floor(seconds / 86400)}\u00a0d`;
 }
 
-/** The list of tags that match the search. */
+/**
+ * Returns the place of a position in words, such as "Kitchen, Ground floor".
+ * @param {any} position
+ * @param {(id: number) => string} mapName
+ */
+function placeText(position, mapName) {
+  return position ? [position.label, mapName(position.mapId)].filter(Boolean).join(", ") : "";
+}
+
+/** The list of tags that match the search, in two groups if there is a register. */
 export class TagList {
   /**
    * @param {import("./tag-store.js").TagStore} store
@@ -33,12 +42,63 @@ export class TagList {
     this.choose = choose;
     this.field = byId("search");
     this.list = byId("tag-list");
+    /** The group that is shown: the tags of the register, or all others. */
+    this.group = "assets";
+    this.groups = byId("groups");
+    this.buttons = [["assets", "Assets"], ["others", "Passers-by"]].map(([group, title]) => ({
+      group, title, button: make("button", {
+        type: "button", role: "radio", "data-group": group, onclick: () => this.chooseGroup(group),
+      }),
+    }));
+    this.groups.append(...this.buttons.map((one) => one.button));
+    this.groups.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key] ?? 0;
+      if (step === 0) return;
+      event.preventDefault();
+      const next = this.buttons[step > 0 ? 1 : 0];
+      next.button.focus();
+      this.chooseGroup(next.group);
+    });
+    /** @type {() => void} */
+    this.changed = () => {};
     /** The rows by key, which are kept so that a focused row keeps the focus. @type {Map<string, any>} */
     this.rows = new Map();
     this.list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.move(event));
     this.field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "ArrowDown") this.move(event);
     });
+  }
+
+  /** @param {string} group */
+  chooseGroup(group) {
+    this.group = group;
+    this.changed();
+  }
+
+  /**
+   * Shows the group of a tag, such as one that was selected on the plan.
+   * @param {any} tag
+   */
+  showGroupOf(tag) {
+    if (tag?.registered !== undefined) this.group = tag.registered ? "assets" : "others";
+  }
+
+  /**
+   * Returns the tags of the shown group, and shows the sizes of both.
+   * @param {any[]} found
+   */
+  grouped(found) {
+    const hasGroups = this.store.hasRegister;
+    this.groups.hidden = !hasGroups;
+    if (!hasGroups) return found;
+    const assets = found.filter((tag) => tag.registered);
+    const others = found.filter((tag) => !tag.registered);
+    for (const { group, title, button } of this.buttons) {
+      setText(button, `${title} ${group === "assets" ? assets.length : others.length}`);
+      button.setAttribute("aria-checked", String(group === this.group));
+      button.tabIndex = group === this.group ? 0 : -1;
+    }
+    return this.group === "assets" ? assets : others;
   }
 
   /** @param {KeyboardEvent} event */
@@ -57,11 +117,13 @@ export class TagList {
    * @param {(id: number) => string} mapName
    */
   show(selected, mapName) {
-    const found = this.store.matching(this.field.value);
+    const found = this.grouped(this.store.matching(this.field.value));
     const present = found.filter((tag) => tag.present).length;
+    const unlocated = found.filter((tag) => tag.unlocated).length;
     const isSearch = this.field.value.trim() !== "";
     setText(byId("count"), `${found.length} ${found.length === 1 ? "tag" : "tags"}${isSearch ? " found" : ""}, `
-      + `${present} present, ${found.length - present} away`);
+      + `${present} present, ${found.length - present - unlocated} away`
+      + (unlocated > 0 ? `, ${unlocated} never located` : ""));
     const shown = found.slice(0, mostRows);
     const rows = new Map();
     for (const tag of shown) {
@@ -103,9 +165,20 @@ export class TagList {
     row.button.setAttribute("aria-pressed", String(isSelected));
     row.button.classList.toggle("away", !tag.present);
     setText(row.name, tag.shown);
-    setText(row.age, ageText(this.store.now - tag.at));
-    const map = tag.position ? mapName(tag.position.mapId) : "";
-    setText(row.place, tag.present ? [roomOf(tag), map].filter(Boolean).join(", ") || "No position yet" : "Away");
+    setText(row.age, Number.isFinite(tag.at) ? ageText(this.store.now - tag.at) : "");
+    setText(row.place, this.placeOf(tag, mapName));
+  }
+
+  /**
+   * Returns the place of a tag in words.
+   * @param {any} tag
+   * @param {(id: number) => string} mapName
+   */
+  placeOf(tag, mapName) {
+    if (tag.unlocated) return Number.isFinite(tag.at) ? "Heard, no position yet" : "Never heard";
+    const place = placeText(tag.position, mapName);
+    if (tag.present) return place || "No position yet";
+    return place ? `Away, last in ${place}` : "Away";
   }
 }
 
@@ -120,17 +193,40 @@ export function showSelection(tag, now, mapName) {
   if (!tag) return;
   setText(byId("selection-name"), tag.shown);
   const position = tag.position;
+  const isHeard = Number.isFinite(tag.at);
   /** @type {[string, string][]} */
-  const facts = [["State", tag.present ? "Present" : `Away for ${ageText(now - Date.parse(tag.since))}`]];
+  const facts = [[
+    "State", tag.unlocated ? (isHeard ? "No position yet" : "Never heard")
+      : tag.present ? "Present" : `Away for ${ageText(now - Date.parse(tag.since))}`,
+  ]];
   if (tag.name) facts.push(["Key", tag.tag]);
+  if (tag.unlocated && isHeard) facts.push(["Last heard", `${ageText(now - tag.at)} ago`]);
   if (position) {
     if (tag.present) facts.push(["Room", roomOf(tag) || "—"]);
+    else facts.push(["Last seen", `${placeText(position, mapName)}, ${clockText(position.time, now)}`]);
     facts.push(["Floor", mapName(position.mapId)
       + (position.floorCertainty === undefined ? "" : ` (${percent(position.floorCertainty)})`)]);
     facts.push(["Radius (68\u00a0%)", metres(position.radius)]);
     if (position.speed !== undefined) facts.push(["Speed", `${number(position.speed, 1)}\u00a0m/s`]);
     facts.push([tag.present ? "Age" : "Last position", ageText(now - Date.parse(position.time))]);
   }
+  showFacts(facts);
+}
+
+/**
+ * Returns a time as a clock shows it, with the day if it isn't today.
+ * @param {string} time
+ * @param {number} now
+ */
+function clockText(time, now) {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  const clock = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  return isToday ? clock : `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${clock}`;
+}
+
+/** @param {[string, string][]} facts */
+function showFacts(facts) {
   const list = byId("facts-list");
   if (list.children.length !== 2 * facts.length) {
     list.replaceChildren(...facts.flatMap(() => [make("dt"), make("dd")]));
@@ -139,6 +235,71 @@ export function showSelection(tag, now, mapName) {
     setText(list.children[2 * index], name);
     setText(list.children[2 * index + 1], value);
   });
+}
+
+/**
+ * Shows the facts of the selected receiver.
+ * @param {any} receiver
+ * @param {boolean} knowsMessages
+ * @param {number} now
+ * @param {(id: number) => string} mapName
+ */
+export function showSelectedReceiver(receiver, knowsMessages, now, mapName) {
+  byId("selection").hidden = false;
+  setText(byId("selection-name"), receiver.id);
+  /** @type {[string, string][]} */
+  const facts = [["Receiver", stateOf(receiver, knowsMessages)]];
+  if (receiver.mapId !== undefined) facts.push(["Floor", mapName(receiver.mapId)]);
+  else facts.push(["Venue", "Has no receiver of this name"]);
+  if (receiver.lastMessage) facts.push(["Last message", `${ageText(now - Date.parse(receiver.lastMessage))} ago`]);
+  showFacts(facts);
+}
+
+/** The age in milliseconds from which a reading is old. */
+const oldReading = 30000;
+
+/**
+ * Returns the length of the bar of an RSSI: 0 at -100 dBm and 1 at -40 dBm, the range that tags have in a building.
+ * @param {number} rssi
+ */
+function gaugeOf(rssi) { return Math.min(1, Math.max(0.02, (rssi + 100) / 60)); }
+
+/**
+ * Lists the receivers that hear a tag, or the tags that a receiver hears, with the signal and the age.
+ * @param {string} title
+ * @param {{key: string, name: string, rssi: number, time: string}[]|null} hearings null to hide the list
+ * @param {number} count the number of all, of which the list can have the first ones
+ * @param {number} now
+ * @param {(key: string) => void} choose
+ */
+export function showHearings(title, hearings, count, now, choose) {
+  const box = byId("hearings");
+  box.hidden = hearings === null;
+  if (hearings === null) return;
+  setText(byId("hearings-title"), title);
+  const list = byId("hearing-list");
+  const shown = hearings.slice(0, mostRows);
+  const keys = JSON.stringify(shown.map((one) => one.key));
+  if (list.dataset.shown !== keys) {
+    list.dataset.shown = keys;
+    list.replaceChildren(...shown.map((one) => make("li", {}, make(
+      "button", { type: "button", "data-key": one.key, onclick: () => choose(one.key) },
+      make("span", { class: "name" }), make("span", { class: "signal" }), make("span", { class: "age" }),
+      make("span", { class: "gauge", "aria-hidden": "true" })))));
+  }
+  shown.forEach((one, index) => {
+    const row = list.children[index].firstElementChild;
+    const age = now - Date.parse(one.time);
+    row.classList.toggle("old", age > oldReading);
+    setText(row.querySelector(".name"), one.name);
+    setText(row.querySelector(".signal"), `${number(one.rssi, 0)}\u00a0dBm`);
+    setText(row.querySelector(".age"), ageText(age));
+    row.querySelector(".gauge").style.transform = `scaleX(${gaugeOf(one.rssi)})`;
+  });
+  const note = byId("hearings-note");
+  const rest = count - shown.length;
+  note.hidden = shown.length > 0 && rest <= 0;
+  setText(note, shown.length === 0 ? "None since the start of the server." : rest > 0 ? `${rest} more.` : "");
 }
 
 /**
@@ -167,8 +328,10 @@ function stateOf(one, knowsMessages) {
  * @param {Map<string, any>} receivers
  * @param {any[]|undefined} unknownGateways undefined if the server doesn't know what gateways have sent
  * @param {number} now
+ * @param {string|null} selected
+ * @param {(id: string) => void} choose
  */
-export function showReceivers(receivers, unknownGateways, now) {
+export function showReceivers(receivers, unknownGateways, now, selected, choose) {
   const knowsMessages = unknownGateways !== undefined;
   const sorted = [...receivers.values()].sort(
     (a, b) => rank(a, knowsMessages) - rank(b, knowsMessages) || a.id.localeCompare(b.id));
@@ -185,11 +348,12 @@ export function showReceivers(receivers, unknownGateways, now) {
       ...unknown.map((one) => make("li", { "data-unknown": one.name },
         make("span", { class: "problem" }, one.text), make("span", { class: "last" }))),
       ...sorted.map((one) => make("li", { "data-receiver": one.id },
-        make("span", { class: "name" }, one.id),
+        make("button", { type: "button", class: "name", onclick: () => choose(one.id) }, one.id),
         make("span", { class: "health", "data-health": one.health ?? "" }, stateOf(one, knowsMessages)),
         ...(one.text ? [make("span", { class: "reason" }, one.text)] : []), make("span", { class: "last" }))));
   }
   [...unknown, ...sorted].forEach((one, index) => {
+    list.children[index].querySelector("button")?.setAttribute("aria-pressed", String(one.id === selected));
     const last = list.children[index].querySelector(".last");
     if (one.lastMessage) setText(last, `Last message ${ageText(now - Date.parse(one.lastMessage))} ago`);
   });

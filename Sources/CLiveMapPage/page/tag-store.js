@@ -26,6 +26,8 @@ export class TagStore {
     this.receivers = new Map();
     /** The gateways without a receiver; undefined if the server doesn't know. @type {any[]|undefined} */
     this.unknownGateways = undefined;
+    /** The tags of the register without a state, by key. @type {Map<string, any>} */
+    this.unlocated = new Map();
     /** @type {any} */
     this.renewal = undefined;
     /** The run of the server, whose changes are numbered. */
@@ -65,6 +67,7 @@ export class TagStore {
       isLast = after === undefined;
     }
     await this.loadReceivers();
+    await this.loadUnlocated();
     this.tags = tags;
     this.run = change.slice(0, change.lastIndexOf("-"));
     this.reports.changed();
@@ -79,11 +82,34 @@ export class TagStore {
     this.ahead = Math.max(this.ahead, ...times.map((time) => time - Date.now()));
   }
 
-  /** Requests the receivers again, whose latest messages the stream doesn't contain. */
+  /** Requests the tags of the register that have no state. */
+  async loadUnlocated() {
+    const { tags } = await request("register", { located: false });
+    this.unlocated = new Map(tags.map((/** @type {any} */ one) => [one.tag, named({
+      ...one, present: false, registered: true, unlocated: true,
+      at: one.lastReading === undefined ? NaN : Date.parse(one.lastReading),
+    })]));
+  }
+
+  /** Whether the server has a register. */
+  get hasRegister() {
+    if (this.unlocated.size > 0) return true;
+    for (const tag of this.tags.values()) return tag.registered !== undefined;
+    return false;
+  }
+
+  /**
+   * Returns a tag, or an entry of the register without a state; null without both.
+   * @param {string|null} key
+   */
+  tag(key) { return key === null ? null : this.tags.get(key) ?? this.unlocated.get(key) ?? null; }
+
+  /** Requests again what the stream doesn't contain: the receivers' latest messages, and the tags without a state. */
   async renewReceivers() {
     if (document.hidden || this.stream?.readyState !== EventSource.OPEN) return;
     try {
       await this.loadReceivers();
+      await this.loadUnlocated();
       this.reports.changed();
     } catch {
       // The stream reports a server that is gone.
@@ -112,6 +138,7 @@ export class TagStore {
     listen("tags", (data) => {
       for (const tag of data.tags) {
         this.tags.set(tag.tag, this.prepared(tag));
+        this.unlocated.delete(tag.tag);
         this.reports.tag(tag);
       }
       this.reports.changed();
@@ -140,28 +167,39 @@ export class TagStore {
 
   /** @param {any} tag */
   prepared(tag) {
-    tag.shown = tag.name ?? tag.tag;
-    tag.words = `${tag.name ?? ""} ${tag.tag}`.toLowerCase();
-    tag.at = Date.parse(tag.time);
-    this.ahead = Math.max(this.ahead, tag.at - Date.now());
-    return tag;
+    const last = Date.parse(tag.time);
+    this.ahead = Math.max(this.ahead, last - Date.now());
+    // A tag that is away was there until its last position.
+    tag.at = tag.present || !tag.position ? last : Date.parse(tag.position.time);
+    return named(tag);
   }
 
   /**
-   * Returns the tags whose key, name or room contains a text: those that are present first, then those with a name, in
-   * order of their names and keys.
+   * Returns the tags whose key, name or room contains a text: those that are present first, then those that are away,
+   * then those that were never located; of these those with a name first, in order of their names and keys.
    * @param {string} text
    * @returns {any[]}
    */
   matching(text) {
     const words = text.trim().toLowerCase();
     const found = [];
-    for (const tag of this.tags.values()) {
+    for (const tag of [...this.tags.values(), ...this.unlocated.values()]) {
       if (words !== "" && !tag.words.includes(words) && !roomOf(tag).toLowerCase().includes(words)) continue;
       found.push(tag);
     }
-    return found.sort((a, b) => Number(b.present) - Number(a.present) || compare(a, b));
+    return found.sort((a, b) => Number(b.present) - Number(a.present)
+      || Number(a.unlocated ?? false) - Number(b.unlocated ?? false) || compare(a, b));
   }
+}
+
+/**
+ * Adds to a tag its name for display and the words of the search.
+ * @param {any} tag
+ */
+function named(tag) {
+  tag.shown = tag.name ?? tag.tag;
+  tag.words = `${tag.name ?? ""} ${tag.tag}`.toLowerCase();
+  return tag;
 }
 
 const order = new Intl.Collator(undefined, { numeric: true });

@@ -9,7 +9,7 @@ import { TagLayer } from "./layer-tags.js";
 import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
-import { TagList, showReceivers, showSelection } from "./tag-panels.js";
+import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
 import { TagStore } from "./tag-store.js";
 import { Theme } from "./theme.js";
 
@@ -17,6 +17,8 @@ import { Theme } from "./theme.js";
 const panelPause = 500;
 /** The age of the oldest point of a trail in milliseconds. */
 const trailSpan = 600000;
+/** The milliseconds between two requests of who hears the selected tag, or of what the selected receiver hears. */
+const hearingPause = 2000;
 
 /** The page of all tags. */
 export class TagsApp {
@@ -28,6 +30,10 @@ export class TagsApp {
     this.connection = "";
     this.panelsAt = -Infinity;
     this.isReady = false;
+    /** The selected receiver; null without one. @type {string|null} */
+    this.receiver = null;
+    /** Who hears the selected tag, or what the selected receiver hears; null if unknown. @type {any} */
+    this.hearings = null;
     /** @type {() => void} */
     this.becameReady = () => {};
     this.ready = new Promise((resolve) => { this.becameReady = () => resolve(undefined); });
@@ -56,6 +62,7 @@ export class TagsApp {
     this.scene = scene;
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.list = new TagList(this.store, (key) => this.select(key));
+    this.list.changed = () => this.showPanels(true);
     byId("search").addEventListener("input", () => this.showPanels(true));
     byId("deselect").addEventListener("click", () => this.deselect());
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
@@ -107,6 +114,7 @@ export class TagsApp {
     this.store.start();
     // Ages grow without a change.
     setInterval(() => this.showPanels(), 1000);
+    setInterval(() => this.loadHearings(), hearingPause);
   }
 
   // Content
@@ -154,12 +162,13 @@ export class TagsApp {
 
   /** @param {string} key */
   async select(key) {
-    this.scene.selected = key;
-    this.scene.trail = [];
+    this.choose(key, null);
+    this.list.showGroupOf(this.selectedTag);
     this.following = true;
     this.followSelected();
     this.plan.invalidate("tags");
     this.showPanels(true);
+    if (this.selectedTag?.unlocated) return;
     try {
       const path = `tags/${encodeURIComponent(key)}/trail`;
       const { points } = await request(path);
@@ -174,14 +183,60 @@ export class TagsApp {
     }
   }
 
-  deselect() {
-    this.scene.selected = null;
-    this.scene.trail = [];
+  /** @param {string} id */
+  selectReceiver(id) {
+    this.choose(null, id);
+    const receiver = this.store.receivers.get(id);
+    const map = receiver ? this.mapOf(receiver.mapId) : null;
+    if (map && map !== this.scene.map) this.showMap(map);
     this.plan.invalidate("tags");
     this.showPanels(true);
   }
 
-  get selectedTag() { return this.store.tags.get(this.scene.selected) ?? null; }
+  deselect() {
+    this.choose(null, null);
+    this.plan.invalidate("tags");
+    this.showPanels(true);
+  }
+
+  /**
+   * @param {string|null} tag
+   * @param {string|null} receiver
+   */
+  choose(tag, receiver) {
+    this.scene.selected = tag;
+    this.scene.trail = [];
+    this.receiver = receiver;
+    this.hearings = null;
+    this.loadHearings();
+  }
+
+  /** Requests who hears the selected tag, or what the selected receiver hears. */
+  async loadHearings() {
+    const [tag, receiver] = [this.scene.selected, this.receiver];
+    if (!this.overview.hearings || document.hidden || (tag === null && receiver === null)) return;
+    try {
+      const path = tag !== null
+        ? `tags/${encodeURIComponent(tag)}/receivers` : `receivers/${encodeURIComponent(receiver ?? "")}/tags`;
+      const answer = await request(path);
+      if (this.scene.selected !== tag || this.receiver !== receiver) return;
+      this.hearings = answer;
+    } catch {
+      // The stream reports a server that is gone.
+      this.hearings = null;
+    }
+    this.showPanels(true);
+  }
+
+  get selectedTag() {
+    const key = this.scene.selected;
+    if (key === null) return null;
+    // A tag that a receiver has heard can have no state yet.
+    const times = (this.hearings?.receivers ?? []).map((/** @type {any} */ one) => Date.parse(one.time));
+    return this.store.tag(key) ?? {
+      tag: key, shown: key, present: false, unlocated: true, at: times.length > 0 ? Math.max(...times) : NaN,
+    };
+  }
 
   /** Shows the floor of the selected tag, unless the user has chosen another one. */
   followSelected() {
@@ -217,8 +272,27 @@ export class TagsApp {
     this.panelsAt = now;
     const mapName = (/** @type {number} */ id) => this.mapName(id);
     this.list.show(this.scene.selected, mapName);
-    showSelection(this.selectedTag, this.store.now, mapName);
-    showReceivers(this.store.receivers, this.store.unknownGateways, this.store.now);
+    if (this.receiver !== null) {
+      const receiver = this.store.receivers.get(this.receiver) ?? { id: this.receiver };
+      showSelectedReceiver(receiver, this.store.unknownGateways !== undefined, this.store.now, mapName);
+    } else showSelection(this.selectedTag, this.store.now, mapName);
+    this.showHearings();
+    showReceivers(
+      this.store.receivers, this.store.unknownGateways, this.store.now, this.receiver,
+      (id) => this.selectReceiver(id));
+  }
+
+  showHearings() {
+    const { receivers, tags, count } = this.hearings ?? {};
+    if (receivers) {
+      const rows = receivers.map((/** @type {any} */ one) => ({
+        ...one, key: one.id, name: one.known ? one.id : `${one.id} (not in the venue)`,
+      }));
+      showHearings("Heard by", rows, rows.length, this.store.now, (id) => this.selectReceiver(id));
+    } else if (tags) {
+      const rows = tags.map((/** @type {any} */ one) => ({ ...one, key: one.tag, name: one.name ?? one.tag }));
+      showHearings("Hears", rows, count, this.store.now, (key) => this.select(key));
+    } else showHearings("", null, 0, this.store.now, () => {});
   }
 
   /**

@@ -111,9 +111,9 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
-    package func use(register: Set<TagKey>, removing tags: [TagKey]) {
+    package func use(register: TagRegister, removing tags: [TagKey]) async {
         publisher.remove(tags)
-        publisher.useHomeAssistant(for: register)
+        publisher.useHomeAssistant(for: Set(register.entries.keys))
         pump()
     }
 

@@ -35,6 +35,7 @@ package actor FleetEngine {
     private var nextExchange: Instant?
     private var nextActivity: Instant?
     private var nearest = NearestReceivers()
+    private var hearing: HearingTable
     /// The activity of gateways in the latest report.
     package private(set) var activity = GatewayActivity()
     /// The time of the next check of the ended sessions, and their number at the latest return of memory.
@@ -51,6 +52,7 @@ package actor FleetEngine {
         self.model = model
         self.intake = intake
         self.monitor = monitor
+        hearing = HearingTable(venue: model.venue)
         partitioning = Partitioning(partitions: machines.count)
         partitions = machines.map { machine in
             var machine = machine
@@ -66,6 +68,7 @@ package actor FleetEngine {
         var readings = Array(repeating: [TagReading](), count: partitions.count)
         for message in messages {
             for reading in intake.readings(of: message) {
+                hearing.add(reading)
                 readings[partitioning.partition(of: reading.tag)].append(reading)
             }
         }
@@ -119,6 +122,7 @@ package actor FleetEngine {
         for partition in partitions {
             removed.formUnion(await partition.use(register: register) { rules.passes($0) })
         }
+        hearing.remove(removed)
         return removed.sorted()
     }
 
@@ -158,6 +162,19 @@ package actor FleetEngine {
 
     /// The latest invalid message of each topic.
     package var problems: [IntakeProblem] { intake.problems }
+}
+
+extension FleetEngine: HearingSource {
+    package func hearings(of tag: TagKey) -> [HearingTable.Hearing] { hearing.hearings(of: tag) }
+
+    package func hearings(by receiver: String) -> [HearingTable.Hearing]? { hearing.hearings(by: receiver) }
+
+    package func lastReadings(of tags: [TagKey]) -> [TagKey: Instant] {
+        Dictionary(tags.compactMap { tag in hearing.lastReading(of: tag).map { (tag, $0) } }) { first, _ in first }
+    }
+
+    /// The tags that any receiver has heard, the one that was heard least recently first.
+    package var heardTags: [TagKey] { hearing.heardTags }
 }
 
 /// One partition of a fleet.

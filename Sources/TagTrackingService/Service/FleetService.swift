@@ -143,7 +143,7 @@ package struct FleetService: Sendable {
             for tag in removed { latest.remove(tag) }
             let keys = Set(register.entries.keys)
             latest.registered = keys
-            for sink in service.sinks { await sink.use(register: keys, removing: removed) }
+            for sink in service.sinks { await sink.use(register: register, removing: removed) }
             self.register = keys
             isChanged = true
         }

@@ -16,7 +16,7 @@ package actor TagBoard: FleetOutputSink {
 
     /// The changes for a reader.
     struct Changes: Sendable {
-        var tags: [LatestOutput] = []
+        var tags: [BoardTag] = []
         var notices: [Notice] = []
         /// The number up to which the changes are complete.
         var last: UInt64 = 0
@@ -31,6 +31,8 @@ package actor TagBoard: FleetOutputSink {
     private var changes = ChangeLog()
     private var notices = FirstInFirstOut<(number: UInt64, notice: Notice)>()
     private var receiversByID: [String: ReceiverStatus] = [:]
+    /// The known tags; without any, no tag is told apart as one of the register.
+    private(set) var register = TagRegister()
     /// The gateways without a receiver; nil if the server doesn't know the activity of gateways.
     package private(set) var unknownGateways: [GatewayActivity.UnknownGateway]?
     /// The tags in order of their keys; nil after a change of the set.
@@ -82,9 +84,21 @@ package actor TagBoard: FleetOutputSink {
         forgetDiscarded()
     }
 
-    package func use(register: Set<TagKey>, removing tags: [TagKey]) {
-        latest.registered = register
+    // Asynchronous, as a call would otherwise prefer the default of the protocol, which does nothing.
+    package func use(register: TagRegister, removing tags: [TagKey]) async {
+        let keys = Set(register.entries.keys)
+        // Readers get the tags that entered or left the register, or all when the first one is given.
+        let isFirst = self.register.entries.isEmpty != register.entries.isEmpty
+        let moved = isFirst ? Set(latest.tags.keys) : latest.registered.symmetricDifference(keys)
+        self.register = register
+        latest.registered = keys
+        for tag in moved.sorted() where latest.tags[tag] != nil { changes.add(tag) }
         remove(tags)
+    }
+
+    /// Returns whether a tag is in the register; nil without a register.
+    func isRegistered(_ tag: TagKey) -> Bool? {
+        register.entries.isEmpty ? nil : latest.registered.contains(tag)
     }
 
     /// Applies changes of the receivers' health. Receivers that aren't in the venue are ignored.
@@ -137,6 +151,28 @@ package actor TagBoard: FleetOutputSink {
         return (sorted, latest.tags, changes.last)
     }
 
+    /// Returns states with their places in the register.
+    func entries(_ states: [LatestOutput]) -> [BoardTag] {
+        states.map { BoardTag(state: $0, isRegistered: isRegistered($0.tag)) }
+    }
+
+    /// Returns the tags of the register in order of their keys.
+    ///
+    /// - Parameter isLocated: whether to return those with or those without a state; nil for all.
+    func registered(isLocated: Bool?) -> [(entry: TagRegister.Entry, state: LatestOutput?)] {
+        register.entries.values.sorted { $0.key < $1.key }.compactMap { entry in
+            let state = latest.tags[entry.key]
+            return isLocated.map { $0 == (state != nil) } ?? true ? (entry, state) : nil
+        }
+    }
+
+    /// Returns the names of tags that have one.
+    func names(of tags: [TagKey]) -> [TagKey: String] {
+        var names: [TagKey: String] = [:]
+        for tag in tags { names[tag] = latest.tags[tag]?.name ?? register.entries[tag]?.name }
+        return names
+    }
+
     /// Returns the state of a tag; nil if it is unknown.
     package func state(of tag: TagKey) -> LatestOutput? { latest.tags[tag] }
 
@@ -151,7 +187,8 @@ package actor TagBoard: FleetOutputSink {
     /// - Parameter selected: the tags to report; nil for all.
     func changes(after start: UInt64, upTo end: UInt64, limit: Int, of selected: Set<TagKey>?) -> Changes {
         let (tags, last) = changes.tags(after: start, upTo: end, limit: limit) { selected?.contains($0) ?? true }
-        var result = Changes(tags: tags.compactMap { latest.tags[$0] }, last: last, isComplete: last == end)
+        var result = Changes(
+            tags: entries(tags.compactMap { latest.tags[$0] }), last: last, isComplete: last == end)
         result.notices = notices.elements { $0.number > start && $0.number <= last }.map(\.notice).filter { notice in
             switch notice {
             case .event(let output): selected?.contains(output.tag) ?? true
@@ -161,6 +198,13 @@ package actor TagBoard: FleetOutputSink {
         }
         return result
     }
+}
+
+/// The state of a tag, and whether the register has it.
+struct BoardTag: Sendable {
+    var state: LatestOutput
+    /// Whether the register has the tag; nil without a register.
+    var isRegistered: Bool?
 }
 
 /// A receiver with its health, for the page and the interface.

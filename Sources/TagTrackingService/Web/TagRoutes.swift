@@ -28,8 +28,13 @@ package struct TagRoutes: HTTPRoutes {
         case tags = "/api/v1/tags"
         case tag = "/api/v1/tags/{key}"
         case trail = "/api/v1/tags/{key}/trail"
+        case tagReceivers = "/api/v1/tags/{key}/receivers"
+        case register = "/api/v1/register"
         case collection = "/api/v1/tags.geojson"
+        case visits = "/api/v1/history/visits"
+        case dwells = "/api/v1/history/dwell"
         case receivers = "/api/v1/receivers"
+        case receiverTags = "/api/v1/receivers/{id}/tags"
         case stream = "/api/v1/stream"
         case health = "/api/v1/health"
         case gateways = "/api/v1/gateways/{format}"
@@ -43,12 +48,15 @@ package struct TagRoutes: HTTPRoutes {
     static let descriptionFile = "openapi-tags.json"
     private static let tagPrefix = "/api/v1/tags/"
     private static let gatewayPrefix = "/api/v1/gateways/"
+    private static let receiverPrefix = "/api/v1/receivers/"
 
     let board: TagBoard
     let title: String
     let venues: LiveMapVenues
     let metrics: (@Sendable () async -> String)?
     let gateways: GatewayReceiver?
+    let hearings: (any HearingSource)?
+    let history: TagHistory?
     let interval: Duration
     private let start = ContinuousClock.now
 
@@ -61,13 +69,17 @@ package struct TagRoutes: HTTPRoutes {
     ///   - plans: the images of the venue's maps; nil without images.
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - gateways: receives the messages of gateways that use HTTP; nil to refuse them.
+    ///   - history: the visits and positions of the past; nil if none are stored.
+    ///   - hearings: lists the receivers that hear each tag; nil if the process doesn't know.
     ///   - interval: the shortest time between two states of a tag in a stream.
     package init(
         board: TagBoard, title: String, venue: Venue, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: GatewayReceiver? = nil,
-        interval: Duration = .milliseconds(500)
+        hearings: (any HearingSource)? = nil, history: TagHistory? = nil, interval: Duration = .milliseconds(500)
     ) {
         (self.board, self.title, self.metrics, self.gateways) = (board, title, metrics, gateways)
+        self.hearings = hearings
+        self.history = history
         (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
     }
 
@@ -98,6 +110,11 @@ package struct TagRoutes: HTTPRoutes {
         case .tags: return try await list(request)
         case .tag: return try await state(of: try key(text.dropFirst(Self.tagPrefix.count)))
         case .trail: return try await trail(request)
+        case .tagReceivers: return try await receivers(hearing: request)
+        case .register: return try await register(request)
+        case .visits: return try await visits(request)
+        case .dwells: return try await dwells(request)
+        case .receiverTags: return try await tags(heardBy: request)
         case .collection: return try await collection(request)
         case .receivers: return await receivers()
         case .stream: return try stream(request)
@@ -114,15 +131,21 @@ package struct TagRoutes: HTTPRoutes {
     /// Returns the path of a request; nil for a file of the page.
     private func path(of text: String) async -> Path? {
         if text.hasPrefix(Self.gatewayPrefix) { return .gateways }
+        if text.hasPrefix(Self.receiverPrefix), text.hasSuffix(Self.tagsSuffix) { return .receiverTags }
         guard text.hasPrefix(Self.tagPrefix) else {
             return Path(rawValue: text).flatMap { $0.rawValue.contains("{") ? nil : $0 }
         }
-        // The key of a tag may itself end with this text.
-        guard text.hasSuffix("/trail"), let key = TagKey(String(text.dropFirst(Self.tagPrefix.count))) else {
-            return .tag
-        }
-        return await board.state(of: key) == nil ? .trail : .tag
+        // The key of a tag may itself end with one of these texts.
+        let ends: [(suffix: String, path: Path)] = [
+            (Self.trailSuffix, .trail), (Self.receiversSuffix, .tagReceivers),
+        ]
+        guard let path = ends.first(where: { text.hasSuffix($0.suffix) })?.path,
+            let key = TagKey(String(text.dropFirst(Self.tagPrefix.count)))
+        else { return .tag }
+        return await board.state(of: key) == nil ? path : .tag
     }
+
+    private static let (trailSuffix, receiversSuffix, tagsSuffix) = ("/trail", "/receivers", "/tags")
 
     private static func parameters(of path: Path?) -> [String] {
         switch path {
@@ -131,9 +154,11 @@ package struct TagRoutes: HTTPRoutes {
         case .tags: TagQuery.filters + ["after", "limit"]
         case .collection: TagQuery.filters
         case .trail: ["minutes"]
+        case .register: ["located"]
+        case .visits, .dwells: ["room", "tag", "from", "to", "limit"]
         case .stream: ["tags", "after"]
         case nil: ["token"]
-        case .venue, .tag, .receivers, .health, .gateways, .description, .metrics: []
+        case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .health, .gateways, .description, .metrics: []
         }
     }
 
@@ -143,10 +168,13 @@ package struct TagRoutes: HTTPRoutes {
         let title: String
         let run: String
         let venues: [LiveMapVenue]
+        /// Whether the process lists which receivers hear a tag.
+        var hearings: Bool
     }
 
     private func overview() async -> Overview {
-        Overview(title: title, run: board.run, venues: await venues.descriptions())
+        Overview(
+            title: title, run: board.run, venues: await venues.descriptions(), hearings: hearings != nil)
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
@@ -168,9 +196,10 @@ package struct TagRoutes: HTTPRoutes {
             if let after, key.description <= after { continue }
             if page.count < limit { page.append(state) } else { hasMore = true }
         }
+        let entries = await board.entries(page)
         return Self.json(
             TagJSON.object { json in
-                TagJSON.write(page, to: &json)
+                TagJSON.write(entries, to: &json)
                 json.add("count", count)
                 json.add("change", "\(board.run)-\(change)")
                 if hasMore { json.add("next", page.last?.tag.description) }
@@ -185,8 +214,165 @@ package struct TagRoutes: HTTPRoutes {
     private func state(of key: TagKey) async throws(HTTPProblem) -> HTTPResponse {
         guard let state = await board.state(of: key) else { throw HTTPProblem(404, "The tag '\(key)' is unknown.") }
         var json = JSONWriter()
-        TagJSON.write(state, to: &json)
+        for entry in await board.entries([state]) { TagJSON.write(entry, to: &json) }
         return Self.json(json.bytes)
+    }
+
+    // MARK: Hearings
+
+    private static let noHearings = HTTPProblem(404, "This process doesn't list which receivers hear a tag.")
+
+    private func receivers(hearing request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let text = request.target.path.dropFirst(Self.tagPrefix.count).dropLast(Self.receiversSuffix.count)
+        let key = try key(text)
+        guard let hearings else { throw Self.noHearings }
+        let heard = await hearings.hearings(of: key)
+        let (state, isRegistered) = (await board.state(of: key), await board.isRegistered(key))
+        guard !heard.isEmpty || state != nil || isRegistered == true else {
+            throw HTTPProblem(404, "The tag '\(key)' is unknown.")
+        }
+        return Self.json(
+            TagJSON.object { json in
+                json.add("tag", key.description)
+                json.name("receivers")
+                json.beginArray()
+                for hearing in heard {
+                    json.beginObject()
+                    json.add("id", hearing.receiver)
+                    json.add("known", hearing.isInVenue)
+                    TagJSON.writeSignal(of: hearing, to: &json)
+                    json.endObject()
+                }
+                json.endArray()
+            })
+    }
+
+    private func tags(heardBy request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let id = String(request.target.path.dropFirst(Self.receiverPrefix.count).dropLast(Self.tagsSuffix.count))
+        guard let hearings else { throw Self.noHearings }
+        guard let heard = await hearings.hearings(by: id) else {
+            throw HTTPProblem(404, "The receiver '\(id)' is unknown, and has sent no reading.")
+        }
+        let shown = heard.prefix(TagQuery.mostTags)
+        let names = await board.names(of: shown.map(\.tag))
+        return Self.json(
+            TagJSON.object { json in
+                json.add("id", heard.first?.receiver ?? id)
+                json.name("tags")
+                json.beginArray()
+                for hearing in shown {
+                    json.beginObject()
+                    json.add("tag", hearing.tag.description)
+                    json.add("name", names[hearing.tag])
+                    TagJSON.writeSignal(of: hearing, to: &json)
+                    json.endObject()
+                }
+                json.endArray()
+                json.add("count", heard.count)
+            })
+    }
+
+    // MARK: History
+
+    private func historyQuery(_ request: HTTPRequest) throws(HTTPProblem) -> TagHistoryQuery {
+        func time(_ name: String) throws(HTTPProblem) -> Instant? {
+            guard let text = request.target.query[name] else { return nil }
+            guard let time = TimeText.time(text.utf8.span) else {
+                throw HTTPProblem(400, "The parameter '\(name)' must be a time such as 2026-11-28T10:00:00Z.")
+            }
+            return Instant(nanoseconds: time.nanoseconds)
+        }
+        let end = try time("to") ?? FleetClock.wallTime
+        var query = TagHistoryQuery(
+            room: request.target.query["room"], tag: request.target.query["tag"],
+            from: try time("from") ?? end.advanced(by: .seconds(-86_400)), to: end)
+        query.limit = try request.integer("limit", in: 1...TagQuery.mostTags) ?? TagQuery.usualTags
+        return query
+    }
+
+    /// Returns the result of a query of the history.
+    private func queried<Result: Sendable>(
+        _ request: HTTPRequest,
+        _ ask: @Sendable (TagHistory, TagHistoryQuery) async throws(TagHistoryError) -> [Result]
+    ) async throws(HTTPProblem) -> [Result] {
+        let query = try historyQuery(request)
+        guard let history else {
+            throw HTTPProblem(404, "This process stores no history; 'track --history FILE' does.")
+        }
+        do throws(TagHistoryError) { return try await ask(history, query) } catch {
+            throw HTTPProblem(503, "The history can't be read: \(error)")
+        }
+    }
+
+    private func visits(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let visits = try await queried(request) { history, query async throws(TagHistoryError) in
+            try await history.visits(query)
+        }
+        return Self.json(
+            TagJSON.object { json in
+                json.name("visits")
+                json.beginArray()
+                for visit in visits {
+                    json.beginObject()
+                    json.add("tag", visit.tag)
+                    json.add("name", visit.name)
+                    json.add("room", visit.room)
+                    json.add("mapId", visit.mapID.rawValue)
+                    json.add("start", time: visit.start)
+                    json.add("end", time: visit.end)
+                    json.add("open", visit.isOpen)
+                    json.endObject()
+                }
+                json.endArray()
+            })
+    }
+
+    private func dwells(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let dwells = try await queried(request) { history, query async throws(TagHistoryError) in
+            try await history.dwells(query)
+        }
+        return Self.json(
+            TagJSON.object { json in
+                json.name("rooms")
+                json.beginArray()
+                for dwell in dwells {
+                    json.beginObject()
+                    json.add("room", dwell.room)
+                    json.add("tag", dwell.tag)
+                    json.add("name", dwell.name)
+                    json.add("visits", dwell.visits)
+                    json.add("seconds", dwell.time.seconds, decimals: 3)
+                    json.endObject()
+                }
+                json.endArray()
+            })
+    }
+
+    private func register(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let isLocated: Bool? =
+            switch request.target.query["located"] {
+            case nil: nil
+            case "true": true
+            case "false": false
+            default: throw HTTPProblem(400, "The parameter 'located' must be true or false.")
+            }
+        let tags = await board.registered(isLocated: isLocated)
+        let readings = await hearings?.lastReadings(of: tags.map(\.entry.key)) ?? [:]
+        return Self.json(
+            TagJSON.object { json in
+                json.name("tags")
+                json.beginArray()
+                for (entry, state) in tags {
+                    json.beginObject()
+                    json.add("tag", entry.key.description)
+                    json.add("name", entry.name)
+                    json.add("located", state != nil)
+                    if let instant = readings[entry.key] { json.add("lastReading", time: instant) }
+                    json.endObject()
+                }
+                json.endArray()
+                json.add("count", tags.count)
+            })
     }
 
     private func trail(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
@@ -312,11 +498,20 @@ struct TagQuery {
 
 /// The JSON of the HTTP interface for tags and receivers.
 enum TagJSON {
+    /// Writes the signal of a tag at a receiver as members.
+    static func writeSignal(of hearing: HearingTable.Hearing, to json: inout JSONWriter) {
+        json.add("rssi", hearing.rssi, decimals: 1)
+        json.add("latestRssi", hearing.latestRSSI, decimals: 1)
+        json.add("time", time: hearing.instant)
+    }
+
     /// Writes the state of a tag as an object.
-    static func write(_ state: LatestOutput, to json: inout JSONWriter) {
+    static func write(_ entry: BoardTag, to json: inout JSONWriter) {
+        let state = entry.state
         json.beginObject()
         json.add("tag", state.tag.description)
         json.add("name", state.name)
+        if let isRegistered = entry.isRegistered { json.add("registered", isRegistered) }
         json.add("present", state.isPresent)
         json.add("since", time: state.presenceInstant)
         json.add("time", time: state.instant)
@@ -333,10 +528,10 @@ enum TagJSON {
     }
 
     /// Writes states as the member `tags`.
-    static func write(_ states: some Sequence<LatestOutput>, to json: inout JSONWriter) {
+    static func write(_ entries: some Sequence<BoardTag>, to json: inout JSONWriter) {
         json.name("tags")
         json.beginArray()
-        for state in states { write(state, to: &json) }
+        for entry in entries { write(entry, to: &json) }
         json.endArray()
     }
 

@@ -3,6 +3,7 @@ import IndoorLocalization
 import MQTTSharing
 import TagTracking
 import TagTrackingService
+import VenuePackets
 
 /// The command `track`: locates tags from the messages of gateways, on one machine.
 struct TrackCommand: Command {
@@ -18,22 +19,38 @@ struct TrackCommand: Command {
 
             With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
             and SIGINT save the state and end the command with exit status 0. SIGHUP, or a change of the file, reads --tags
-            again: tags that left it are removed everywhere. --topic may be repeated and replaces the
+            again: tags that left it are removed everywhere. SIGUSR1 writes a line for each tag to standard error: which gateways
+            hear it, with the mean RSSI and the time of the latest reading. --topic may be repeated and replaces the
             topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
             are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
             --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
             also accepts messages of gateways that use HTTP.
 
-            example: indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
+            --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
+            --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
+            walls.
+
+            example: indoorloc track --demo --open
+                     indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
             """,
         options: BrokerOptions.options + [
+            CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
+            .open,
             CommandOption(
                 name: "topic", argument: "FILTER[=FORMAT]",
-                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
+                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"),
         ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
             CommandOption(
                 name: "state", argument: "DIR",
                 help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
+            CommandOption(
+                name: "history", argument: "FILE",
+                help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
+            CommandOption(
+                name: "history-days", argument: "N", help: "delete the history after N days (default \(historyDays))"),
+            CommandOption(
+                name: "history-size", argument: "MB",
+                help: "delete the oldest history beyond N megabytes (default \(historyMegabytes))"),
             CommandOption(
                 name: "output-prefix", argument: "PREFIX",
                 help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
@@ -46,24 +63,36 @@ struct TrackCommand: Command {
                 help: "also announce the tags of the register to Home Assistant"),
         ] + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds] + CommandOption.log)
 
+    /// The limits of a history: what a month of 50 tags needs, see the page *Tracking tags on one machine*.
+    private static let (historyDays, historyMegabytes) = (30, 2_000)
+
     private static var formats: String {
         let all = GatewayFormat.allCases.map(\.rawValue)
         return all.dropLast().joined(separator: ", ") + " or " + (all.last ?? "")
     }
 
-    private let broker: MQTTBroker
+    private let broker: MQTTBroker?
+    private let isDemo: Bool
+    private let opens: Bool
     private let filters: [GatewayFilter]
     private let fleet: FleetOptions
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     private let page: LiveMapOptions?
+    private let history: (path: String, settings: TagHistory.Settings)?
     private let seed: UInt64
     private let limit: Duration?
 
     init(_ arguments: ParsedArguments) throws {
-        broker = try BrokerOptions(arguments).broker
+        isDemo = arguments.has("demo")
+        opens = arguments.has("open")
+        broker = isDemo && !arguments.has("broker") ? nil : try BrokerOptions(arguments).broker
         filters = try Self.filters(arguments)
-        fleet = try FleetOptions(arguments)
+        fleet = try FleetOptions(arguments, hasVenue: !isDemo || arguments.has("venue"))
+        if isDemo, let option = ["tags", "topic"].first(where: arguments.has) {
+            throw UsageError(
+                message: "--demo has its own tags and gateways: --\(option) has no effect", command: "track")
+        }
         if let folder = arguments.value("state") {
             guard !folder.isEmpty else {
                 throw UsageError(message: "--state must be a folder path, not ''", command: arguments.syntax.name)
@@ -74,9 +103,33 @@ struct TrackCommand: Command {
             stateFolder = folders?.first.map(String.init)
         }
         publishing = try Self.publishing(arguments)
-        page = try LiveMapOptions(arguments)
+        page = try LiveMapOptions(arguments, standard: isDemo ? "127.0.0.1:0" : nil)
+        if opens, page == nil {
+            throw UsageError(message: "--open requires --http or --demo", command: arguments.syntax.name)
+        }
+        if broker == nil, publishing != nil {
+            throw UsageError(
+                message: "--output-prefix and --home-assistant require --broker", command: arguments.syntax.name)
+        }
+        history = try Self.history(arguments)
         seed = try arguments.seed()
         limit = try arguments.limit()
+    }
+
+    /// The file of the history and its limits; nil without one.
+    private static func history(
+        _ arguments: ParsedArguments
+    ) throws(UsageError) -> (path: String, settings: TagHistory.Settings)? {
+        let days = try arguments.number("history-days", in: 1...36_500, else: historyDays)
+        let size = try arguments.number("history-size", in: 1...1_000_000, else: historyMegabytes)
+        guard let path = arguments.value("history") else {
+            guard let option = ["history-days", "history-size"].first(where: arguments.has) else { return nil }
+            throw UsageError(message: "--\(option) requires --history", command: arguments.syntax.name)
+        }
+        guard !path.isEmpty else {
+            throw UsageError(message: "--history must be a file path, not ''", command: arguments.syntax.name)
+        }
+        return (path, TagHistory.Settings(age: .seconds(86_400 * days), size: size << 20))
     }
 
     private static func filters(_ arguments: ParsedArguments) throws(UsageError) -> [GatewayFilter] {
@@ -112,12 +165,16 @@ struct TrackCommand: Command {
     }
 
     func run() async throws {
-        let packet = try await fleet.packet()
-        let register = try fleet.register()
-        let page = try page.map { try TrackPage($0, packet, register) }
+        let packet = fleet.hasVenue ? try await fleet.packet() : nil
+        let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
+        guard let venue = packet?.venue ?? demo?.venue else { return }
+        let register = try demo?.register ?? fleet.register()
+        let page = try page.map { options in
+            try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
+        }
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
-            model: FleetModel(venue: packet.venue, settings: fleet.settings), register: register,
+            model: FleetModel(venue: venue, settings: fleet.settings), register: register,
             formats: filters.compactMap { filter in
                 filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
             } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount)
@@ -125,11 +182,11 @@ struct TrackCommand: Command {
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())
         for problem in started.problems { StandardError.line(problem, .warning) }
         StandardError.line(
-            "tracking in \(packet.venue.name) with \(packet.venue.receivers.count.counting("receiver")); start "
+            "tracking in \(venue.name) with \(venue.receivers.count.counting("receiver")); start "
                 + "\(started.epoch), \(started.restoredTags.counting("tag")) restored", .info)
         var sinks: [any FleetOutputSink] = []
         var published: MQTTOutputSink?
-        if var publishing {
+        if var publishing, let broker {
             let known = Set(register.entries.keys)
             if publishing.homeAssistantPrefix != nil, fleet.tags == nil {
                 StandardError.line(
@@ -147,17 +204,30 @@ struct TrackCommand: Command {
             sinks.append(sink)
             published = sink
         }
+        let history = try history.map { path, settings in
+            try TagHistory(path: path, settings: settings) { error in
+                StandardError.line("--history: \(error); outputs are not stored", .warning)
+            }
+        }
+        if let history { sinks.append(history) }
         if let page {
-            await page.board.use(register: Set(register.entries.keys), removing: [])
+            await page.board.use(register: register, removing: [])
             await page.board.write(started.places)
             sinks.append(page.board)
         }
         let run = TrackRun(
             engine: started.engine, fleet: fleet, places: started.places,
-            registered: Set(register.entries.keys), state: folder, sinks: sinks,
+            register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
-            filters: filters.map(\.filter), page: page)
-        try await run.follow(limit: limit)
+            filters: filters.map(\.filter), page: page, demo: demo,
+            history: history)
+        do {
+            try await run.follow(limit: limit)
+        } catch {
+            await history?.flush()
+            throw error
+        }
+        await history?.flush()
         await published?.stop()
     }
 }

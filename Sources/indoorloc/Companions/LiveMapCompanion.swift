@@ -84,11 +84,13 @@ struct LiveMapOptions: Sendable {
     private let address: LiveMapAddress
     private let tokenFile: SecretFile?
 
-    /// Reads the options of a command; returns nil without `--http`.
-    init?(_ arguments: ParsedArguments) throws {
+    /// Reads the options of a command; returns nil without `--http` and without a standard address.
+    ///
+    /// - Parameter standard: the address without `--http`; nil for no page.
+    init?(_ arguments: ParsedArguments, standard: String? = nil) throws {
         let command = arguments.syntax.name
         tokenFile = arguments.secretFile("http-token-file", .token)
-        guard let text = arguments.value("http") else {
+        guard let text = arguments.value("http") ?? standard else {
             guard tokenFile != nil else { return nil }
             throw UsageError(message: "--http-token-file requires --http", command: command)
         }

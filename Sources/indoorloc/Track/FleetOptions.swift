@@ -34,6 +34,8 @@ package struct FleetOptions: Sendable {
     package let settings: FleetSettings
     /// The path of the register; nil if none was given.
     package let tags: String?
+    /// Whether the command has the option of a venue.
+    let hasVenue: Bool
     private let venue: String
     private let radioMap: String?
     private let server: VenueServerOptions
@@ -43,6 +45,7 @@ package struct FleetOptions: Sendable {
     /// - Parameter hasVenue: whether the command has the options of a venue, which is required then.
     /// - Throws: `UsageError` for a missing venue, or an invalid rule or class.
     package init(_ arguments: ParsedArguments, hasVenue: Bool = true) throws {
+        self.hasVenue = hasVenue
         venue = hasVenue ? try arguments.requiredInput("venue") : ""
         radioMap = try arguments.input("radio-map")
         server = try VenueServerOptions(arguments, isRequired: false)
@@ -147,13 +150,18 @@ final class RegisterFile: Sendable {
 
     private let options: FleetOptions
     private let waiting = Guarded<TagRegister?>(nil)
+    private let latest: Guarded<TagRegister>
     private let mark: Guarded<Mark?>
 
     /// Creates the register of a fleet that has just read it.
-    init(_ options: FleetOptions) {
+    init(_ options: FleetOptions, _ register: TagRegister) {
         self.options = options
+        latest = Guarded(register)
         mark = Guarded(options.tags.flatMap(Mark.init))
     }
+
+    /// The register that was read last.
+    var current: TagRegister { latest.withLock { $0 } }
 
     /// Returns the register that was read since the last call; nil if there is none.
     func take() -> TagRegister? {
@@ -172,6 +180,7 @@ final class RegisterFile: Sendable {
             let read = Mark(path)
             let register = try options.register()
             mark.withLock { $0 = read }
+            latest.withLock { $0 = register }
             waiting.withLock { $0 = register }
             StandardError.line("--tags \(path): read again, \(register.entries.count.counting("tag"))", .notice)
         } catch {

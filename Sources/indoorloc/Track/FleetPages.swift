@@ -58,16 +58,19 @@ struct TrackPage: Sendable {
     /// The state that the interface reports. It is a sink of the fleet's outputs.
     let board: TagBoard
     private let listener: LiveMapListener
-    private let packet: VenuePacket
+    private let venue: Venue
+    private let plans: PlanFiles
+    private let opens: Bool
 
     /// Listens at the address of the options.
     ///
+    /// - Parameter opens: whether to open the page in the default browser.
     /// - Throws: the error of the token file or the address.
-    init(_ options: LiveMapOptions, _ packet: VenuePacket, _ register: TagRegister) throws {
+    init(_ options: LiveMapOptions, _ venue: Venue, _ plans: PlanFiles, _ register: TagRegister, opens: Bool) throws {
         listener = try options.listener()
-        self.packet = packet
+        (self.venue, self.plans, self.opens) = (venue, plans, opens)
         board = TagBoard(
-            receivers: packet.venue.receivers, capacity: LatestOutputs.capacity(with: register.entries.count))
+            receivers: venue.receivers, capacity: LatestOutputs.capacity(with: register.entries.count))
     }
 
     /// The rules by which the fleet selects the format of messages over HTTP, whose topic begins with `http/FORMAT`.
@@ -83,10 +86,11 @@ struct TrackPage: Sendable {
     ///   - now: returns the time of the fleet.
     /// - Throws: `LiveMapError` if the system has no resources for the server.
     func start(
-        _ engine: FleetEngine, _ queue: MessageQueue, published: MQTTOutputSink?, now: @escaping @Sendable () -> Instant
+        _ engine: FleetEngine, _ queue: MessageQueue, _ history: TagHistory?, published: MQTTOutputSink?,
+        now: @escaping @Sendable () -> Instant
     ) throws(LiveMapError) -> LiveMapServer {
         let routes = TagRoutes(
-            board: board, title: packet.venue.name, venue: packet.venue, plans: PacketPlans(PlanFiles(packet)),
+            board: board, title: venue.name, venue: venue, plans: PacketPlans(plans),
             metrics: {
                 let families =
                     await engine.statistics.families(at: now()) + engine.intakeStatistics.families
@@ -101,9 +105,10 @@ struct TrackPage: Sendable {
                 } catch { return .invalid("\(error)") }
                 let message = GatewayMessage(topic: topic, payload: body, arrival: now())
                 return queue.offer(message) ? .accepted : .busy
-            })
+            }, hearings: engine, history: history)
         let server = try LiveMapServer(routes: routes, listener: listener)
         StandardError.line("page of the tags: \(server.url)", .info)
+        if opens { LocalPage.open(server.url) }
         return server
     }
 }

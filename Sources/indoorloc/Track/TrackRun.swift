@@ -1,3 +1,4 @@
+import Glibc
 import IndoorLocalization
 import MQTTSharing
 import TagTracking
@@ -10,6 +11,7 @@ struct TrackRun: Sendable {
         case outputs([FleetOutput])
         case report(FleetService.Report)
         case state(TrackLog.State)
+        case hearings([TrackLog.Heard])
         case nameTaken(ProcessNameTaken)
     }
 
@@ -35,16 +37,25 @@ struct TrackRun: Sendable {
     let fleet: FleetOptions
     /// The latest outputs of earlier starts.
     let places: [FleetOutput]
-    /// The keys of the register at the start.
-    let registered: Set<TagKey>
+    /// The register at the start.
+    let register: TagRegister
     let state: StateFolder?
     let sinks: [any FleetOutputSink]
     /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
     let published: MQTTOutputSink?
-    let broker: MQTTBroker
+    /// The broker of the gateways; nil for none.
+    let broker: MQTTBroker?
     let filters: [String]
     /// The page of the tags; nil for none.
     let page: TrackPage?
+    /// The simulated gateways and tags, which replace those of the broker; nil for none.
+    let demo: DemoFleet?
+    /// The history, which is also one of the sinks; nil for none.
+    let history: TagHistory?
+
+    /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
+    /// demonstration aren't printed on a terminal.
+    private var prints: Bool { demo == nil || isatty(STDOUT_FILENO) == 0 }
 
     /// Runs the fleet and prints its outputs.
     ///
@@ -53,24 +64,33 @@ struct TrackRun: Sendable {
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
-        let server = try page?.start(engine, queue, published: published) { clock.now() }
+        let server = try page?.start(engine, queue, history, published: published) { clock.now() }
         defer { server?.stop() }
-        let register = RegisterFile(fleet)
-        let reloading = ReloadSignal { register.reload() }
+        let file = RegisterFile(fleet, register)
+        let reloading = ReloadSignal { file.reload() }
         defer { withExtendedLifetime(reloading) {} }
-        let input = FleetInput(broker, filters: filters) { _ in clock.now() }
+        let requests = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let asking = SignalSources([SIGUSR1]) { _ in requests.continuation.yield() }
+        defer { asking.cancel() }
+        let input = demo == nil ? broker.map { FleetInput($0, filters: filters) { _ in clock.now() } } : nil
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
-                sinks: [Printing(give: give)] + sinks, places: places, registered: registered,
-                newRegister: { register.take() },
+                sinks: [Printing(give: give)] + sinks, places: places, registered: Set(register.entries.keys),
+                newRegister: { file.take() },
                 now: { clock.now() }
             ) { give(.report($0)) }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
-                group.addTask { await register.watch() }
+                group.addTask { await file.watch() }
+                group.addTask { [demo] in await demo?.run(into: queue) { clock.now() } }
                 group.addTask { [published] in
                     if let error = await published?.nameTaken() { give(.nameTaken(error)) }
+                }
+                group.addTask { [engine] in
+                    for await _ in requests.stream {
+                        give(.hearings(await TrackLog.heard(by: engine, register: file.current, at: clock.now())))
+                    }
                 }
                 group.addTask {
                     while (try? await Task.sleep(for: Self.logInterval)) != nil {
@@ -85,9 +105,11 @@ struct TrackRun: Sendable {
         var hasEnded = false
         func handle(_ occurrence: LiveOccurrence<Update>) throws {
             switch occurrence {
-            case .element(.outputs(let outputs)): for output in outputs { try lines.line(output.json) }
+            case .element(.outputs(let outputs)):
+                if prints { for output in outputs { try lines.line(output.json) } }
             case .element(.report(let report)): log.write(report)
             case .element(.state(let state)): log.write(state)
+            case .element(.hearings(let tags)): log.write(tags)
             case .element(.nameTaken(let error)): throw CommandError(description: "\(error)")
             case .ended: hasEnded = true
             case .tick, .limitReached, .interrupted: break
@@ -130,12 +152,41 @@ struct TrackLog {
         }
     }
 
+    /// A tag with the receivers that have heard it.
+    struct Heard: Sendable {
+        let tag: TagKey
+        let name: String?
+        let hearings: [HearingTable.Hearing]
+        /// The time of the request.
+        let now: Instant
+    }
+
+    /// The maximum number of tags outside of the register in an answer, and of receivers in a line.
+    private static let (mostStrangers, mostReceivers) = (50, 6)
+
+    /// Returns the tags of the register in the order of their names, and then the tags that were heard last.
+    static func heard(by engine: FleetEngine, register: TagRegister, at now: Instant) async -> [Heard] {
+        let known = register.entries.values.sorted { ($0.name ?? "", $0.key) < ($1.name ?? "", $1.key) }
+        let strangers = await engine.heardTags.reversed().lazy.filter { register.entries[$0] == nil }
+        var list: [Heard] = []
+        for (tag, name) in known.map({ ($0.key, $0.name) }) + strangers.prefix(mostStrangers).map({ ($0, nil) }) {
+            list.append(Heard(tag: tag, name: name, hearings: await engine.hearings(of: tag), now: now))
+        }
+        return list
+    }
+
+    /// Writes a line for each tag, on request (SIGUSR1).
+    mutating func write(_ tags: [Heard]) {
+        if tags.isEmpty { StandardError.line("no tag was heard", .notice) }
+        for tag in tags { StandardError.line(tag.line(mostReceivers: Self.mostReceivers), .notice) }
+    }
+
     /// The time between two lines with the counters.
     private static let heartbeatInterval = Duration.seconds(60)
     /// The maximum number of names or topics that are reported, so that a foreign device can't fill the log.
     private static let mostNames = 20
 
-    private let broker: MQTTBroker
+    private let broker: MQTTBroker?
     private let filters: [String]
     private var unknownReceivers: Set<String> = []
     private var invalidTopics: Set<String> = []
@@ -145,7 +196,7 @@ struct TrackLog {
     private var evictedTags = 0
     private var nextEviction = ContinuousClock.now
 
-    init(broker: MQTTBroker, filters: [String]) {
+    init(broker: MQTTBroker?, filters: [String]) {
         self.broker = broker
         self.filters = filters
     }
@@ -154,7 +205,7 @@ struct TrackLog {
         switch report {
         case .connected(let refused):
             lastError = nil
-            StandardError.line("receiving from \(broker.host):\(broker.port)", .info)
+            if let broker { StandardError.line("receiving from \(broker.host):\(broker.port)", .info) }
             for filter in refused {
                 StandardError.line("\(MQTTSharingError.forbidden(topic: filter))", .warning)
             }
@@ -202,6 +253,21 @@ struct TrackLog {
             "tags \(state.statistics.presentTags), messages \(state.intake.messages), readings "
                 + "\(state.statistics.readings), positions \(state.statistics.positions), events "
                 + "\(state.statistics.events)", .info)
+    }
+}
+
+extension TrackLog.Heard {
+    /// The line of the log: tag "Keys" (phone:anna): heard by kitchen -61 dBm 2 s ago, hall -72 dBm 1 s ago
+    fileprivate func line(mostReceivers: Int) -> String {
+        let title = name.map { "tag \"\($0)\" (\(tag))" } ?? "tag \(tag)"
+        guard !hearings.isEmpty else { return "\(title): not heard since the start" }
+        let parts = hearings.prefix(mostReceivers).map { hearing in
+            let age = JSONText.number(max(0, hearing.instant.duration(to: now).seconds), decimals: 0)
+            return "\(hearing.receiver)\(hearing.isInVenue ? "" : " (not in the venue)") "
+                + "\(JSONText.number(hearing.rssi, decimals: 0)) dBm \(age) s ago"
+        }
+        let rest = hearings.count > mostReceivers ? ", and \(hearings.count - mostReceivers) more" : ""
+        return "\(title): heard by " + parts.joined(separator: ", ") + rest
     }
 }
 

@@ -28,9 +28,10 @@ final class TagPageTests: BrowserTestCase {
 
     /// Opens the page of a board, and waits until it shows the tags and follows the changes.
     private func shown(
-        _ board: TagBoard, width: Int = 1440, height: Int = 900, isDark: Bool = false, isTouch: Bool = false
+        _ board: TagBoard, width: Int = 1440, height: Int = 900, isDark: Bool = false, isTouch: Bool = false,
+        hearings: (any HearingSource)? = nil
     ) throws -> ShownMap {
-        let server = try tagServer(board)
+        let server = try tagServer(board, hearings: hearings)
         let page = try page()
         try page.setViewport(width: width, height: height, isTouch: isTouch)
         try page.setPreferences(.init(isDark: isDark))
@@ -115,7 +116,11 @@ final class TagPageTests: BrowserTestCase {
         try map.page.wait(until: "document.querySelectorAll('#tag-list .away').length === 2")
         XCTAssertEqual(
             try rows(map),
-            [["E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2", "Upper floor"], ["Cart", "Away"], ["lift", "Away"]])
+            [
+                ["E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2", "Upper floor"],
+                ["Cart", "Away, last in Hall, Ground floor"],
+                ["lift", "Away, last in Ground floor"],
+            ])
         let decoder = try page()
         XCTAssertEqual(try discs(map, "--estimate", decoder: decoder), [])
         board.drop([.name("lift")])
@@ -282,13 +287,101 @@ final class TagPageTests: BrowserTestCase {
         XCTAssertEqual(map.page.problems, [])
     }
 
+    // MARK: Hearings and groups
+
+    private func hearings(_ map: ShownMap) throws -> [[String]] {
+        try map.page.evaluate(
+            """
+            [...document.querySelectorAll("#hearing-list button")].map((row) =>
+                [row.querySelector(".name").textContent, row.querySelector(".signal").textContent])
+            """)
+    }
+
+    func testTheSelectedTagListsItsReceiversAndAReceiverItsTags() throws {
+        let board = try board()
+        let map = try shown(board, hearings: try StagedHearings())
+        try map.click("#tag-list [data-tag='\(cart)']")
+        try map.page.wait(until: "document.querySelectorAll('#hearing-list li').length === 3")
+        XCTAssertEqual(try map.text(of: "#hearings-title"), "Heard by")
+        XCTAssertEqual(
+            try hearings(map),
+            [
+                ["west", "\u{2212}60\u{A0}dBm"], ["east", "\u{2212}80\u{A0}dBm"],
+                ["cellar (not in the venue)", "\u{2212}90\u{A0}dBm"],
+            ])
+        // The other way round, by the row of the receiver.
+        try map.click("#hearing-list [data-key=east]")
+        try map.page.wait(until: "document.querySelectorAll('#hearing-list li').length === 2")
+        XCTAssertEqual(try map.text(of: "#selection-name"), "east")
+        XCTAssertEqual(try map.text(of: "#hearings-title"), "Hears")
+        XCTAssertEqual(try hearings(map).map(\.[0]), ["keys", "Cart"])
+        XCTAssertNil(try state(map).selected)
+        XCTAssertEqual(
+            try map.page.evaluate("document.querySelector('[data-receiver=east] button').ariaPressed"), "true")
+        // A tag without a state, and back by the list of receivers on the keyboard.
+        try map.click("#hearing-list [data-key=keys]")
+        try map.page.wait(until: "document.querySelectorAll('#hearing-list li').length === 1")
+        let unlocated = try map.facts
+        XCTAssertTrue(unlocated.contains(["State", "No position yet"]), "\(unlocated)")
+        try map.page.run("document.querySelector('[data-receiver=west] button').focus()")
+        try map.page.press(.enter)
+        try map.page.wait(until: "document.getElementById('selection-name').textContent === 'west'")
+        try map.page.wait(until: "document.querySelectorAll('#hearing-list li').length === 1")
+        try map.click("#deselect")
+        try map.page.wait(until: "document.getElementById('selection').hidden")
+        XCTAssertEqual(map.page.problems, [])
+    }
+
+    func testAssetsAndPassersByAreTwoListsAndTagsThatWereNeverHeardAreListed() throws {
+        let board = try board()
+        board.put(try TagStage.register())
+        let map = try shown(board, hearings: try StagedHearings())
+        XCTAssertEqual(
+            try rows(map),
+            [
+                ["lift", "Away, last in Ground floor"], ["Keys", "Heard, no position yet"], ["rope", "Never heard"],
+            ])
+        XCTAssertEqual(try map.text(of: "#count"), "3 tags, 0 present, 1 away, 2 never located")
+        XCTAssertEqual(
+            try map.page.evaluate("[...document.querySelectorAll('#groups button')].map((one) => one.textContent)"),
+            ["Assets 3", "Passers-by 2"])
+        try map.click("#tag-list [data-tag=lift]")
+        try wait(map, until: "state.selected === 'lift'")
+        let facts = try map.facts
+        let seen = try XCTUnwrap(facts.first { $0[0] == "Last seen" }, "\(facts)")
+        XCTAssertTrue(seen[1].hasPrefix("Ground floor, "), seen[1])
+        try map.click("#tag-list [data-tag=rope]")
+        try wait(map, until: "state.selected === 'rope'")
+        let unheard = try map.facts
+        XCTAssertTrue(unheard.contains(["State", "Never heard"]), "\(unheard)")
+        try map.page.wait(until: "!document.getElementById('hearings-note').hidden")
+        // The other list, by the keyboard.
+        try map.page.run("document.querySelector('#groups [data-group=assets]').focus()")
+        try map.page.press(.right)
+        try map.page.wait(until: "document.querySelector('[data-group=others]').ariaChecked === 'true'")
+        XCTAssertEqual(
+            try rows(map).map(\.[0]), ["Cart", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2"])
+        // A tag that is heard at last leaves the rows of those that never were.
+        board.put([try TagStage.output("rope", 1, TagStage.position(4, label: "Hall"))])
+        try map.page.wait(until: "document.querySelector('[data-group=assets]').textContent === 'Assets 3'")
+        try map.click("#groups [data-group=assets]")
+        try map.page.wait(until: "document.querySelector('#tag-list .place').textContent === 'Hall, Ground floor'")
+        XCTAssertEqual(try rows(map).map(\.[0]), ["rope", "lift", "Keys"])
+        XCTAssertEqual(map.page.problems, [])
+    }
+
     // MARK: Layout and access
 
     func testThePageFitsEachScreenAndItsTextsAreLegible() throws {
-        let map = try shown(try board(), isTouch: true)
+        let board = try board()
+        board.put(try TagStage.register())
+        let map = try shown(board, isTouch: true, hearings: try StagedHearings())
+        try map.page.run("document.querySelector('[data-group=others]').click()")
+        try map.page.wait(until: "document.querySelector('#tag-list button .name').textContent === 'Cart'")
         try map.page.run("document.querySelector('#tag-list button').click()")
         try wait(map, until: "state.selected !== null")
-        for (width, height) in [(320, 568), (360, 740), (820, 1180), (1024, 600), (1440, 900)] {
+        try map.page.wait(until: "document.querySelectorAll('#hearing-list li').length === 3")
+        for (width, height) in [(320, 568), (360, 740), (390, 844), (820, 1180), (1024, 600), (1440, 900)] {
             try map.page.setViewport(width: width, height: height, isTouch: width < 900)
             try map.waitForDrawing()
             let place = "\(width) × \(height)"

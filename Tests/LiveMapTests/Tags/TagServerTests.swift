@@ -89,6 +89,76 @@ final class TagServerTests: XCTestCase {
             try get("/api/v1/tags/none", port, status: 404)["error"]?.string, "The tag 'none' is unknown.")
     }
 
+    // MARK: Hearings
+
+    func testTheReceiversOfATagAreListedByTheirSignal() throws {
+        let port = try tagServer(try board(), hearings: try StagedHearings()).address.port
+        let heard = try get("/api/v1/tags/AA:BB:CC:DD:EE:01/receivers", port)
+        let receivers = try XCTUnwrap(heard["receivers"]?.array)
+        // The gateway spells its name in upper case.
+        XCTAssertEqual(receivers.map { $0["id"]?.string }, ["west", "east", "cellar"])
+        XCTAssertEqual(receivers.map { $0["known"] }, [.bool(true), .bool(true), .bool(false)])
+        XCTAssertEqual(receivers.map { $0["rssi"]?.number }, [-60, -80, -90])
+        XCTAssertEqual(receivers[1]["time"]?.string, "2026-11-22T09:00:01.000Z")
+        // A tag that is known but was not heard, a tag whose key ends like the path, and a tag that nobody knows.
+        XCTAssertEqual(try get("/api/v1/tags/lift/receivers", port)["receivers"]?.array?.count, 0)
+        XCTAssertEqual(
+            try get("/api/v1/tags/none/receivers", port, status: 404)["error"]?.string, "The tag 'none' is unknown.")
+        let bare = try tagServer(try board()).address.port
+        XCTAssertEqual(
+            try get("/api/v1/tags/lift/receivers", bare, status: 404)["error"]?.string,
+            "This process doesn't list which receivers hear a tag.")
+    }
+
+    func testTheTagsOfAReceiverAreListedByTheirSignal() throws {
+        let port = try tagServer(try board(), hearings: try StagedHearings()).address.port
+        let heard = try get("/api/v1/receivers/east/tags", port)
+        XCTAssertEqual(heard["id"]?.string, "east")
+        XCTAssertEqual(keys(heard), ["keys", "AA:BB:CC:DD:EE:01"])
+        XCTAssertEqual(heard["tags"]?.array?.map { $0["name"]?.string }, [nil, "Cart"])
+        XCTAssertEqual(heard["count"]?.number, 2)
+        XCTAssertEqual(keys(try get("/api/v1/receivers/cellar/tags", port)), ["AA:BB:CC:DD:EE:01"])
+        XCTAssertEqual(try RawClient.get("/api/v1/receivers/attic/tags", port: port).status, 404)
+    }
+
+    func testTheRegisterTellsLocatedTagsFromHeardOnesAndFromOthers() throws {
+        let board = try board()
+        let port = try tagServer(board, hearings: try StagedHearings()).address.port
+        XCTAssertEqual(try get("/api/v1/register", port)["count"]?.number, 0)
+        XCTAssertNil(try get("/api/v1/tags/lift", port)["registered"])
+        let before = try get("/api/v1/tags", port)["change"]?.string
+        board.put(try TagStage.register())
+        XCTAssertNotEqual(try get("/api/v1/tags", port)["change"]?.string, before, "readers get all tags again")
+        XCTAssertEqual(try get("/api/v1/tags/lift", port)["registered"], .bool(true))
+        XCTAssertEqual(try get("/api/v1/tags/AA:BB:CC:DD:EE:01", port)["registered"], .bool(false))
+        let all = try get("/api/v1/register", port)
+        XCTAssertEqual(keys(all), ["keys", "lift", "rope"])
+        XCTAssertEqual(all["tags"]?.array?.map { $0["located"] }, [.bool(false), .bool(true), .bool(false)])
+        let rest = try XCTUnwrap(get("/api/v1/register?located=false", port)["tags"]?.array)
+        XCTAssertEqual(rest.map { $0["tag"]?.string }, ["keys", "rope"])
+        XCTAssertEqual(rest.map { $0["lastReading"]?.string }, ["2026-11-22T09:00:03.000Z", nil])
+        XCTAssertEqual(rest.map { $0["name"]?.string }, ["Keys", nil])
+        XCTAssertEqual(keys(try get("/api/v1/register?located=true", port)), ["lift"])
+        XCTAssertEqual(try RawClient.get("/api/v1/register?located=maybe", port: port).status, 400)
+    }
+
+    func testTheHistoryTellsWhoWasInARoomAndForHowLong() throws {
+        let history = try stagedHistory()
+        let port = try tagServer(try board(), history: history).address.port
+        let span = "from=2026-11-22T09:00:10Z&to=2026-11-22T09:00:15Z"
+        let visits = try XCTUnwrap(get("/api/v1/history/visits?room=hall&\(span)", port)["visits"]?.array)
+        XCTAssertEqual(visits.map { $0["name"]?.string }, ["Cart"])
+        XCTAssertEqual(visits.first?["start"]?.string, "2026-11-22T09:00:00.000Z")
+        XCTAssertEqual(visits.first?["end"]?.string, "2026-11-22T09:00:20.000Z")
+        XCTAssertEqual(visits.first?["open"], .bool(true))
+        let dwell = try XCTUnwrap(get("/api/v1/history/dwell?\(span)", port)["rooms"]?.array)
+        XCTAssertEqual(dwell.map { $0["seconds"]?.number }, [5])
+        XCTAssertEqual(try get("/api/v1/history/visits?room=lab&\(span)", port)["visits"]?.array?.count, 0)
+        XCTAssertEqual(try RawClient.get("/api/v1/history/visits?from=noon", port: port).status, 400)
+        let bare = try tagServer(try board()).address.port
+        XCTAssertEqual(try RawClient.get("/api/v1/history/visits", port: bare).status, 404)
+    }
+
     func testATrailHasThePointsOfTheLastMinutes() throws {
         let board = TagBoard(run: "r")
         for second in 0...300 {
@@ -322,6 +392,10 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/tile": "/api/v1/tile?venue=7&map=1&level=8&column=0&row=0",
         "/api/v1/tags/{key}": "/api/v1/tags/lift", "/api/v1/tags/{key}/trail": "/api/v1/tags/lift/trail",
         "/api/v1/gateways/{format}": "/api/v1/gateways/minewRaw",
+        "/api/v1/tags/{key}/receivers": "/api/v1/tags/AA:BB:CC:DD:EE:01/receivers",
+        "/api/v1/receivers/{id}/tags": "/api/v1/receivers/east/tags",
+        "/api/v1/history/visits": "/api/v1/history/visits?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
+        "/api/v1/history/dwell": "/api/v1/history/dwell?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
     ]
     /// A request with the status 404 for each path that can have it.
     private static let missing = [
@@ -329,6 +403,8 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/tile": "/api/v1/tile?venue=7&map=1&level=8&column=1&row=0",
         "/api/v1/tags/{key}": "/api/v1/tags/none", "/api/v1/tags/{key}/trail": "/api/v1/tags/none/trail",
         "/api/v1/gateways/{format}": "/api/v1/gateways/none",
+        "/api/v1/tags/{key}/receivers": "/api/v1/tags/none/receivers",
+        "/api/v1/receivers/{id}/tags": "/api/v1/receivers/none/tags",
     ]
 
     private func board() throws -> TagBoard {
@@ -362,6 +438,7 @@ final class TagDescriptionTests: XCTestCase {
         board.put(activity)
         board.put([try TagStage.output("gone", 1, .present)])
         board.drop([.name("gone")])
+        board.put(try TagStage.register())
         return board
     }
 
@@ -398,7 +475,10 @@ final class TagDescriptionTests: XCTestCase {
         let board = try board()
         let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
         let metrics: @Sendable () async -> String = { "# EOF\n" }
-        let port = try tagServer(board, plans: Plans(), metrics: metrics, gateways: gateways).address.port
+        let port = try tagServer(
+            board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings(),
+            history: try stagedHistory()
+        ).address.port
         let locked = try tagServer(board, token: "0123456789abcdef").address.port
         let full = try tagServer(board, connections: 1).address.port
         let bare = try tagServer(board).address.port
@@ -435,7 +515,7 @@ final class TagDescriptionTests: XCTestCase {
             try ask(target + "?x=" + String(repeating: "x", count: 3_000), port)
             try ask(target, full)
             if let missing = Self.missing[path] { try ask(missing, port) }
-            if path == "/metrics" { try ask(target, bare) }
+            if path == "/metrics" || path.hasPrefix("/api/v1/history/") { try ask(target, bare) }
             if method == "POST" {
                 try ask(target, port, body: String(repeating: " ", count: TagRoutes.largestMessage + 1))
             }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import IndoorVocabulary
 import LiveMap
 import LocalizationSession
@@ -64,6 +65,13 @@ enum TagStage {
                 coordinate: coordinate))
     }
 
+    /// The lift and two tags without a state, of which the stage has heard one.
+    static func register() throws -> TagRegister {
+        TagRegister([
+            .init(key: .name("lift")), .init(key: .name("keys"), name: "Keys"), .init(key: .name("rope")),
+        ])
+    }
+
     /// Three tags: one in the hall, one on the upper floor, and one that is away.
     static func outputs() throws -> [FleetOutput] {
         [
@@ -78,6 +86,33 @@ enum TagStage {
     }
 }
 
+/// What the receivers of the stage have heard.
+actor StagedHearings: HearingSource {
+    private var table = HearingTable(venue: TagStage.venue)
+
+    /// Creates the readings of the stage: the cart at both receivers and at one that the venue doesn't have, and a tag
+    /// that has no state.
+    init() throws {
+        let cart = try XCTUnwrap(TagKey("AA:BB:CC:DD:EE:01"))
+        for (tag, receiver, rssi, seconds) in [
+            (cart, "WEST", -60.0, 0.0), (cart, "east", -80, 1), (cart, "cellar", -90, 2),
+            (.name("keys"), "east", -70, 3),
+        ] as [(TagKey, String, Double, Double)] {
+            table.add(
+                TagReading(
+                    tag: tag, receiver: receiver, instant: TagStage.start.advanced(by: .seconds(seconds)), rssi: rssi))
+        }
+    }
+
+    func hearings(of tag: TagKey) -> [HearingTable.Hearing] { table.hearings(of: tag) }
+
+    func hearings(by receiver: String) -> [HearingTable.Hearing]? { table.hearings(by: receiver) }
+
+    func lastReadings(of tags: [TagKey]) -> [TagKey: Instant] {
+        Dictionary(uniqueKeysWithValues: tags.compactMap { tag in table.lastReading(of: tag).map { (tag, $0) } })
+    }
+}
+
 // The clients of these tests block, so that the tests run on a thread of their own, and not in tasks.
 extension TagBoard {
     /// Writes outputs, and returns after that.
@@ -88,6 +123,9 @@ extension TagBoard {
 
     /// Writes what gateways have sent, and returns after that.
     nonisolated func put(_ activity: GatewayActivity) { block { await $0.write(activity) } }
+
+    /// Uses a register, and returns after that.
+    nonisolated func put(_ register: TagRegister) { block { await $0.use(register: register, removing: []) } }
 
     /// Removes tags, and returns after that.
     nonisolated func drop(_ tags: [TagKey]) { block { await $0.remove(tags) } }
@@ -103,10 +141,35 @@ extension TagBoard {
 }
 
 extension XCTestCase {
+    /// A history in a temporary file, in which the cart was in the hall for 20 s.
+    func stagedHistory() throws -> TagHistory {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db").path
+        addTeardownBlock {
+            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+        }
+        let history = try TagHistory(path: path)
+        let enter = LocalizationEvent(
+            instant: TagStage.start, venueID: VenueID(rawValue: 7), kind: .enterRoom(TagStage.venue.rooms[0]))
+        let outputs = [
+            try TagStage.output("AA:BB:CC:DD:EE:01", 1, .event(enter), name: "Cart"),
+            try TagStage.output(
+                "AA:BB:CC:DD:EE:01", 2, TagStage.position(5, label: "Hall", at: 20), name: "Cart", at: 20),
+        ]
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await history.write(outputs)
+            await history.flush()
+            done.signal()
+        }
+        done.wait()
+        return history
+    }
+
     /// Starts the server of a board, which stops after the test.
     func tagServer(
         _ board: TagBoard, token: String? = nil, connections: Int = 256, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
+        hearings: (any HearingSource)? = nil, history: TagHistory? = nil,
         interval: Duration = .milliseconds(10), waitingBytes: Int? = nil
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
@@ -114,7 +177,7 @@ extension XCTestCase {
         if let waitingBytes { limits.waitingBytes = waitingBytes }
         let routes = TagRoutes(
             board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
-            gateways: gateways, interval: interval)
+            gateways: gateways, hearings: hearings, history: history, interval: interval)
         let server = try LiveMapServer(
             routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
             limits: limits)

@@ -1,0 +1,329 @@
+import Foundation
+import IndoorLocalization
+import TagTracking
+import TagTrackingService
+import TextFormats
+import VenueExchange
+
+/// The options of the commands `history`, and their values: the file, and the selection of visits and positions.
+private struct HistorySelection {
+    static let options = [
+        CommandOption(name: "room", argument: "NAME", help: "only this room"),
+        CommandOption(name: "tag", argument: "TAG", help: "only the tag with this key or name"),
+        CommandOption(
+            name: "from", argument: "TIME",
+            help:
+                "first time: such as 10:00 for today, or 2026-11-28T10:00, of this machine's zone or with Z or +02:00 "
+                + "(default: 24 hours before --to)"),
+        CommandOption(name: "to", argument: "TIME", help: "time of the end, in the same forms (default: now)"),
+    ]
+
+    let path: String
+    let query: TagHistoryQuery
+
+    init(_ arguments: ParsedArguments) throws {
+        path = try arguments.input(operand: 0)
+        let now = FleetClock.wallTime
+        let end = try Self.time("to", arguments, now) ?? now
+        let start = try Self.time("from", arguments, now) ?? end.advanced(by: .seconds(-86_400))
+        guard start < end else {
+            throw UsageError(message: "--from must be before --to", command: arguments.syntax.name)
+        }
+        query = TagHistoryQuery(room: arguments.value("room"), tag: arguments.value("tag"), from: start, to: end)
+    }
+
+    private static func time(
+        _ option: String, _ arguments: ParsedArguments, _ now: Instant
+    ) throws(UsageError) -> Instant? {
+        guard let text = arguments.value(option) else { return nil }
+        if let time = LocalTime.instant(text, today: now) { return time }
+        throw UsageError(
+            message: "--\(option) must be a time such as 10:00 or 2026-11-28T10:00, not '\(text)'",
+            command: arguments.syntax.name)
+    }
+
+    /// Opens the file, which must exist.
+    ///
+    /// - Throws: `CommandError` or `TagHistoryError` if it can't be used.
+    func open() throws -> TagHistory {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandError(description: "\(path): there is no such file; 'track --history FILE' writes it")
+        }
+        return try TagHistory(path: path)
+    }
+
+    /// Returns lines of columns, each as wide as its longest text.
+    static func table(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    /// Returns rows as a table (CSV).
+    static func csv(_ rows: [[String]]) -> [String] {
+        rows.map { row in row.map { CSVText.field($0.unicodeScalars) }.joined(separator: ",") }
+    }
+}
+
+extension CommandOption {
+    fileprivate static let csv = CommandOption(name: "csv", help: "print a table in CSV format, with times in UTC")
+}
+
+/// Times of this machine's zone.
+enum LocalTime {
+    /// Returns the instant of `HH:MM`, on the day of `today`, or of `YYYY-MM-DDTHH:MM`, each with or without seconds; the
+    /// latter also with a zone. nil for another text.
+    static func instant(_ text: String, today: Instant) -> Instant? {
+        let parts = text.split(whereSeparator: { $0 == "T" || $0 == " " })
+        guard let clock = parts.last, (1...2).contains(parts.count) else { return nil }
+        let date = parts.count == 2 ? String(parts[0]) : day(of: today)
+        let zone = clock.firstIndex { "Z+-".contains($0) } ?? clock.endIndex
+        let seconds = clock[..<zone].count { $0 == ":" } == 1 ? ":00" : ""
+        let time = "\(date)T\(clock[..<zone])\(seconds)"
+        guard let utc = TimeText.time((time + (zone == clock.endIndex ? "Z" : clock[zone...])).utf8.span) else {
+            return nil
+        }
+        guard zone == clock.endIndex else { return Instant(nanoseconds: utc.nanoseconds) }
+        // The same date and time of day in this machine's zone.
+        var (seconds1970, fields) = (time_t(utc.nanoseconds / 1_000_000_000), tm())
+        gmtime_r(&seconds1970, &fields)
+        fields.tm_isdst = -1
+        return Instant(nanoseconds: Int64(mktime(&fields)) * 1_000_000_000)
+    }
+
+    private static func day(of instant: Instant) -> String { format(instant, "%Y-%m-%d") }
+
+    /// Returns the date and the time of an instant, to the second.
+    static func text(_ instant: Instant) -> String { format(instant, "%Y-%m-%d %H:%M:%S") }
+
+    private static func format(_ instant: Instant, _ format: String) -> String {
+        var seconds = time_t(instant.nanoseconds / 1_000_000_000)
+        var fields = tm()
+        localtime_r(&seconds, &fields)
+        var text = [CChar](repeating: 0, count: 40)
+        let count = strftime(&text, text.count, format, &fields)
+        return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Returns a duration such as `1:02:03` in hours, minutes and seconds.
+    static func text(_ duration: Duration) -> String {
+        let seconds = Int(duration.seconds.rounded())
+        let minutes = FixedDecimals.padded(seconds / 60 % 60, 2)
+        return "\(seconds / 3600):\(minutes):\(FixedDecimals.padded(seconds % 60, 2))"
+    }
+
+    /// Returns a time as in RFC 3339, in UTC.
+    static func utc(_ instant: Instant) -> String {
+        var json = JSONWriter()
+        json.value(time: instant)
+        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+}
+
+/// The command `history visits`: lists who was in a room, or where a tag was.
+struct HistoryVisitsCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "history visits", operands: "FILE", operandCount: 1...1,
+        summary: "list who was in a room, or where a tag was",
+        details: """
+            FILE is the history that 'track --history FILE' writes; it may run at the same time. Prints a line for each
+            visit that lies within the time at least in part: the entry, the exit, the duration, the room and the tag. A
+            visit that has not ended has "now" as its exit.
+
+            example: indoorloc history visits --room Kitchen --from 10:00 --to 11:00 history.db
+            """,
+        options: HistorySelection.options + [.csv])
+
+    private let selection: HistorySelection
+    private let isCSV: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+        selection = try HistorySelection(arguments)
+        isCSV = arguments.has("csv")
+    }
+
+    func run() async throws {
+        let visits = try await selection.open().visits(selection.query)
+        guard !isCSV else {
+            let rows = visits.map { visit in
+                [
+                    LocalTime.utc(visit.start), visit.isOpen ? "" : LocalTime.utc(visit.end), visit.room,
+                    "\(visit.mapID)", visit.tag, visit.name ?? "",
+                ]
+            }
+            return try StandardOutput.write(
+                lines: HistorySelection.csv([["start", "end", "room", "map", "tag", "name"]] + rows))
+        }
+        guard !visits.isEmpty else { return try StandardOutput.write("no visits\n") }
+        let rows = visits.map { visit in
+            [
+                LocalTime.text(visit.start), visit.isOpen ? "now" : LocalTime.text(visit.end),
+                LocalTime.text(visit.start.duration(to: visit.end)), visit.room, visit.title,
+            ]
+        }
+        try StandardOutput.write(
+            lines: HistorySelection.table([["entry", "exit", "duration", "room", "tag"]] + rows))
+    }
+}
+
+extension TagVisit {
+    /// The name with the key, or the key.
+    fileprivate var title: String { name.map { "\($0) (\(tag))" } ?? tag }
+}
+
+/// The command `history dwell`: sums the time in each room.
+struct HistoryDwellCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "history dwell", operands: "FILE", operandCount: 1...1,
+        summary: "sum the time of each tag in each room",
+        details: """
+            FILE is the history that 'track --history FILE' writes. Prints a line for each room and tag with the number of
+            visits and the time within --from and --to, and with several tags also a line for each room.
+
+            example: indoorloc history dwell --from 2026-11-28T00:00 history.db
+            """,
+        options: HistorySelection.options + [.csv])
+
+    private let selection: HistorySelection
+    private let isCSV: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+        selection = try HistorySelection(arguments)
+        isCSV = arguments.has("csv")
+    }
+
+    func run() async throws {
+        let dwells = try await selection.open().dwells(selection.query)
+        guard !isCSV else {
+            let rows = dwells.map { dwell in
+                [
+                    dwell.room, dwell.tag, dwell.name ?? "", "\(dwell.visits)",
+                    JSONText.number(dwell.time.seconds, decimals: 3),
+                ]
+            }
+            return try StandardOutput.write(
+                lines: HistorySelection.csv([["room", "tag", "name", "visits", "seconds"]] + rows))
+        }
+        guard !dwells.isEmpty else { return try StandardOutput.write("no visits\n") }
+        var rows = [["room", "tag", "visits", "time"]]
+        for dwell in dwells {
+            rows.append([
+                dwell.room, dwell.name.map { "\($0) (\(dwell.tag))" } ?? dwell.tag, "\(dwell.visits)",
+                LocalTime.text(dwell.time),
+            ])
+        }
+        if selection.query.tag == nil {
+            for (room, dwells) in Dictionary(grouping: dwells, by: \.room).sorted(by: { $0.key < $1.key }) {
+                rows.append([
+                    room, "all", "\(dwells.reduce(0) { $0 + $1.visits })",
+                    LocalTime.text(dwells.reduce(.zero) { $0 + $1.time }),
+                ])
+            }
+        }
+        try StandardOutput.write(lines: HistorySelection.table(rows))
+    }
+}
+
+/// The command `history export`: writes positions as CSV or GeoJSON.
+struct HistoryExportCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "history export", operands: "FILE", operandCount: 1...1,
+        summary: "write the positions of tags as CSV or GeoJSON",
+        details: """
+            FILE is the history that 'track --history FILE' writes. The output is GeoJSON (RFC 7946) if its name ends in
+            .geojson or .json, with a Point for each position that has a coordinate; otherwise it is a table in CSV format.
+            A tag has a position every 5 s while it moves, and one a minute while it stands.
+
+            example: indoorloc history export --tag Cart --from 10:00 -o cart.geojson history.db
+            """,
+        options: HistorySelection.options + [.output, .overwrite])
+
+    /// The number of positions that are read at once.
+    private static let page = 10_000
+
+    private let selection: HistorySelection
+    private let output: OutputFile
+    private let isGeoJSON: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+        selection = try HistorySelection(arguments)
+        output = try arguments.requiredOutputFile("output", isPrivate: true)
+        let name = output.path.lowercased()
+        isGeoJSON = name.hasSuffix(".geojson") || name.hasSuffix(".json")
+    }
+
+    func run() async throws {
+        try output.check()
+        let history = try selection.open()
+        var positions: [StoredPosition] = []
+        var query = selection.query
+        query.limit = Self.page
+        while true {
+            let last = positions.last.map { (time: $0.instant, tag: $0.tag) }
+            let page = try await history.positions(query, after: last)
+            positions += page
+            if page.count < Self.page { break }
+        }
+        try output.write(isGeoJSON ? Self.geoJSON(positions) : Self.csv(positions))
+        let omitted = isGeoJSON ? positions.count { $0.coordinate == nil } : 0
+        if omitted > 0 {
+            StandardError.line("\(omitted.counting("position")) without a coordinate left out", .warning)
+        }
+    }
+
+    private static func csv(_ positions: [StoredPosition]) -> [UInt8] {
+        func number(_ value: Double?, _ decimals: Int) -> String {
+            value.flatMap { FixedDecimals.text($0, decimals) } ?? ""
+        }
+        let rows = positions.map { position in
+            [
+                LocalTime.utc(position.instant), position.tag, position.name ?? "", "\(position.mapID)",
+                number(position.point.x, 3), number(position.point.y, 3), number(position.radius, 3),
+                position.room ?? "", number(position.coordinate?.latitude, 7),
+                number(position.coordinate?.longitude, 7),
+            ]
+        }
+        let header = ["time", "tag", "name", "map", "x", "y", "radius", "room", "latitude", "longitude"]
+        return Array(HistorySelection.csv([header] + rows).map { $0 + "\n" }.joined().utf8)
+    }
+
+    private static func geoJSON(_ positions: [StoredPosition]) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.add("type", "FeatureCollection")
+        json.name("features")
+        json.beginArray()
+        for position in positions {
+            guard let coordinate = position.coordinate else { continue }
+            json.beginObject()
+            json.add("type", "Feature")
+            json.name("geometry")
+            json.beginObject()
+            json.add("type", "Point")
+            json.name("coordinates")
+            json.beginArray()
+            // Longitude first; seven decimals are a centimetre.
+            json.value(coordinate.longitude, decimals: 7)
+            json.value(coordinate.latitude, decimals: 7)
+            json.endArray()
+            json.endObject()
+            json.name("properties")
+            json.beginObject()
+            json.add("time", time: position.instant)
+            json.add("tag", position.tag)
+            json.add("name", position.name)
+            json.add("mapId", position.mapID.rawValue)
+            json.add("x", position.point.x, decimals: 3)
+            json.add("y", position.point.y, decimals: 3)
+            json.add("radius", position.radius, decimals: 3)
+            json.add("room", position.room)
+            json.endObject()
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+@testable import indoorloc
+
+/// The history of `track`, and the commands that read it.
+final class HistoryCommandTests: XCTestCase {
+    func testTheHistoryOfADemoIsListedSummedAndExported() throws {
+        let folder = try temporaryFolder()
+        let history = folder + "/history.db"
+        let run = try Tool.run([
+            "track", "--demo", "--history", history, "--seconds", "15", "--class", "light", "--venue",
+            try FixtureFolder("tags/office").path,
+        ])
+        XCTAssertEqual(run.status, 0, run.errors)
+        let entries = run.output.split(separator: "\n").filter { $0.contains("\"enterRoom\"") }
+        XCTAssertGreaterThan(entries.count, 5)
+        let visits = try Tool.run(["history", "visits", "--csv", history])
+        XCTAssertEqual(visits.status, 0, visits.errors)
+        let rows = visits.output.split(separator: "\n").map {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
+        XCTAssertEqual(rows.first?.joined(separator: ","), "start,end,room,map,tag,name")
+        // Each entry is a visit, and nothing else is.
+        XCTAssertEqual(rows.count - 1, entries.count)
+        let room = try XCTUnwrap(rows.last?[2])
+        let shown = try Tool.run(["history", "visits", "--room", room.lowercased(), history])
+        XCTAssertTrue(shown.output.contains("  \(room)  "), shown.output)
+        XCTAssertEqual(
+            shown.output.split(separator: "\n").count - 1, rows.dropFirst().count { $0[2] == room }, shown.output)
+        let dwell = try Tool.run(["history", "dwell", "--csv", history])
+        let total = dwell.output.split(separator: "\n").dropFirst().compactMap { $0.split(separator: ",").last }
+            .compactMap { Double($0) }.reduce(0, +)
+        XCTAssertGreaterThan(total, 10)
+        XCTAssertLessThan(total, 50 * 15)
+        let (table, map) = (folder + "/all.csv", folder + "/all.geojson")
+        XCTAssertEqual(try Tool.run(["history", "export", "-o", table, history]).status, 0)
+        XCTAssertEqual(try Tool.run(["history", "export", "-o", map, history]).status, 0)
+        let lines = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n")
+        let collection = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: map)))
+        let features = try XCTUnwrap((collection as? [String: Any])?["features"] as? [[String: Any]])
+        XCTAssertEqual(lines.count - 1, features.count)
+        XCTAssertGreaterThan(features.count, 20)
+    }
+
+    func testTimesAreThoseOfThisMachineUnlessTheyHaveAZone() throws {
+        let noon = try XCTUnwrap(LocalTime.instant("2026-11-28T12:00Z", today: .zero))
+        XCTAssertEqual(noon, Instant(seconds: 1_795_867_200))
+        XCTAssertEqual(LocalTime.instant("2026-11-28T14:00+02:00", today: .zero), noon)
+        // A time without a zone reads back as it is written.
+        let local = try XCTUnwrap(LocalTime.instant("2026-11-28 10:15:30", today: .zero))
+        XCTAssertEqual(LocalTime.text(local), "2026-11-28 10:15:30")
+        XCTAssertEqual(LocalTime.instant("10:15:30", today: local), local)
+        XCTAssertEqual(LocalTime.text(.seconds(3_723)), "1:02:03")
+        for text in ["", "noon", "10", "25:00", "2026-13-01T10:00", "2026-11-28"] {
+            XCTAssertNil(LocalTime.instant(text, today: noon), text)
+        }
+    }
+
+    func testInvalidFilesAndTimesAreRefused() throws {
+        let none = try Tool.run(["history", "visits", "/nowhere/history.db"])
+        XCTAssertEqual(none.status, 1)
+        XCTAssertTrue(none.errors.contains("there is no such file; 'track --history FILE' writes it"), none.errors)
+        let time = try Tool.run(["history", "dwell", "--from", "noon", "x"])
+        XCTAssertTrue(time.errors.contains("--from must be a time such as 10:00"), time.errors)
+        let turned = try Tool.run(["history", "dwell", "--from", "11:00", "--to", "10:00", "x"])
+        XCTAssertTrue(turned.errors.contains("--from must be before --to"), turned.errors)
+    }
+}

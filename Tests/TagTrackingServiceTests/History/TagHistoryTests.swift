@@ -1,0 +1,173 @@
+import Foundation
+import IndoorLocalization
+import TagTracking
+import TagTrackingService
+import XCTest
+
+/// The history of a fleet on one machine.
+final class TagHistoryTests: XCTestCase {
+    private let start = Instant(seconds: 1_795_000_000)
+    private let kitchen = Room(id: 1, name: "Kitchen", mapID: 1)
+    private let hall = Room(id: 2, name: "Hall", mapID: 1)
+    private var sequence: UInt64 = 0
+
+    private func path() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "history-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
+        return folder + "/history.db"
+    }
+
+    private func at(_ seconds: Double) -> Instant { start.advanced(by: .seconds(seconds)) }
+
+    private func output(_ tag: String, _ content: FleetOutput.Content, _ seconds: Double) -> FleetOutput {
+        sequence += 1
+        return FleetOutput(
+            tag: .name(tag), name: tag == "cart" ? "Cart" : nil, epoch: 1, sequence: sequence, instant: at(seconds),
+            content: content)
+    }
+
+    private func event(_ kind: LocalizationEvent.Kind, _ seconds: Double) -> FleetOutput.Content {
+        .event(LocalizationEvent(instant: at(seconds), venueID: 1, kind: kind))
+    }
+
+    private func position(_ x: Double, _ room: String?, _ seconds: Double) -> FleetOutput.Content {
+        .position(
+            Position(
+                instant: at(seconds), venueID: 1, mapID: 1, point: MapPoint(x: x, y: 2), radius: 1, label: room,
+                coordinate: Coordinate(latitude: 50 + x / 1000, longitude: 8)))
+    }
+
+    /// A cart that is in the kitchen from 10 s to 100 s, and in the hall from then on; and a tag in the kitchen that goes
+    /// away.
+    private func outputs() -> [FleetOutput] {
+        var outputs = [output("cart", .present, 0), output("cart", event(.enterRoom(kitchen), 10), 10)]
+        for second in stride(from: 11.0, to: 100, by: 1) {
+            outputs.append(output("cart", position(second / 16, "Kitchen", second), second))
+        }
+        outputs += [
+            output("cart", event(.exitRoom(kitchen), 100), 100), output("cart", event(.enterRoom(hall), 100), 100),
+            output("cart", position(9, "Hall", 130), 130), output("keys", event(.enterRoom(kitchen), 40), 40),
+            output("keys", position(3, "Kitchen", 45), 45), output("keys", .away, 75),
+        ]
+        return outputs
+    }
+
+    private func query(
+        _ room: String? = nil, tag: String? = nil, _ from: Double = 0, _ to: Double = 1_000
+    ) -> TagHistoryQuery {
+        TagHistoryQuery(room: room, tag: tag, from: at(from), to: at(to))
+    }
+
+    private func seconds(_ visits: [TagVisit]) -> [[Double]] {
+        visits.map { [start.duration(to: $0.start).seconds, start.duration(to: $0.end).seconds] }
+    }
+
+    func testWhoWasInARoomInATime() async throws {
+        let history = try TagHistory(path: path())
+        await history.write(outputs())
+        let all = try await history.visits(query("kitchen"))
+        XCTAssertEqual(all.map(\.tag), ["cart", "keys"])
+        XCTAssertEqual(all.map(\.name), ["Cart", nil])
+        // A tag that is away was there until its last output.
+        XCTAssertEqual(seconds(all), [[10, 100], [40, 45]])
+        XCTAssertEqual(all.map(\.isOpen), [false, false])
+        let late = try await history.visits(query("Kitchen", 50, 60))
+        XCTAssertEqual(late.map(\.tag), ["cart"])
+        let after = try await history.visits(query("Kitchen", 101, 200))
+        XCTAssertEqual(after, [])
+        let cart = try await history.visits(query(tag: "CART"))
+        XCTAssertEqual(cart.map(\.room), ["Kitchen", "Hall"])
+        XCTAssertEqual(cart.map(\.isOpen), [false, true])
+        XCTAssertEqual(seconds(cart).last, [100, 130])
+    }
+
+    func testTheTimeInEachRoomIsThatWithinTheQuery() async throws {
+        let history = try TagHistory(path: path())
+        await history.write(outputs())
+        let dwells = try await history.dwells(query(nil, 50, 120))
+        XCTAssertEqual(dwells.map(\.room), ["Hall", "Kitchen"])
+        XCTAssertEqual(dwells.map(\.time), [.seconds(20), .seconds(50)])
+        XCTAssertEqual(dwells.map(\.visits), [1, 1])
+    }
+
+    func testPositionsAreThinnedAndReadInPages() async throws {
+        let history = try TagHistory(path: path())
+        await history.write(outputs())
+        // The cart needs 16 s for the metre from which it moves.
+        let positions = try await history.positions(query(tag: "cart"))
+        XCTAssertEqual(positions.map { start.duration(to: $0.instant).seconds }, [11, 27, 43, 59, 75, 91, 130])
+        XCTAssertEqual(positions.map(\.room).last, "Hall")
+        XCTAssertEqual(positions.first?.coordinate?.latitude ?? 0, 50.0006875, accuracy: 1e-9)
+        var first = query()
+        first.limit = 3
+        let page = try await history.positions(first)
+        let rest = try await history.positions(query(), after: (page[2].instant, page[2].tag))
+        let all = try await history.positions(query())
+        XCTAssertEqual(page + rest, all)
+        XCTAssertEqual(all.count, 8)
+    }
+
+    func testAnOpenVisitContinuesAfterARestartUnlessItsTagWasSilentForLong() async throws {
+        let path = try path()
+        let first = try TagHistory(path: path)
+        await first.write([
+            output("cart", event(.enterRoom(kitchen), 0), 0), output("cart", position(1, "Kitchen", 20), 20),
+        ])
+        await first.flush()
+        // Without a state, the next start reports the entry again.
+        let second = try TagHistory(path: path)
+        await second.write([
+            output("cart", event(.enterRoom(kitchen), 50), 50), output("cart", position(1, "Kitchen", 60), 60),
+        ])
+        await second.flush()
+        // With a state, the start after an hour reports positions only.
+        let third = try TagHistory(path: path)
+        await third.write([
+            output("cart", position(1, "Kitchen", 3_600), 3_600), output("cart", position(1, "Kitchen", 3_610), 3_610),
+        ])
+        let visits = try await third.visits(query(nil, 0, 10_000))
+        XCTAssertEqual(seconds(visits), [[0, 60], [3_600, 3_610]])
+        XCTAssertEqual(visits.map(\.isOpen), [false, true])
+    }
+
+    func testOldRowsAreDeletedByAgeAndBySize() async throws {
+        let aged = try TagHistory(path: path(), settings: .init(age: .seconds(100)))
+        await aged.write(outputs() + [output("cart", position(1, "Hall", 200), 200)])
+        let visits = try await aged.visits(query())
+        // The visit of the keys ended more than 100 s before the newest output.
+        XCTAssertEqual(visits.map(\.tag), ["cart", "cart", "cart"])
+        let oldest = try await aged.positions(query()).map(\.instant).min()
+        XCTAssertGreaterThanOrEqual(try XCTUnwrap(oldest), at(100))
+
+        let path = try path()
+        let large = try TagHistory(path: path)
+        var many: [FleetOutput] = []
+        for second in 0..<20_000 {
+            many.append(
+                output("tag \(second % 10)", position(Double(second % 7) * 3, "Hall", Double(second)), Double(second)))
+        }
+        await large.write(many)
+        await large.flush()
+        let before = try await large.positions(query(nil, 0, 100_000)).count
+        let limited = try TagHistory(path: path, settings: .init(size: 200_000))
+        await limited.write([output("tag 1", position(1, "Hall", 20_001), 20_001)])
+        await limited.flush()
+        let after = try await limited.positions(query(nil, 0, 100_000))
+        XCTAssertLessThan(after.count, before / 2)
+        XCTAssertGreaterThan(after.count, 100)
+        XCTAssertEqual(after.last?.instant, at(20_001))
+        let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        XCTAssertLessThan(size, 400_000)
+    }
+
+    func testAnotherFileIsRefusedAndNotChanged() async throws {
+        let path = try path()
+        try Data("no database".utf8).write(to: URL(filePath: path))
+        XCTAssertThrowsError(try TagHistory(path: path)) { error in
+            XCTAssertTrue("\(error)".contains("it is no history of tags"), "\(error)")
+        }
+        XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), "no database")
+        XCTAssertThrowsError(try TagHistory(path: "/proc/none/history.db"))
+    }
+}
