@@ -391,6 +391,22 @@ final class ForeignContentTests: XCTestCase {
             ["packets with a wrong checksum": 1, "whitened packets": 1, "packets of connections": 1, "requests": 1])
     }
 
+    func testAPacketThatTheSnifferHasNotCheckedNeedsItsChecksum() throws {
+        let head: [UInt8] = [37, 0xC4, 0x80, 0, 0, 0, 0, 0, 3, 0, 0xD6, 0xBE, 0x89, 0x8E]
+        let pdu: [UInt8] = [2, 6, 1, 2, 3, 4, 5, 6]
+        let valid: [UInt8] = [127, 197, 208]
+        let wrong: [UInt8] = [126, 197, 208]
+        let other: [UInt8] = [2, 6, 9, 2, 3, 4, 5, 6]
+        let long: [UInt8] = [2, 200, 1, 2, 3, 4, 5, 6]
+        // The last ones have no checksum, a wrong length, and no payload.
+        let contents: [[UInt8]] = [pdu + valid, pdu + wrong, other + valid, pdu, long + valid, [2]]
+        let packets: [[UInt8]] = contents.map { head + $0 }
+        let path = try temporaryFile("noise.pcap", capture(linkType: 256, packets))
+        let file = try ForeignFixture.read(path)
+        XCTAssertEqual(file.entries.count, 2)
+        XCTAssertEqual(file.tally.ignored, ["packets with a wrong checksum": 2, "damaged packets": 2])
+    }
+
     func testTheMonitorOfLinuxIsReadFromPcap() throws {
         let data: [UInt8] = [2, 1, 6]
         let report: [UInt8] = [2, 1, 3, 1, 1, 2, 3, 4, 5, 0xC6, 3] + data + [0xC4]
