@@ -174,6 +174,37 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(heard.data, [2, 1, 6])
     }
 
+    func testLinesWithoutAHeaderHaveAGivenForm() throws {
+        var settings = ForeignRecordingSettings()
+        settings.line = LinePattern("{identity} = {rssi} {time}")
+        let text = "3 = -72,5 2018-07-04 06:30:48\n4 = -88 2018-07-04 06:30:49\n"
+        let entries = read(text, as: .csv, settings)
+        XCTAssertEqual(entries.map { $0.instant?.seconds }, [0, 1])
+        XCTAssertEqual(entries.compactMap(ForeignFixture.sighting).map(\.rssi), [-72.5, -88])
+        XCTAssertEqual(Set(entries.compactMap(ForeignFixture.sighting).map(\.beacon)).count, 2)
+        // The content determines the format.
+        XCTAssertEqual(try ForeignFixture.read(temporaryFile("log", Array(text.utf8)), settings).format, .csv)
+        XCTAssertEqual(
+            try failure(text + "4: -70 2018-07-04 06:30:50\n", as: .csv, settings),
+            "file:3: field `identity` is malformed: expected \" = \" behind it, as --line has it. Check that the format is "
+                + "csv, or read leniently to skip such lines.")
+        // The text before, between and behind columns, and one that isn't read.
+        settings.line = LinePattern("<{_}> Node {identity}: {rssi} dBm")
+        settings.spacing = .seconds(1)
+        XCTAssertEqual(
+            read("<7> Node A: -31 dBm\n<8> Node B: -44 dBm\n", as: .csv, settings)
+                .compactMap(ForeignFixture.sighting).map(\.rssi), [-31, -44])
+        XCTAssertEqual(
+            try failure("7 Node A: -31 dBm\n", as: .csv, settings)?.prefix(61),
+            "file:1: the line is malformed: expected \"<\" at its beginning,")
+        XCTAssertNotNil(try failure("<7> Node A: -31\n", as: .csv, settings), "the text at the end is missing")
+        for form in ["", "rssi", "{rssi}{time}", "{rssi} {rssi}", "{level}", "{rssi", "{_} {_}"] {
+            XCTAssertNil(LinePattern(form), form)
+        }
+        settings.line = LinePattern("{time}")
+        XCTAssertTrue(try failure("1\n", as: .csv, settings)?.contains("a column with the signal strength") == true)
+    }
+
     func testAPowerOfTheTransmitterIsNoPowerAtOneMetre() throws {
         let uuid = "6c1d5b0e-3a47-4f0b-9c7e-0d5a1e2b3c4f"
         let entries = read("t,identity,rssi,Tx Power\n1,\(uuid)/1/2,-60,8\n2,\(uuid)/1/2,-60,-59\n", as: .csv)
@@ -358,6 +389,22 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(
             decoder.ignored,
             ["packets with a wrong checksum": 1, "whitened packets": 1, "packets of connections": 1, "requests": 1])
+    }
+
+    func testAPacketThatTheSnifferHasNotCheckedNeedsItsChecksum() throws {
+        let head: [UInt8] = [37, 0xC4, 0x80, 0, 0, 0, 0, 0, 3, 0, 0xD6, 0xBE, 0x89, 0x8E]
+        let pdu: [UInt8] = [2, 6, 1, 2, 3, 4, 5, 6]
+        let valid: [UInt8] = [127, 197, 208]
+        let wrong: [UInt8] = [126, 197, 208]
+        let other: [UInt8] = [2, 6, 9, 2, 3, 4, 5, 6]
+        let long: [UInt8] = [2, 200, 1, 2, 3, 4, 5, 6]
+        // The last ones have no checksum, a wrong length, and no payload.
+        let contents: [[UInt8]] = [pdu + valid, pdu + wrong, other + valid, pdu, long + valid, [2]]
+        let packets: [[UInt8]] = contents.map { head + $0 }
+        let path = try temporaryFile("noise.pcap", capture(linkType: 256, packets))
+        let file = try ForeignFixture.read(path)
+        XCTAssertEqual(file.entries.count, 2)
+        XCTAssertEqual(file.tally.ignored, ["packets with a wrong checksum": 2, "damaged packets": 2])
     }
 
     func testTheMonitorOfLinuxIsReadFromPcap() throws {

@@ -149,9 +149,10 @@ final class ForeignErrorTests: XCTestCase {
             try failure(silent, as: .pcap),
             "file: packet 2 at byte \(second): field `signal strength` is missing: expected a packet whose flags say that it "
                 + "is valid. Add it, or read leniently to skip such packets.")
-        // The length of the advertisement in the first packet.
+        // The length of the advertisement in the first packet, of which the file lacks the end.
         var long = try bytes("link-layer.pcap")
         long[24 + 16 + 10 + 5] = 200
+        long[24 + 12] += 100
         XCTAssertEqual(
             try failure(long, as: .pcap)?.hasPrefix("file: packet 1 at byte 24: the packet needs 206 bytes but has "),
             true)

@@ -74,6 +74,7 @@ struct ForeignFormatDetector {
 
     /// Returns whether the first lines are the header and a row of a table with the required columns.
     private func isTable(_ lines: [[UInt8]]) -> Bool {
+        if let pattern = settings.line { return (try? pattern.fields(lines[0])) != nil }
         if CSVContent.isWigle(lines[0]) { return true }
         guard var header = try? CSVHeader(lines[0], settings) else { return false }
         if lines.count > 1, let row = try? CSVLine.fields(lines[1], separator: header.separator) {

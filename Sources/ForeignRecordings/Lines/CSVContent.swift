@@ -22,8 +22,17 @@ struct CSVContent: RecordContent {
     static func isWigle(_ line: [UInt8]) -> Bool { line.starts(with: Array("WigleWifi-".utf8)) }
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
-        guard let header = self.header else { return try begin(record) }
-        let fields = try CSVLine.fields(record, separator: header.separator)
+        if self.header == nil {
+            guard let pattern = settings.line else { return try begin(record) }
+            try begin(CSVHeader(pattern))
+        }
+        guard let header = self.header else { return }
+        let fields: [String]
+        if let pattern = settings.line {
+            fields = try pattern.fields(record)
+        } else {
+            fields = try CSVLine.fields(record, separator: header.separator)
+        }
         if isComplete { return try decode(CSVRow(header: header, fields: fields), into: &output) }
         // The first row shows which column has the addresses.
         isComplete = true
@@ -42,7 +51,10 @@ struct CSVContent: RecordContent {
             isWigle = true
             return
         }
-        let header = try CSVHeader(record, settings, isWigle: isWigle)
+        try begin(try CSVHeader(record, settings, isWigle: isWigle))
+    }
+
+    private mutating func begin(_ header: CSVHeader) throws(ForeignProblem) {
         if let (column, expected) = header.missing(settings), column != .identity {
             throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
         }

@@ -62,6 +62,16 @@ struct CSVHeader: Hashable, Sendable {
         }
     }
 
+    /// Creates the columns of lines without a header.
+    init(_ pattern: LinePattern) {
+        fields = pattern.names
+        // No comma separates the fields, so a comma may stand before decimals.
+        separator = UInt8(ascii: ";")
+        for (index, column) in pattern.columns.enumerated() {
+            if let column { (columns[column], names[column]) = (index, column.rawValue) }
+        }
+    }
+
     private func index(of name: String) throws(ForeignProblem) -> Int {
         guard let index = fields.firstIndex(of: name) else {
             throw ForeignProblem(name, .missing(expected: "a column of this name in \(list)"), endsFile: true)

@@ -61,7 +61,8 @@ struct PacketContent: Sendable {
                         remedy: "Capture with a sniffer that writes link type 256 or 272"),
                     endsFile: true)
             }
-            try sniffed(.header(SnifferHeader(packet: record.data)), bytes, record, &output)
+            let header = SnifferHeader(packet: record.data, isChecked: false)
+            try sniffed(.header(header), bytes, record, &output)
         case .linkLayerWithHeader: try sniffed(SnifferHeader.pseudoHeader(bytes, record.data), bytes, record, &output)
         case .perPacketInformation:
             try sniffed(SnifferHeader.perPacketInformation(bytes, record.data), bytes, record, &output)
@@ -86,7 +87,15 @@ struct PacketContent: Sendable {
         case .other(let reason): return output.ignore(reason)
         case .header(let found): header = found
         }
-        switch try LinkLayerPacket.content(bytes, header.packet) {
+        let content: LinkLayerPacket.Content
+        do throws(ForeignProblem) {
+            content = try LinkLayerPacket.content(bytes, header.packet, isChecked: header.isChecked)
+        } catch {
+            // Noise on air damages packets. Only bytes that the file doesn't have are an error of the file.
+            guard record.isWhole else { throw error }
+            return output.ignore("damaged packets")
+        }
+        switch content {
         case .other(let kind): output.ignore(kind)
         case .advertisement(let packet):
             guard let rssi = header.rssi ?? record.rssi else {
@@ -159,7 +168,11 @@ struct LinkLayerPacket: Hashable, Sendable {
     private static let accessAddress: [UInt8] = [0xD6, 0xBE, 0x89, 0x8E]
 
     /// Reads a packet that begins with its access address. The checksum after the payload may be missing.
-    static func content(_ bytes: [UInt8], _ packet: Range<Int>) throws(ForeignProblem) -> Content {
+    ///
+    /// - Parameter isChecked: whether the sniffer has checked the packet.
+    static func content(
+        _ bytes: [UInt8], _ packet: Range<Int>, isChecked: Bool
+    ) throws(ForeignProblem) -> Content {
         guard packet.count >= 6 else { throw ForeignProblem(nil, .cutOff(expected: 6, found: packet.count)) }
         let start = packet.lowerBound
         guard bytes[start..<(start + 4)].elementsEqual(accessAddress) else { return .other("packets of connections") }
@@ -167,6 +180,12 @@ struct LinkLayerPacket: Hashable, Sendable {
         let payload = (start + 6)..<(start + 6 + Int(bytes[start + 5]))
         guard payload.upperBound <= packet.upperBound else {
             throw ForeignProblem(nil, .cutOff(expected: 6 + payload.count, found: packet.count))
+        }
+        if !isChecked, packet.upperBound - payload.upperBound >= 3 {
+            let stated = bytes[payload.upperBound..<(payload.upperBound + 3)]
+            guard stated.elementsEqual(checksum(bytes[(start + 4)..<payload.upperBound])) else {
+                return .other("packets with a wrong checksum")
+            }
         }
         let isRandom = header & 0x40 != 0
         switch header & 0x0F {
@@ -200,6 +219,22 @@ struct LinkLayerPacket: Hashable, Sendable {
         return .advertisement(LinkLayerPacket(address: address, data: data))
     }
 
+    /// Returns the checksum of a PDU on an advertising channel, its first byte on air first.
+    ///
+    /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 3.1.1.
+    static func checksum(_ pdu: ArraySlice<UInt8>) -> [UInt8] {
+        // The register is written with its first bit on air as the lowest.
+        var register: UInt32 = 0xAA_AAAA
+        for byte in pdu {
+            for bit in 0..<8 {
+                let feedback = (register ^ UInt32(byte >> bit)) & 1
+                register >>= 1
+                if feedback != 0 { register ^= 0xDA_6000 }
+            }
+        }
+        return [0, 8, 16].map { UInt8(truncatingIfNeeded: register >> $0) }
+    }
+
     /// Returns an address, whose last byte comes first.
     private static func address(_ bytes: [UInt8], _ start: Int, isRandom: Bool) -> DeviceAddress {
         let value = bytes[start..<(start + 6)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -213,6 +248,8 @@ struct SnifferHeader: Hashable, Sendable {
     var rssi: Double?
     /// The offsets of the packet, which begins with its access address.
     var packet: Range<Int>
+    /// Whether the sniffer has checked the packet, and passes on only valid ones.
+    var isChecked = true
 
     /// The result of reading a header.
     enum Result: Hashable, Sendable {
@@ -233,7 +270,7 @@ struct SnifferHeader: Hashable, Sendable {
         // The checksum was checked, and is wrong.
         if flags & 0x0C00 == 0x0400 { return .other("packets with a wrong checksum") }
         let rssi = flags & 0x0002 == 0 ? nil : Double(Int8(bitPattern: bytes[start + 1]))
-        return .header(SnifferHeader(rssi: rssi, packet: data.dropFirst(10)))
+        return .header(SnifferHeader(rssi: rssi, packet: data.dropFirst(10), isChecked: flags & 0x0400 != 0))
     }
 
     /// Reads the header of LINKTYPE_NORDIC_BLE, of protocol versions 1 to 3.

@@ -14,6 +14,8 @@ public struct ForeignRecordingSettings: Sendable {
     public var beacon: String?
     /// The beacons by their names in a CSV file.
     public var beacons: [String: ForeignBeacon] = [:]
+    /// The form of the lines of a CSV file without a header; nil for a file with one.
+    public var line: LinePattern?
     /// The form of the times in a CSV file; nil detects ISO 8601, numbers and the form of `ctime`.
     public var timeFormat: ForeignTimeFormat?
     /// Returns the offset from UTC in seconds of a local time in seconds, for times in text without a zone; nil for

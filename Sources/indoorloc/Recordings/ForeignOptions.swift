@@ -17,6 +17,11 @@ extension CommandOption {
             help: "headers of the columns of a CSV file; NAME is "
                 + CSVColumn.allCases.map(\.rawValue).joined(separator: ", ")),
         CommandOption(
+            name: "line", argument: "PATTERN",
+            help:
+                "form of the lines of a CSV file without a header, such as '{identity} = {rssi} {time}'; {_} is not read"
+        ),
+        CommandOption(
             name: "beacon-columns", argument: "HEADER,...",
             help: "columns of a CSV file that each have the RSSI of one beacon; without it, headers such as b1 and b2"),
         CommandOption(
@@ -70,6 +75,7 @@ extension ParsedArguments {
     func foreignSettings(input: String) throws -> ForeignRecordingSettings {
         var settings = ForeignRecordingSettings()
         settings.columns = try columns()
+        settings.line = try linePattern()
         settings.beaconColumns = list("beacon-columns")
         settings.beacon = value("beacon")
         settings.notHeard = try notHeard() ?? settings.notHeard
@@ -149,6 +155,17 @@ extension ParsedArguments {
             numbers.insert(number)
         }
         return numbers
+    }
+
+    private func linePattern() throws(UsageError) -> LinePattern? {
+        guard let text = value("line") else { return nil }
+        guard let pattern = LinePattern(text) else {
+            let names = CSVColumn.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(
+                message: "--line must have names in braces with text between them, such as '{identity}: {rssi}', not "
+                    + "'\(text)'; the names are \(names), and _", command: syntax.name)
+        }
+        return pattern
     }
 
     private func timeFormat() throws(UsageError) -> ForeignTimeFormat? {
@@ -236,7 +253,7 @@ extension ForeignRecordingSettings {
         let places: Set<CSVColumn> = [.x, .y, .map, .room]
         var settings = self
         settings.columns = columns.filter { places.contains($0.key) || $0.key == .time }
-        (settings.beaconColumns, settings.beacon, settings.isLive) = ([], nil, false)
+        (settings.beaconColumns, settings.beacon, settings.isLive, settings.line) = ([], nil, false, nil)
         columns = columns.filter { !places.contains($0.key) }
         switch try ConvertibleFile(path: path, settings: settings, strictness: .strict) {
         case .recorded: break
