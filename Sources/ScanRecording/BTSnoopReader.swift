@@ -68,12 +68,8 @@ package struct BTSnoopReader: ~Copyable {
     package init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict
     ) throws(BTSnoopError) {
-        self.path = path
-        self.strictness = strictness
-        self.adapter = adapter
-        decoder = BTSnoopDecoder(adapter: adapter)
         do throws(ArchiveFailure) {
-            input = try ArchiveInput(path: path)
+            self.init(path: path, adapter: adapter, strictness: strictness, input: try ArchiveInput(path: path))
         } catch {
             throw BTSnoopError(file: path, problem: .unreadable(error.reason))
         }

@@ -65,10 +65,19 @@ package struct BTSnoopWriter: ~Copyable {
     package init(
         path: String, datalink: BTSnoopDatalink, startMicroseconds: Int64, adapter: UInt16, descriptor: Int32?
     ) throws(BTSnoopError) {
+        let encoder = BTSnoopRecordEncoder(datalink: datalink, adapter: adapter, startMicroseconds: startMicroseconds)
+        let (output, offset) = try Self.create(path, encoder, descriptor)
+        self.init(path: path, datalink: datalink, encoder: encoder, output: output, offset: offset)
+    }
+
+    private init(
+        path: String, datalink: BTSnoopDatalink, encoder: BTSnoopRecordEncoder, output: ArchiveOutput, offset: Int64
+    ) {
         self.path = path
         self.datalink = datalink
-        encoder = BTSnoopRecordEncoder(datalink: datalink, adapter: adapter, startMicroseconds: startMicroseconds)
-        (output, offset) = try Self.create(path, encoder, descriptor)
+        self.encoder = encoder
+        self.output = output
+        self.offset = offset
     }
 
     private static func create(

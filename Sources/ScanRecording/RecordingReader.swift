@@ -59,10 +59,8 @@ public struct RecordingReader: ~Copyable {
     ///
     /// - Throws: `.unreadable` if the file does not exist or cannot be read.
     public init(path: String, strictness: Strictness = .strict) throws(RecordingError) {
-        self.path = path
-        self.strictness = strictness
         do throws(ArchiveFailure) {
-            input = try ArchiveInput(path: path)
+            self.init(path: path, strictness: strictness, input: try ArchiveInput(path: path))
         } catch {
             throw RecordingError(file: path, problem: .unreadable(error.reason))
         }

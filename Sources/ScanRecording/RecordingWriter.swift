@@ -21,29 +21,33 @@ public struct RecordingWriter: ~Copyable {
     /// Only its owner can read a new file (mode 0600), because it reveals where a person was.
     /// - Throws: `.unwritable` if the file can't be created, or the error in an invalid header.
     public init(path: String, header: RecordingHeader = RecordingHeader()) throws(RecordingError) {
-        self.path = path
-        output = try Self.create(path, header)
+        self.init(path: path, output: try Self.create(path, header))
     }
 
     /// Writes to an open file and leaves it open.
     ///
     /// Errors show the path as the file's name. The path also decides whether the output is compressed.
     package init(path: String, header: RecordingHeader, descriptor: Int32) throws(RecordingError) {
-        self.path = path
-        output = try Self.create(path, header, descriptor)
+        self.init(path: path, output: try Self.create(path, header, descriptor))
     }
 
     /// Continues at the end of a recording whose last instant is known.
     ///
     /// The writer starts at the current position of the open file.
     package init(path: String, continuing latest: Instant, descriptor: Int32) throws(RecordingError) {
-        self.path = path
-        self.latest = latest
         do throws(ArchiveFailure) {
-            output = try ArchiveOutput(path: path, descriptor: descriptor)
+            self.init(path: path, output: try ArchiveOutput(path: path, descriptor: descriptor), latest: latest)
         } catch {
             throw RecordingError(file: path, problem: .unwritable(error.reason))
         }
+    }
+
+    // The initializers that throw call this one: Swift 6.2 can't compile an initializer of a noncopyable structure that
+    // throws after some properties have a value.
+    private init(path: String, output: ArchiveOutput, latest: Instant? = nil) {
+        self.path = path
+        self.output = output
+        self.latest = latest
     }
 
     private static func create(

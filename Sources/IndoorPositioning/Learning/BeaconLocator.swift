@@ -72,7 +72,7 @@ struct BeaconLocator {
         guard let center = Self.center(of: readings), let factor = model.covariance(of: heard, constant: 0) else {
             return nil
         }
-        let points = Self.candidates(around: center)
+        let points = center.disk(reach: Self.reach, step: Self.step)
         let losses = points.map { point in
             readings.map {
                 model.pathLoss(
@@ -88,16 +88,6 @@ struct BeaconLocator {
             places: zip(points, whitened).map {
                 ($0, Self.product(rssis, $1), Self.product($1, $1), Self.product($1, ones))
             })
-    }
-
-    /// Returns the candidate positions of a beacon with its strongest readings around a point: an evenly spaced disk.
-    private static func candidates(around center: MapPoint) -> [MapPoint] {
-        let steps = Int(reach / step)
-        return (-steps...steps).flatMap { row in
-            (-steps...steps).filter { row * row + $0 * $0 <= steps * steps }.map {
-                center + MapPoint(x: Double($0), y: Double(row)) * step
-            }
-        }
     }
 
     /// Returns the mean position of the readings, weighted by amplitude; nil without readings.
@@ -142,5 +132,17 @@ struct BeaconLocator {
             power += candidates[index].power * candidates[index].weight
         }
         return (point * (1 / sum), power / sum, best + cmath_log(sum / Double(candidates.count)))
+    }
+}
+
+extension MapPoint {
+    /// Returns evenly spaced points in a disk around this point: the candidate positions of a beacon with its strongest
+    /// readings here.
+    func disk(reach: Double, step: Double) -> [MapPoint] {
+        let steps = Int(reach / step)
+        return (-steps...steps).flatMap { row -> [MapPoint] in
+            let columns = (-steps...steps).filter { row * row + $0 * $0 <= steps * steps }
+            return columns.map { self + MapPoint(x: Double($0), y: Double(row)) * step }
+        }
     }
 }

@@ -214,7 +214,7 @@ struct BeaconPositionFit {
         guard let factor = model.covariance(of: heard, constant: model.powerDeviation * model.powerDeviation) else {
             return nil
         }
-        let points = Self.candidates(around: Self.center(of: readings)) + [known]
+        let points = Self.center(of: readings).disk(reach: Self.reach, step: Self.step) + [known]
         let errors = points.map { point in
             readings.map { reading in
                 reading.rssi
@@ -236,16 +236,6 @@ struct BeaconPositionFit {
         point = MapPoint(x: x, y: y)
         deviation = (variance / sum + Self.step * Self.step / 12).squareRoot()
         doubt = (squares[squares.count - 1] - least) / 2
-    }
-
-    /// Returns evenly spaced positions in a disk.
-    private static func candidates(around center: MapPoint) -> [MapPoint] {
-        let steps = Int(reach / step)
-        return (-steps...steps).flatMap { row in
-            (-steps...steps).filter { row * row + $0 * $0 <= steps * steps }.map {
-                center + MapPoint(x: Double($0), y: Double(row)) * step
-            }
-        }
     }
 
     /// Returns the mean position of the readings, weighted by amplitude.

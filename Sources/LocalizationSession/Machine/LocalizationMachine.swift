@@ -249,96 +249,60 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         return directives + [diagnosis]
     }
 
+    // One switch of the event, and others of the state: Swift 6.2 can't optimize a switch of both in a generic type.
     private mutating func transition(on event: Event, at now: Instant) -> Transition {
-        switch (state, event) {
-        case (.idle, .start), (.error, .start):
-            return begin(at: now)
-        case (.idle, .resume), (.error, .resume):
-            return begin(at: now, goesOn: true)
-        case (_, .resume):
-            return Transition(state: state)
-        case (.started, .start), (.searchVenue, .start), (.getPacket, .start), (.findFloor, .start),
-            (.localizationRunning, .start):
-            return Transition(state: state)  // a session is already running
+        switch event {
+        case .start: return state.isOver ? begin(at: now) : Transition(state: state)
+        case .resume: return state.isOver ? begin(at: now, goesOn: true) : Transition(state: state)
+        case .stop: return stop(at: now, leavesAreas: true)
+        case .suspend: return stop(at: now, leavesAreas: false)
 
-        case (.idle, .stop), (.idle, .suspend):
-            return Transition(state: state)
-        case (.error, .stop), (.error, .suspend):
-            return Transition(state: .idle, directives: [.publish(.idle)])
-        case (.started, .stop), (.searchVenue, .stop), (.getPacket, .stop), (.findFloor, .stop),
-            (.localizationRunning, .stop):
-            return end(with: .idle, at: now)
-        case (_, .suspend):
-            return end(with: .idle, at: now, leavesAreas: false)
+        case .settings(let stack): return change(to: stack)
+        case .lockFloor(let map): return lock(to: map)
+        case .heading(let course): motion.set(heading: course)
+        case .monitor(let change): return monitor(change)
+        case .lockIndoors(let isLocked): lockedIndoors = isLocked
+        case .calibration(let calibration): earlierCalibration = calibration
+        case .restore(let memory): return restore(memory)
+        case .fix(let fix): return state.isOver ? keep(fix) : submit(fix, at: now)
 
-        case (_, .settings(let stack)):
-            return change(to: stack)
-        case (_, .lockFloor(let map)):
-            return lock(to: map)
-        case (_, .heading(let course)):
-            motion.set(heading: course)
-            return Transition(state: state)
-        case (_, .monitor(let change)):
-            return monitor(change)
-        case (_, .lockIndoors(let isLocked)):
-            lockedIndoors = isLocked
-            return Transition(state: state)
-        case (_, .calibration(let calibration)):
-            earlierCalibration = calibration
-            return Transition(state: state)
-        case (_, .restore(let memory)):
-            return restore(memory)
-        case (.idle, .fix(let fix)), (.error, .fix(let fix)):
-            return keep(fix)
+        // Late answers to a session that is over.
+        case _ where state.isOver: break
 
-        case (.idle, _), (.error, _):
-            return Transition(state: state)  // late answers to a session that is over
+        case .sourceFailed(let error): return loseSource(error, at: now)
+        case .sourceEnded: return endScan(at: now)
+        case .gnssFailed(let error): return loseReceiver(error, at: now)
+        case .gnssEnded: return endReceiver(at: now)
 
-        case (_, .sourceFailed(let error)):
-            return loseSource(error, at: now)
-        case (_, .sourceEnded):
-            return endScan(at: now)
-        case (_, .gnssFailed(let error)):
-            return loseReceiver(error, at: now)
-        case (_, .gnssEnded):
-            return endReceiver(at: now)
+        // In another state, the answer to a request of an earlier session.
+        case .catalogue(let venues): if case .started = state { return learn(venues, at: now) }
+        case .catalogueFailed(let error): if case .started = state { return fail(error, at: now) }
 
-        case (.started, .catalogue(let venues)):
-            return learn(venues, at: now)
-        case (.searchVenue, .catalogue), (.getPacket, .catalogue), (.findFloor, .catalogue),
-            (.localizationRunning, .catalogue):
-            return Transition(state: state)  // the answer to a request of an earlier session
-        case (.started, .catalogueFailed(let error)):
-            return fail(error, at: now)
-        case (.searchVenue, .catalogueFailed), (.getPacket, .catalogueFailed), (.findFloor, .catalogueFailed),
-            (.localizationRunning, .catalogueFailed):
-            return Transition(state: state)  // likewise
-
-        case (.getPacket(let wanted, let known), .progress(let id, let fraction)):
+        case .progress(let id, let fraction):
             // The comparison also rejects NaN.
-            guard id == wanted, known < 1, fraction > known else { return Transition(state: state) }
+            guard case .getPacket(id, let known) = state, known < 1, fraction > known else { break }
             diagnosing.requestFailure = nil
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
-        case (.getPacket(let wanted, _), .packet(let id, let venue)) where id == wanted:
-            return prepare(venue, at: now)
-        case (.getPacket(let wanted, _), .prepared(let preparation, let result)) where preparation.venue.id == wanted:
-            return enter(preparation, result, at: now)
-        case (.getPacket(let wanted, _), .packetFailed(let id, let error)) where id == wanted:
-            return fail(error, at: now)
-        case (_, .progress), (_, .packet), (_, .packetFailed), (_, .prepared):
-            return Transition(state: state)  // the answer to a request that was cancelled
+        // Without the request of this venue, the answer to a request that was cancelled.
+        case .packet(let id, let venue): if case .getPacket(id, _) = state { return prepare(venue, at: now) }
+        case .prepared(let preparation, let result):
+            if case .getPacket(preparation.venue.id, _) = state { return enter(preparation, result, at: now) }
+        case .packetFailed(let id, let error): if case .getPacket(id, _) = state { return fail(error, at: now) }
 
-        case (_, .venues(let update)):
-            return learn(update, at: now)
+        case .venues(let update): return learn(update, at: now)
+        case .reading(let reading): return observe(reading, at: now)
+        case .tick: return tick(at: now)
+        }
+        return Transition(state: state)
+    }
 
-        case (_, .reading(let reading)):
-            return observe(reading, at: now)
-        case (_, .fix(let fix)):
-            return submit(fix, at: now)
-
-        case (_, .tick):
-            return tick(at: now)
+    private mutating func stop(at now: Instant, leavesAreas: Bool) -> Transition {
+        switch state {
+        case .idle: Transition(state: .idle)
+        case .error: Transition(state: .idle, directives: [.publish(.idle)])
+        case .started, .searchVenue, .getPacket, .findFloor, .localizationRunning:
+            end(with: .idle, at: now, leavesAreas: leavesAreas)
         }
     }
 }

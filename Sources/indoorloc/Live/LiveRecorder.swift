@@ -36,12 +36,21 @@ struct LiveRecorder: ~Copyable {
         _ target: RecordTarget, stay: Stay? = nil, acceptsMarks: Bool = false,
         wallClock: @escaping @Sendable () -> WallClock? = { nil }
     ) throws {
-        self.target = target
-        self.stay = stay
-        if acceptsMarks { marks = MarkBuffer() }
-        start = RecordingBeginning(wallClock: wallClock)
         try target.output.check()
-        earlier = try EarlierRecording(target)
+        self.init(
+            target, after: try EarlierRecording(target), stay: stay, marks: acceptsMarks ? MarkBuffer() : nil,
+            start: RecordingBeginning(wallClock: wallClock))
+    }
+
+    private init(
+        _ target: RecordTarget, after earlier: EarlierRecording?, stay: Stay?, marks: MarkBuffer?,
+        start: RecordingBeginning
+    ) {
+        self.target = target
+        self.earlier = earlier
+        self.stay = stay
+        self.marks = marks
+        self.start = start
     }
 
     /// Whether a reading of a sensor was written.

@@ -30,13 +30,24 @@ struct ScanOutput: ~Copyable {
         isTerminal: Bool, record: RecordTarget?, truth: TruthOptions? = nil, marks: MarkList? = nil,
         prompt: (@Sendable (String) -> Void)? = nil, wallClock: @escaping @Sendable () -> WallClock? = { nil }
     ) throws {
-        self.isTerminal = isTerminal
-        self.marks = marks
-        self.prompt = prompt ?? (isTerminal ? nil : { @Sendable in StandardError.line($0) })
-        recorder = try record.map {
+        let recorder = try record.map {
             try LiveRecorder($0, stay: truth?.stay, acceptsMarks: marks != nil, wallClock: wallClock)
         }
-        start = RecordingBeginning(wallClock: wallClock)
+        self.init(
+            isTerminal: isTerminal, recorder: recorder, marks: marks,
+            prompt: prompt ?? (isTerminal ? nil : { @Sendable in StandardError.line($0) }),
+            start: RecordingBeginning(wallClock: wallClock))
+    }
+
+    private init(
+        isTerminal: Bool, recorder: consuming LiveRecorder?, marks: MarkList?,
+        prompt: (@Sendable (String) -> Void)?, start: RecordingBeginning
+    ) {
+        self.isTerminal = isTerminal
+        self.recorder = recorder
+        self.marks = marks
+        self.prompt = prompt
+        self.start = start
     }
 
     /// Draws the empty table on a terminal.
