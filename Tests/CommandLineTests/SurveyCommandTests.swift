@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import VenuePackets
 import XCTest
 
 final class SurveyAndSimulateTests: XCTestCase {
@@ -348,5 +349,145 @@ final class UncalibratedBeaconTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path] + ShortDataSet.light)
         XCTAssertEqual(result.status, 0, result.errors)
         return result
+    }
+}
+
+/// `survey --self` on walks through the office, whose packet has the places of all beacons and no survey.
+final class SelfSurveyTests: XCTestCase {
+    private static let walks = ["Fixtures/office/survey/upper-east.jsonl", "Fixtures/office/survey/upper-west.jsonl"]
+
+    private func learn(_ output: String, _ options: [String] = [], walks: [String] = walks) throws -> Tool.Result {
+        try Tool.run(["survey", "--self", "--venue", "Fixtures/office", "--output", output] + options + walks)
+    }
+
+    func testTooFewRecordingsAreRefusedWithTheReason() throws {
+        let output = try temporaryFolder() + "/learned"
+        let result = try learn(output)
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(
+            result.output.contains("not adopted: 2 recordings can be judged, and at least 10 are required"),
+            result.output)
+        XCTAssertTrue(result.output.hasSuffix("nothing was written; --force writes the packet all the same\n"))
+        XCTAssertTrue(result.output.contains("sensitivity "), result.output)
+        XCTAssertTrue(result.output.contains(" of 2 recordings, worth "), result.output)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: output))
+    }
+
+    func testForceWritesAnEditionThatSessionsUse() throws {
+        let output = try temporaryFolder() + "/learned"
+        let result = try learn(output, ["--force", "--json"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let old = try VenuePacketReader().read("Fixtures/office").venue
+        let new = try VenuePacketReader().read(output)
+        // The sensitivity is an expert setting, of which the reader notes that it may change.
+        XCTAssertEqual(
+            new.warnings.map(\.path),
+            ["sensitivity", "sensitivityWidth"].map { "$.settings[\"positioning.signal.\($0)\"]" })
+        XCTAssertEqual(new.venue.version, old.version + 1)
+        XCTAssertNil(new.venue.radioMap)
+        XCTAssertEqual(new.venue.beacons.map(\.identity), old.beacons.map(\.identity))
+        XCTAssertNotEqual(new.venue.beacons, old.beacons)
+        let signal = SettingsStack().resolved(in: new.venue).localization.positioning.signal
+        let json = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let sensitivity = try XCTUnwrap(json["sensitivity"] as? [String: Any])
+        XCTAssertEqual(sensitivity["value"] as? Double, signal.sensitivity)
+        XCTAssertEqual(sensitivity["width"] as? Double, signal.sensitivityWidth)
+        let file = try JSONSerialization.jsonObject(
+            with: Data(contentsOf: URL(filePath: output + "/self-learning.json")))
+        XCTAssertEqual(file as? NSDictionary, json as NSDictionary)
+        let powers = try XCTUnwrap(json["beacons"] as? [[String: Any]])
+        XCTAssertGreaterThan(powers.count, 10)
+        for power in powers where power["isUsed"] as? Bool == true {
+            let beacon = try XCTUnwrap(new.venue.beacons.first { $0.name == power["name"] as? String })
+            XCTAssertEqual(
+                try XCTUnwrap(beacon.measuredPower), try XCTUnwrap(power["measuredPower"] as? Double), accuracy: 0.006)
+        }
+        let recording = try ShortRecording(lines: 100).write(to: temporaryFolder())
+        let before = try Tool.run(["replay", "--venue", "Fixtures/office", recording])
+        let after = try Tool.run(["replay", "--venue", output, recording])
+        XCTAssertEqual(after.status, 0, after.errors)
+        XCTAssertTrue(after.output.contains(#""type":"position""#))
+        XCTAssertNotEqual(before.output, after.output)
+        // The packet is not replaced without being told.
+        XCTAssertEqual(try learn(output, ["--force"]).status, 1)
+    }
+
+    func testRecordingsOfAnotherVenueTeachNothing() throws {
+        let output = try temporaryFolder() + "/learned"
+        let result = try learn(output, ["--force"], walks: ["Fixtures/real/tetam/tracks"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.output.contains("are the recordings of another venue?"), result.output)
+        XCTAssertTrue(result.output.hasSuffix("nothing was written\n"), result.output)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: output))
+    }
+
+    func testAVenueWithARadioMapIsRefused() throws {
+        let result = try Tool.run([
+            "survey", "--self", "--venue", "Fixtures/real/openhps", "--output", temporaryFolder() + "/learned",
+            "Fixtures/real/openhps/tracks",
+        ])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("Fixtures/real/openhps has a radio map"), result.errors)
+    }
+
+    func testOptionsThatDoNotFitAreRefused() throws {
+        for (options, message) in [
+            (["--self", "--audit"], "--audit can't be combined with --self"),
+            (["--self", "--unlabelled", "walks"], "--unlabelled can't be combined with --self"),
+            (["--force"], "--force requires --self"),
+        ] {
+            let result = try Tool.run(
+                ["survey", "--venue", "Fixtures/office", "-o", temporaryFolder() + "/x"] + options + Self.walks)
+            XCTAssertEqual(result.status, 2)
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+        }
+        let withoutOutput = try Tool.run(["survey", "--self", "--venue", "Fixtures/office"] + Self.walks)
+        XCTAssertEqual(withoutOutput.status, 2)
+        XCTAssertTrue(withoutOutput.errors.contains("--output"), withoutOutput.errors)
+    }
+}
+
+/// `evaluate --self` on the office with two recordings to learn from.
+final class SelfEvaluationTests: XCTestCase {
+    func testTheScoresWithoutWithLearnedValuesAndWithTheSurvey() throws {
+        let folder = try temporaryFolder()
+        for name in [
+            "venue.json", "plans", "tiles", "tracks/upper.jsonl", "survey/upper-east.jsonl", "survey/upper-west.jsonl",
+        ] {
+            let target = URL(filePath: folder + "/" + name)
+            try FileManager.default.createDirectory(
+                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                atPath: FixtureFolder("office").path + "/" + name, toPath: target.path)
+        }
+        let result = try Tool.run([
+            "evaluate", folder, "--self", "1", "--json", "--set", "positioning.particleCount=300",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let json = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        XCTAssertEqual(json["recordings"] as? Int, 1)
+        func mean(_ member: String) throws -> Double {
+            try XCTUnwrap((json[member] as? [String: Any])?["mean"] as? Double, member)
+        }
+        // One recording is never adopted.
+        XCTAssertEqual(try mean("used"), try mean("without"))
+        XCTAssertNotEqual(try mean("learned"), try mean("without"))
+        XCTAssertNotEqual(try mean("surveyed"), try mean("without"))
+        let verdict = try XCTUnwrap((json["verdicts"] as? [[String: Any]])?.first)
+        XCTAssertEqual(verdict["adopted"] as? Bool, false)
+    }
+
+    func testOptionsThatDoNotFitAreRefused() throws {
+        for (options, message) in [
+            (["--self", "0"], "--self must be a number of recordings or 'all', not '0'"),
+            (["--self", "all", "--offline"], "--self can't be combined with --offline"),
+        ] {
+            let result = try Tool.run(["evaluate", "Fixtures/office"] + options)
+            XCTAssertEqual(result.status, 2)
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+        }
+        let result = try Tool.run(["evaluate", "Fixtures/real/tetam", "--self", "all"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("--self requires recordings in survey or walks"), result.errors)
     }
 }

@@ -220,20 +220,36 @@ public struct RadioMapLearner: Sendable {
 }
 
 /// A converter that cuts survey recordings into fingerprints.
-struct FingerprintCutter {
+package struct FingerprintCutter {
     /// Length in seconds of the pieces of a walk: about two metres of walking.
     var window = 2.0
     /// Minimum listening time in seconds of a stay.
     var shortestStay = 0.5
+    /// Minimum probability of the map of a track position.
+    var leastProbability = 0.9
+    /// Maximum distance in metres between track positions that become one piece; 0 to keep them apart.
+    var mergedWithin = 0.0
 
     /// A piece of a recording: the position and the readings by beacon.
-    struct Piece {
+    package struct Piece: Sendable {
         var mapID: MapID
         var point: MapPoint
         var duration: Double
         var readings: [BeaconIdentity: (sum: Double, count: Int)]
         /// Standard deviation of the point along each axis in metres; 0 for ground truth.
         var deviation = 0.0
+
+        /// Adds the readings of a later piece, and moves the point to the mean of both.
+        mutating func merge(_ next: Piece) {
+            let share = next.duration / (duration + next.duration)
+            point = point + (next.point - point) * share
+            deviation += (next.deviation - deviation) * share
+            duration += next.duration
+            for (beacon, reading) in next.readings {
+                let old = readings[beacon] ?? (0, 0)
+                readings[beacon] = (old.sum + reading.sum, old.count + reading.count)
+            }
+        }
     }
 
     /// Returns the pieces of a recording: first the stays, then the walks, each in chronological order; empty without
@@ -304,9 +320,6 @@ struct FingerprintCutter {
         return Piece(mapID: map, point: point, duration: duration, readings: readings)
     }
 
-    /// Minimum probability of the map of a track position.
-    private static let leastProbability = 0.9
-
     /// Returns the pieces of a recording at the positions of its track, without positions whose standard deviation
     /// exceeds `limit` metres.
     ///
@@ -318,10 +331,13 @@ struct FingerprintCutter {
             return []
         }
         var pieces: [Piece] = []
+        // The end of the last piece, and the point at which it began.
+        var lastEnd = -Double.infinity
+        var anchor = MapPoint(x: 0, y: 0)
         for start in stride(from: first, to: last - window / 2, by: window) {
             let end = min(start + window, last)
             guard let look = track.look(at: Instant(seconds: (start + end) / 2)),
-                look.probability >= Self.leastProbability
+                look.probability >= leastProbability
             else { continue }
             let deviation = doubt * look.estimate.radius / PositionCovariance.radiusOfDeviation
             guard deviation <= limit else { continue }
@@ -330,7 +346,15 @@ struct FingerprintCutter {
                 look.estimate.point, end - start)
             guard !piece.readings.isEmpty else { continue }
             piece.deviation = deviation
-            pieces.append(piece)
+            if start - lastEnd < window / 2, pieces.last?.mapID == piece.mapID,
+                anchor.distance(to: piece.point) < mergedWithin
+            {
+                pieces[pieces.count - 1].merge(piece)
+            } else {
+                pieces.append(piece)
+                anchor = piece.point
+            }
+            lastEnd = end
         }
         return pieces
     }

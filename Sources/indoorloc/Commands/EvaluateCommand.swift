@@ -65,6 +65,12 @@ struct EvaluateCommand: Command {
             its time, and espresense ones the median of 15 s every 5 s, without a time. --gateways can't be combined
             with --method, --offline, --motion, --ideal or --report.
 
+            --self scores what a venue learns without a survey: the tracks without a survey, with beacon powers and a sensitivity
+            learned as 'survey --self' does, from N recordings that the seed selects or from all, with these only where the
+            rule adopts them, and with the survey. The recordings are those in DATASET/walks, otherwise those of the survey;
+            their ground truth is not used. --self can be combined with --seed, --seeds, --settings, --set, --jobs, --json and
+            --lenient only.
+
             --report writes report-NAME.html into FOLDER, where NAME is the data set's: a page with the scores of all
             methods, or of the one given by --method, the distribution of the error, the error over time, each track on
             its plan, the radio map, the residuals and ranges of the tracks' readings, and the expected 68 % error of the
@@ -80,6 +86,7 @@ struct EvaluateCommand: Command {
                      indoorloc evaluate Fixtures/office --survey-deaf 0,0.35,0.5
                      indoorloc evaluate Fixtures/office --without survey --disturb clone=1,-50dBm
                      indoorloc evaluate Fixtures/real/tetam --gateways raw
+                     indoorloc evaluate Fixtures/office --self all
             """,
         options: [
             .methods, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
@@ -110,6 +117,9 @@ struct EvaluateCommand: Command {
             CommandOption(
                 name: "gateways", argument: "MESSAGES",
                 help: "locate the device as a tag, with the beacons as gateways that send raw or espresense messages"),
+            CommandOption(
+                name: "self", argument: "N",
+                help: "score values learned without ground truth from N recordings, or from 'all'"),
         ] + CommandOption.simpleMethods + ParsedArguments.conditionOptions)
 
     private let path: String
@@ -127,6 +137,8 @@ struct EvaluateCommand: Command {
     private let isMotionAlone: Bool
     private let isIdeal: Bool
     private let gateways: GatewayReplay.Messages?
+    /// The number of recordings for `--self`, which is nil for all; nil without the option.
+    private let learned: Int??
     private let jobs: Int
     private let strictness: RecordingReader.Strictness
     private let seeds: [UInt64]
@@ -156,6 +168,7 @@ struct EvaluateCommand: Command {
         isIdeal = arguments.has("ideal")
         conditions = try arguments.conditions()
         gateways = try Self.gateways(arguments)
+        learned = try Self.learned(arguments)
         if isIdeal, isOffline || isMotionAlone {
             throw UsageError(message: "--ideal can't be combined with --offline or --motion", command: Self.syntax.name)
         }
@@ -238,6 +251,31 @@ struct EvaluateCommand: Command {
         return messages
     }
 
+    /// The number of recordings to learn from without ground truth; nil within for all, nil without `--self`.
+    private static func learned(_ arguments: ParsedArguments) throws(UsageError) -> Int?? {
+        guard let text = arguments.value("self") else { return nil }
+        let allowed: Set = ["self", "seed", "seeds", "settings", "set", "jobs", "json", "lenient"]
+        if let other = arguments.values.keys.sorted().first(where: { !allowed.contains($0) }) {
+            throw UsageError(message: "--self can't be combined with --\(other)", command: syntax.name)
+        }
+        if text == "all" { return .some(nil) }
+        guard let count = Int(text), count > 0 else {
+            throw UsageError(
+                message: "--self must be a number of recordings or 'all', not '\(text)'", command: syntax.name)
+        }
+        return .some(count)
+    }
+
+    private func evaluateLearning(_ count: Int?, of dataSet: DataSet, _ progress: ProgressLine) async throws {
+        let result = try await SelfEvaluation(
+            dataSet: dataSet, settings: settings, strictness: strictness, jobs: jobs, count: count
+        ).result(seeds: seeds, progress: progress)
+        progress.clear()
+        try StandardOutput.write(
+            lines: format == .json
+                ? [result.json(of: dataSet.name).text] : result.lines(of: dataSet.name, venue: dataSet.venue))
+    }
+
     func run() async throws {
         let missing = [report?.folder, replays].compactMap(\.self).flatMap(DiskFolder.missing)
         do { try await evaluate() } catch {
@@ -255,6 +293,7 @@ struct EvaluateCommand: Command {
         let page = try report?.file(of: dataSet.name)
         try errors?.check()
         if isMotionAlone { return try evaluateMotion(of: dataSet, progress) }
+        if let learned { return try await evaluateLearning(learned, of: dataSet, progress) }
         let usual = settings.resolved(in: dataSet.venue).localization.positioning.method
         let methods = self.methods ?? [.engine(usual)]
         if isOffline, methods != [.engine(.particle)] {

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import ScanRecording
+import TextFormats
 import VenueExchange
 import VenuePackets
 
@@ -31,14 +32,31 @@ struct SurveyCommand: Command {
             exchanged, duplicated and silent ones, and changes of power. A RECORDING may be a folder here. --json prints
             one JSON object instead.
 
+            With --self, the command learns no radio map but the powers of the beacons and the sensitivity of the receivers,
+            from recordings of any sessions without ground truth, 20 or more. A RECORDING may be a folder here; of more than
+            200, a sample is used, and the first hour of each. OUTPUT is the venue's next edition, a packet with these values
+            as measured powers and settings, and self-learning.json with what they rest on. It is written only if the values
+            predict recordings that were left out better than the values of V; otherwise the command says why not, and ends
+            with status 0. --force writes the packet in any case. --json prints the content of self-learning.json.
+
             example: indoorloc survey --venue Fixtures/office \\
                          --output map.json.gz Fixtures/office/survey/*.jsonl
                      indoorloc survey --audit --venue Fixtures/office walks
+                     indoorloc survey --self --venue library --output library-2 walks
             """,
         options: [
-            .venue, .output, .overwrite, .lenient,
+            .venue,
+            CommandOption(
+                name: "output", short: "o", argument: "FILE",
+                help: "output file; with --self, a packet: a zip file if the name ends in .zip, otherwise a folder",
+                proposals: .files),
+            .overwrite, .lenient,
             CommandOption(name: "audit", help: "examine the venue's beacons instead, by recordings of sessions"),
-            .radioMap, .seed, CommandOption(name: "json", help: "print the audit as one JSON object"),
+            .radioMap, .seed,
+            CommandOption(name: "json", help: "print the audit, or the values of --self, as one JSON object"),
+            CommandOption(
+                name: "self", help: "learn powers and sensitivity from recordings without ground truth instead"),
+            CommandOption(name: "force", help: "with --self, write the packet even if the values are not adopted"),
             CommandOption(name: "report", argument: "FILE", help: "write a review of the survey as an HTML page"),
             CommandOption(
                 name: "unlabelled", argument: "WALKS",
@@ -50,6 +68,7 @@ struct SurveyCommand: Command {
     private let venue: String
     private let output: OutputFile?
     private let audit: AuditOptions?
+    private let learning: SelfOptions?
     private let report: OutputFile?
     private let recordings: [String]
     private let unlabelled: [String]
@@ -58,8 +77,9 @@ struct SurveyCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
+        learning = try SelfOptions(arguments)
         audit = try AuditOptions(arguments)
-        output = audit == nil ? try arguments.requiredOutputFile("output") : nil
+        output = audit == nil && learning == nil ? try arguments.requiredOutputFile("output") : nil
         report = arguments.outputFile("report")
         recordings = arguments.operands.map(ParsedArguments.path)
         unlabelled = (arguments.values["unlabelled"] ?? []).map(ParsedArguments.path)
@@ -69,6 +89,7 @@ struct SurveyCommand: Command {
 
     func run() async throws {
         if let audit { return try await run(audit) }
+        if let learning { return try await run(learning) }
         guard let output else { return }
         try output.check()
         try report?.check()
@@ -121,6 +142,56 @@ struct SurveyCommand: Command {
         try StandardOutput.write(lines: options.isJSON ? [audit.json.text] : audit.lines)
     }
 
+    /// Learns powers and sensitivity, and writes the venue's next edition if they are better.
+    private func run(_ options: SelfOptions) async throws {
+        try options.output.check(
+            mayReplace: options.mayOverwrite, remedy: "use --overwrite to replace it with all its content")
+        let packet = try VenuePacketReader().read(venue).reportingWarnings(venue)
+        let old = packet.venue
+        guard old.radioMap == nil else {
+            throw CommandError(
+                description:
+                    "\(venue) has a radio map, which is better than values learned without ground truth; to add "
+                    + "walks without ground truth to a survey, use --unlabelled")
+        }
+        guard !old.beacons.isEmpty else {
+            throw CommandError(description: "\(venue) has no beacons; --self requires the places of the beacons")
+        }
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        let paths = recordings.flatMap(DataSet.recordings(at:))
+        guard !paths.isEmpty else {
+            throw CommandError(description: "\(recordings.joined(separator: ", ")): no recording (.jsonl or .jsonl.gz)")
+        }
+        let positioning = SettingsStack().resolved(in: old).localization.positioning
+        let outcome = try await SelfSurvey(
+            venue: old, settings: positioning, strictness: strictness, jobs: jobs
+        ).learn(from: paths, progress: progress)
+        progress.clear()
+        let verdict = outcome.verdict
+        var json = outcome.calibration?.json(venue: old, presumed: positioning.signal) ?? JSONText()
+        json.add("decision", verdict.json)
+        json.add("reason", verdict.words(venue: old))
+        var lines = outcome.calibration?.lines(venue: old, presumed: positioning.signal) ?? []
+        lines += [verdict.gains, verdict.words(venue: old)].compactMap(\.self)
+        if let calibration = outcome.calibration, verdict.refusal == nil || options.isForced {
+            let edition = calibration.edition(of: old)
+            let document = try JSONTree(Array(json.text.utf8)).lines()
+            try options.output.write(edition, plansOf: packet, adding: [(Self.basisFile, document)])
+            lines.append(
+                "\(options.output.path): edition \(edition.version) of '\(PrintableText.line(old.name))' with "
+                    + "\(calibration.usedPowers.count.counting("measured power"))")
+        } else {
+            lines.append(
+                outcome.calibration == nil
+                    ? "nothing was written" : "nothing was written; --force writes the packet all the same")
+        }
+        try StandardOutput.write(lines: options.isJSON ? [json.text] : lines)
+    }
+
+    /// The file of a packet with what the learned values rest on.
+    private static let basisFile = "self-learning.json"
+
     /// Writes the report and returns its summary; empty without `--report`.
     private func review(
         of map: RadioMap, _ walks: [UnlabelledLearning.Walk], venue: Venue, _ progress: ProgressLine
@@ -167,8 +238,9 @@ private struct AuditOptions {
     ///
     /// - Throws: `UsageError` if an option of the audit is given without it, or an option of a survey with it.
     init?(_ arguments: ParsedArguments) throws {
-        let (audits, learns) = (["radio-map", "seed", "json"], ["output", "report", "unlabelled"])
         let isAudit = arguments.has("audit")
+        let (audits, learns) = (["radio-map", "seed", "json"], ["output", "report", "unlabelled", "self", "force"])
+        if arguments.has("self"), !isAudit { return nil }
         if let other = (isAudit ? learns : audits).first(where: arguments.has) {
             throw UsageError(
                 message: isAudit ? "--\(other) can't be combined with --audit" : "--\(other) requires --audit",
@@ -177,6 +249,35 @@ private struct AuditOptions {
         guard isAudit else { return nil }
         radioMap = try arguments.input("radio-map")
         seed = try arguments.seed()
+        isJSON = arguments.has("json")
+    }
+}
+
+/// The options of `survey --self`.
+private struct SelfOptions {
+    let output: PacketOutput
+    let mayOverwrite: Bool
+    let isForced: Bool
+    let isJSON: Bool
+
+    /// Returns nil without `--self`.
+    ///
+    /// - Throws: `UsageError` if an option of `--self` is given without it, or an option of a survey or audit with it.
+    init?(_ arguments: ParsedArguments) throws {
+        guard arguments.has("self") else {
+            guard !arguments.has("force") else {
+                throw UsageError(message: "--force requires --self", command: arguments.syntax.name)
+            }
+            return nil
+        }
+        let others = ["audit", "report", "unlabelled", "radio-map", "seed"]
+        if let other = others.first(where: arguments.has) {
+            throw UsageError(message: "--\(other) can't be combined with --self", command: arguments.syntax.name)
+        }
+        output = PacketOutput(
+            path: try arguments.required("output"), inputs: arguments.inputs(except: ["output"]))
+        mayOverwrite = arguments.has("overwrite")
+        isForced = arguments.has("force")
         isJSON = arguments.has("json")
     }
 }

@@ -14,6 +14,8 @@ struct DataSet: Sendable {
     let surveys: [String]
     /// The paths of the tracks, sorted by name; never empty.
     let tracks: [String]
+    /// The paths of the recordings to learn from without ground truth, sorted by name; may be empty.
+    let walks: [String]
 
     /// Reads the packet and lists the recordings.
     ///
@@ -23,6 +25,7 @@ struct DataSet: Sendable {
         venue = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path).venue
         name = URL(filePath: path).standardizedFileURL.lastPathComponent
         surveys = Self.surveys(in: path)
+        walks = Self.recordings(in: path + "/walks")
         tracks = Self.recordings(in: path + "/tracks")
         guard !tracks.isEmpty else {
             throw CommandError(description: "\(path)/tracks has no recording (.jsonl or .jsonl.gz) to score")

@@ -354,11 +354,16 @@ struct PacketOutput {
     }
 
     /// Writes a venue with the plan images of another packet.
-    func write(_ venue: Venue, plansOf packet: VenuePacket?) throws {
+    ///
+    /// - Parameter files: other files of the packet, by their names.
+    func write(
+        _ venue: Venue, plansOf packet: VenuePacket?, adding files: [(name: String, content: [UInt8])] = []
+    ) throws {
         let plans = venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self)
-        try write(plans + VenuePacketWriter.paths(of: venue)) { folder in
+        try write(plans + files.map(\.name) + VenuePacketWriter.paths(of: venue)) { folder in
             // The document is written last, so that it never names a missing file.
             try packet?.copyPlans(of: venue, toFolder: folder)
+            for file in files { try VenuePacketWriter.write(file.content, to: folder + "/" + file.name) }
             try VenuePacketWriter().write(venue, toFolder: folder)
         }
     }

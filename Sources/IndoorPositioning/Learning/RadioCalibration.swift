@@ -1,0 +1,348 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// The powers of a venue's beacons and the sensitivity of the receivers, with what they rest on.
+///
+/// A venue with these values is located without a radio map: the powers become the measured powers of its beacons, and
+/// the sensitivity becomes a setting. `SelfLearning` determines them from recordings without ground truth.
+package struct RadioCalibration: Hashable, Sendable {
+    /// The power of a beacon.
+    package struct Power: Hashable, Sendable {
+        /// The beacon.
+        package var beacon: BeaconIdentity
+        /// The signal strength at 1 m in dBm.
+        package var value: Double
+        /// The standard error of the value in dB, for a right path-loss exponent.
+        package var standardError: Double
+        /// The number of readings.
+        package var readings: Int
+        /// The number of recordings with a reading.
+        package var recordings: Int
+        /// The number of independent readings that would determine the power equally well.
+        package var effectiveReadings: Double
+    }
+
+    /// The powers of the beacons that were received, in the venue's order.
+    package var powers: [Power]
+    /// The RSSI in dBm at which a receiver receives half of a beacon's advertisements.
+    package var sensitivity: Double
+    /// The standard error of the sensitivity in dB.
+    package var sensitivityError: Double
+    /// The width in dB of the transition around the sensitivity.
+    package var sensitivityWidth: Double
+    /// The number of readings that determine the sensitivity.
+    package var readings: Int
+    /// The number of independent detections that these readings count as.
+    package var effectiveDetections: Double
+    /// The number of recordings with a position.
+    package var recordings: Int
+
+    /// The maximum standard error in dB of a power that replaces the venue's: that of one independent reading. A power
+    /// with a larger error hardly differs from the presumed one, as it is the mean of its posterior distribution.
+    package static let largestError = 3.6
+
+    /// The powers that are certain enough for use.
+    package var usedPowers: [Power] { powers.filter { $0.standardError <= Self.largestError } }
+
+    /// Returns the venue with these powers and without a radio map.
+    package func applied(to venue: Venue) -> Venue {
+        var venue = venue
+        venue.radioMap = nil
+        let known = Dictionary(usedPowers.map { ($0.beacon, $0.value) }, uniquingKeysWith: { first, _ in first })
+        for index in venue.beacons.indices {
+            guard let power = known[venue.beacons[index].identity] else { continue }
+            venue.beacons[index].measuredPower = power
+        }
+        return venue
+    }
+
+    /// Returns the settings with this sensitivity.
+    package func applied(to settings: PositioningSettings) -> PositioningSettings {
+        var settings = settings
+        settings.signal.sensitivity = sensitivity
+        settings.signal.sensitivityWidth = sensitivityWidth
+        return settings
+    }
+
+    /// The sensitivity and its width, by the keys of the settings.
+    package var settings: [(key: String, value: Double)] {
+        [
+            ("positioning.signal.sensitivity", sensitivity),
+            ("positioning.signal.sensitivityWidth", sensitivityWidth),
+        ]
+    }
+}
+
+/// The M step of `SelfLearning`: the powers and the sensitivity that explain the readings along uncertain tracks.
+///
+/// The expected RSSI of a beacon is a mean + the beacon's power + the recording's receiver offset + exponent × path loss.
+/// The exponent is fixed: estimated positions are too near to or too far from the beacons in the way that confirms a wrong
+/// exponent. Path loss is averaged over the normal distribution of the position, and its variance reduces the weight of
+/// the reading. A robust fit with Student's t distribution: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust
+/// Statistical Modeling Using the t Distribution*, Journal of the American Statistical Association 84, 1989.
+struct CalibrationFit {
+    private let venue: Venue
+    private let model: SignalModel
+    /// The index of each beacon in the venue.
+    private let indexes: [BeaconIdentity: Int]
+
+    /// Creates a fit for a venue with the powers and the sensitivity that are presumed.
+    init(venue: Venue, model: SignalModel) {
+        self.venue = venue
+        self.model = model
+        indexes = Dictionary(
+            venue.beacons.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the calibration; nil if hardly any reading of the venue's beacons has a position.
+    ///
+    /// - Parameter recordings: the pieces of each recording.
+    func calibration(of recordings: [[FingerprintCutter.Piece]]) -> RadioCalibration? {
+        let samples = samples(of: recordings)
+        guard samples.count >= Self.fewestSamples else { return nil }
+        let powers = powers(of: samples, recordings: recordings.count)
+        var known = venue.beacons.map { $0.measuredPower ?? model.defaultPower }
+        for power in powers {
+            if let index = indexes[power.beacon] { known[index] = power.value }
+        }
+        let pieces = recordings.joined().filter { piece in piece.readings.keys.contains { indexes[$0] != nil } }
+        let range = sensitivity(of: Array(pieces).thinned(to: Self.mostPieces), powers: known)
+        return RadioCalibration(
+            powers: powers, sensitivity: range.level, sensitivityError: range.error, sensitivityWidth: range.width,
+            readings: range.readings, effectiveDetections: range.draws,
+            recordings: recordings.count { !$0.isEmpty })
+    }
+
+    /// Minimum number of samples for a fit.
+    private static let fewestSamples = 10
+    /// Maximum number of pieces that determine the sensitivity, which bounds the time.
+    private static let mostPieces = 4000
+
+    // MARK: - Powers
+
+    /// The readings of a beacon in a piece on the beacon's map.
+    private struct Sample {
+        var recording: Int
+        var beacon: Int
+        var count: Int
+        /// The mean RSSI minus what the presumed power and the path loss predict, in dB.
+        var excess: Double
+        /// The variance of the path loss times the exponent, in dB².
+        var lossVariance: Double
+        /// The inverse variance of the mean RSSI.
+        var precision: Double
+    }
+
+    /// The variance in dB² of shadowing and of fast fading in a mean reading.
+    private static let shadowing = 25.0
+    private static let fading = 6.25
+    private static let fadingCap = 10
+    /// The standard deviation in dB of a beacon's power from the presumed one, and of a receiver's offset.
+    private static let powerDeviation = 5.0
+    private static let offsetDeviation = 6.0
+    /// The number of samples that count as one for a power, because those of one place share their shadowing.
+    private static let sharing = 10.0
+    /// The degrees of freedom of the robust fit.
+    private static let freedom = 8.0
+    /// The maximum number of iterations, and the change in dB below which they end.
+    private static let mostIterations = 60
+    private static let tolerance = 1e-4
+
+    private func samples(of recordings: [[FingerprintCutter.Piece]]) -> [Sample] {
+        var samples: [Sample] = []
+        for (recording, pieces) in recordings.enumerated() {
+            for piece in pieces {
+                // The order of a dictionary differs from run to run, and sums depend on it.
+                for (identity, reading) in piece.readings.sorted(by: { $0.key < $1.key }) {
+                    guard let index = indexes[identity], venue.beacons[index].mapID == piece.mapID else { continue }
+                    let beacon = venue.beacons[index]
+                    let exponent = beacon.pathLossExponent ?? model.pathLossExponent
+                    let loss = PieceLoss(of: piece, to: beacon.point, model: model)
+                    let power = beacon.measuredPower ?? model.defaultPower
+                    samples.append(
+                        Sample(
+                            recording: recording, beacon: index, count: reading.count,
+                            excess: reading.sum / Double(reading.count) - power - exponent * loss.mean,
+                            lossVariance: exponent * exponent * loss.variance,
+                            precision: 1
+                                / (Self.shadowing + Self.fading / Double(min(reading.count, Self.fadingCap)))))
+                }
+            }
+        }
+        return samples
+    }
+
+    /// Fits mean, powers and offsets in turn; the mean power stays that of the presumed powers.
+    private func powers(of samples: [Sample], recordings: Int) -> [RadioCalibration.Power] {
+        var mean = 0.0
+        var powers = [Double](repeating: 0, count: venue.beacons.count)
+        var offsets = [Double](repeating: 0, count: recordings)
+        var weights = samples.map(\.precision)
+        let powerPrior = Self.sharing / (Self.powerDeviation * Self.powerDeviation)
+        let offsetPrior = 1 / (Self.offsetDeviation * Self.offsetDeviation)
+        func residual(_ sample: Sample) -> Double {
+            sample.excess - mean - powers[sample.beacon] - offsets[sample.recording]
+        }
+        /// Returns the weighted mean of what remains for each index, with a prior at 0.
+        func fit(_ old: [Double], prior: Double, _ index: KeyPath<Sample, Int>) -> [Double] {
+            var sums = old.map { _ in (residuals: 0.0, weights: prior) }
+            for (sample, weight) in zip(samples, weights) {
+                let place = sample[keyPath: index]
+                sums[place].residuals += weight * (residual(sample) + old[place])
+                sums[place].weights += weight
+            }
+            return sums.map { $0.residuals / $0.weights }
+        }
+        for _ in 0..<Self.mostIterations {
+            let before = powers
+            let all = weights.reduce(0, +)
+            mean += zip(samples, weights).reduce(0) { $0 + $1.1 * residual($1.0) } / all
+            powers = fit(powers, prior: powerPrior, \.beacon)
+            offsets = fit(offsets, prior: offsetPrior, \.recording)
+            for (index, sample) in samples.enumerated() {
+                let error = residual(sample)
+                let square = sample.precision * (error * error + sample.lossVariance)
+                weights[index] = sample.precision * (Self.freedom + 1) / (Self.freedom + square)
+            }
+            if zip(before, powers).allSatisfy({ abs($0 - $1) < Self.tolerance }) { break }
+        }
+        return powersWithBasis(powers, samples, weights)
+    }
+
+    private func powersWithBasis(
+        _ powers: [Double], _ samples: [Sample], _ weights: [Double]
+    ) -> [RadioCalibration.Power] {
+        var basis = powers.map { _ in (readings: 0, recordings: Set<Int>(), weight: 0.0) }
+        for (sample, weight) in zip(samples, weights) {
+            basis[sample.beacon].readings += sample.count
+            basis[sample.beacon].recordings.insert(sample.recording)
+            basis[sample.beacon].weight += weight / Self.sharing
+        }
+        let heard = basis.indices.filter { basis[$0].readings > 0 }
+        let average = heard.reduce(0) { $0 + powers[$1] } / Double(max(1, heard.count))
+        let prior = 1 / (Self.powerDeviation * Self.powerDeviation)
+        return heard.map { index in
+            let beacon = venue.beacons[index]
+            return RadioCalibration.Power(
+                beacon: beacon.identity,
+                value: (beacon.measuredPower ?? model.defaultPower) + powers[index] - average,
+                standardError: 1 / (prior + basis[index].weight).squareRoot(), readings: basis[index].readings,
+                recordings: basis[index].recordings.count, effectiveReadings: Self.shadowing * basis[index].weight)
+        }
+    }
+
+    // MARK: - Sensitivity
+
+    /// The values among which the sensitivity is chosen, in dBm, and those of its width in dB.
+    private static let levels = Array(stride(from: -110.0, through: -60, by: 2.5))
+    private static let widths = [2.0, 4, 8]
+    /// The weight of a detection, and the standard deviation in dB of the sensitivity about the presumed one.
+    private static let detectionWeight = 0.5
+    private static let levelDeviation = 10.0
+    /// The maximum time in seconds whose detections count as independent at one place.
+    private static let longestDraw = 4.0
+
+    /// A piece for the sensitivity: the expected RSSI of the beacons on its map, and the draws of those received.
+    private struct Detections {
+        var expected: [Double]
+        /// The index in `expected` of each received beacon, and the number of its draws.
+        var draws: [(beacon: Int, count: Double)]
+        /// The draws of beacons of other maps, and the number of these beacons.
+        var elsewhere: Double
+        var others: Int
+    }
+
+    /// Chooses the sensitivity and the width under which the received beacons are most probable among all beacons.
+    private func sensitivity(
+        of pieces: [FingerprintCutter.Piece], powers: [Double]
+    ) -> (level: Double, error: Double, width: Double, readings: Int, draws: Double) {
+        let heard = pieces.map { detections(in: $0, powers: powers) }
+        var readings = 0
+        for piece in pieces {
+            for (identity, reading) in piece.readings where indexes[identity] != nil { readings += reading.count }
+        }
+        var draws = 0.0
+        for piece in heard { draws = piece.draws.reduce(draws + piece.elsewhere) { $0 + $1.count } }
+        var scores: [(level: Double, width: Double, score: Double)] = []
+        for level in Self.levels {
+            let deviation = (level - model.sensitivity) / Self.levelDeviation
+            for width in Self.widths {
+                var sum = -deviation * deviation / 2
+                for piece in heard { sum += score(of: piece, level, width) }
+                scores.append((level, width, sum))
+            }
+        }
+        var best = (level: model.sensitivity, width: model.sensitivityWidth, score: -Double.infinity)
+        for score in scores where score.score > best.score { best = score }
+        var moments = (sum: 0.0, first: 0.0, second: 0.0)
+        for (level, _, score) in scores {
+            let weight = cmath_exp(score - best.score)
+            moments.sum += weight
+            moments.first += weight * (level - best.level)
+            moments.second += weight * (level - best.level) * (level - best.level)
+        }
+        let mean = moments.first / moments.sum
+        // The values are 2.5 dB apart, which alone causes a deviation of a uniform distribution.
+        let step = Self.levels[1] - Self.levels[0]
+        let variance = max(0, moments.second / moments.sum - mean * mean) + step * step / 12
+        return (best.level, variance.squareRoot(), best.width, readings, Self.detectionWeight * draws)
+    }
+
+    private func detections(in piece: FingerprintCutter.Piece, powers: [Double]) -> Detections {
+        var result = Detections(expected: [], draws: [], elsewhere: 0, others: 0)
+        for (index, beacon) in venue.beacons.enumerated() {
+            let reading = piece.readings[beacon.identity]
+            let count = Double(reading?.count ?? 0)
+            let draws = reading == nil ? 0 : min(count, max(1, min(piece.duration, Self.longestDraw)))
+            guard beacon.mapID == piece.mapID else {
+                result.others += 1
+                result.elsewhere += draws
+                continue
+            }
+            if draws > 0 { result.draws.append((result.expected.count, draws)) }
+            let exponent = beacon.pathLossExponent ?? model.pathLossExponent
+            result.expected.append(powers[index] + exponent * PieceLoss(of: piece, to: beacon.point, model: model).mean)
+        }
+        return result
+    }
+
+    private func score(of detections: Detections, _ level: Double, _ width: Double) -> Double {
+        let unheard = model.unsurveyedRate / Double(max(1, venue.beacons.count))
+        let rates = detections.expected.map { max(unheard, 1 / (1 + cmath_exp((level - $0) / width))) }
+        let all = cmath_log(rates.reduce(Double(detections.others) * unheard, +))
+        let own = detections.draws.reduce(0) { $0 + $1.count * (cmath_log(rates[$1.beacon]) - all) }
+        return Self.detectionWeight * (own + detections.elsewhere * (cmath_log(unheard) - all))
+    }
+}
+
+/// The mean and the variance of the path loss, for an exponent of 1, over the normal distribution of a piece's position.
+struct PieceLoss {
+    /// The mean in dB, negative.
+    let mean: Double
+    /// The variance in dB².
+    let variance: Double
+
+    /// The number of points of the distribution: a spiral with the golden angle, whose radii are quantiles.
+    private static let points = 24
+    private static let goldenAngle = 2.399_963_229_728_653
+
+    init(of piece: FingerprintCutter.Piece, to beacon: MapPoint, model: SignalModel) {
+        func loss(_ planar: Double) -> Double {
+            model.pathLoss(power: 0, exponent: 1, planar: planar, height: model.heightDifference)
+        }
+        var (sum, squares) = (0.0, 0.0)
+        for point in 0..<Self.points {
+            let share = (Double(point) + 0.5) / Double(Self.points)
+            let radius = piece.deviation * (-2 * cmath_log(1 - share)).squareRoot()
+            let angle = Self.goldenAngle * Double(point)
+            let place = MapPoint(
+                x: piece.point.x + radius * cmath_cos(angle), y: piece.point.y + radius * cmath_sin(angle))
+            let value = loss(place.distance(to: beacon))
+            sum += value
+            squares += value * value
+        }
+        mean = sum / Double(Self.points)
+        variance = max(0, squares / Double(Self.points) - mean * mean)
+    }
+}

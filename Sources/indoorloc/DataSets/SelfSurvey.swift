@@ -1,0 +1,181 @@
+import Foundation
+import IndoorLocalization
+import ScanRecording
+import TextFormats
+import VenueExchange
+import VenuePackets
+
+/// The learning of powers and sensitivity from recordings without ground truth: `survey --self`, `evaluate --self`.
+struct SelfSurvey {
+    let venue: Venue
+    let settings: PositioningSettings
+    let strictness: RecordingReader.Strictness
+    let jobs: Int
+
+    /// Learns from recordings; ground truth in them is not used.
+    ///
+    /// - Throws: `RecordingError` of the first invalid recording.
+    func learn(from paths: [String], progress: ProgressLine) async throws -> SelfLearning.Outcome {
+        let strictness = strictness
+        let addresses = KnownAddresses(of: venue)
+        let walks = paths.map { path -> SelfLearning.Walk in
+            { observe in
+                let readings = try RecordedReadings(path: path, strictness: strictness)
+                while let reading = try readings.next() {
+                    guard observe(addresses.named(reading)) else { return }
+                }
+            }
+        }
+        var learning = SelfLearning(venue: venue, settings: settings, walks: walks)
+        while let work = learning.jobs() {
+            let stage = learning.stage
+            let results = try await work.concurrentMap(
+                jobs: jobs, report: { progress.show("self: \(stage), \($0) of \(work.count)") }
+            ) { _, job in try job.run() }
+            learning.finish(results)
+        }
+        guard let outcome = learning.outcome else { throw CommandError(description: "the learning has no result") }
+        return outcome
+    }
+}
+
+extension SelfLearningVerdict {
+    /// The decision in a sentence.
+    func words(venue: Venue) -> String {
+        guard let refusal else {
+            return "adopted: recordings left out are predicted better with the learned values"
+        }
+        let reason =
+            switch refusal {
+            case .nothingHeard:
+                "hardly any beacon of '\(venue.name)' was received; are the recordings of another venue?"
+            case .tooFewBeacons(let count):
+                "the power of \(count.counting("beacon")) is certain, and at least \(Self.fewestBeacons) are required"
+            case .tooFewRecordings(let count):
+                "\(count.counting("recording")) can be judged, and at least \(Self.fewestWalks) are required; 20 are usually "
+                    + "enough, and with 5 positions often get worse"
+            case .noGain:
+                "the levels in recordings left out are not predicted better with certainty: the gain is less than two "
+                    + "standard errors"
+            case .fewerDetections:
+                "which beacons are received in recordings left out is predicted worse, by more than two standard errors"
+            }
+        return PrintableText.line("not adopted: \(reason)")
+    }
+
+    /// The gains in a line; nil if nothing was compared.
+    var gains: String? {
+        guard let density else { return nil }
+        let parts = [("levels", density as Gain?), ("received beacons", share)].compactMap { name, gain in
+            gain.map { "of \(name) \($0.words)" }
+        }
+        return "gain per reading, as a difference of logarithms: \(parts.joined(separator: ", ")), from "
+            + "\(judged.counting("recording")) left out"
+    }
+
+    /// The decision as a JSON object.
+    var json: JSONText {
+        var json = JSONText()
+        json.add("adopted", refusal == nil)
+        json.add("judgedRecordings", judged)
+        for (name, gain) in [("levelGain", density), ("detectionGain", share)] {
+            guard let gain else { continue }
+            var object = JSONText()
+            object.add("mean", gain.mean, decimals: 4)
+            object.add("standardError", gain.standardError, decimals: 4)
+            json.add(name, object)
+        }
+        return json
+    }
+}
+
+extension SelfLearningVerdict.Gain {
+    /// The gain with its standard error.
+    fileprivate var words: String {
+        "\(mean > 0 ? "+" : "")\(JSONText.number(mean, decimals: 3)) ± \(JSONText.number(standardError, decimals: 3))"
+    }
+}
+
+extension RadioCalibration {
+    /// The edition of a venue with these values: its version is one higher.
+    func edition(of venue: Venue) -> Venue {
+        var edition = applied(to: venue)
+        edition.version += 1
+        for (key, value) in settings { edition.settings.set(key, to: .number(value)) }
+        return edition
+    }
+
+    /// The learned values in lines.
+    ///
+    /// - Parameter venue: the venue before the learning.
+    func lines(venue: Venue, presumed model: SignalModel) -> [String] {
+        func number(_ value: Double) -> String { JSONText.number(value, decimals: 1) }
+        var lines = [
+            "sensitivity \(number(sensitivity)) ± \(number(sensitivityError)) dBm (before \(number(model.sensitivity))), "
+                + "width \(number(sensitivityWidth)) dB (before \(number(model.sensitivityWidth))), from "
+                + "\(readings.counting("reading"))"
+        ]
+        let used = Set(usedPowers.map(\.beacon))
+        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        for power in powers {
+            guard let beacon = beacons[power.beacon] else { continue }
+            let before = beacon.measuredPower ?? model.defaultPower
+            lines.append(
+                "\(beacon.name): \(number(power.value)) ± \(number(power.standardError)) dBm (before \(number(before))), from "
+                    + "\(power.readings.counting("reading")) of \(power.recordings.counting("recording")), worth "
+                    + "\(number(power.effectiveReadings)) independent ones"
+                    + (used.contains(power.beacon) ? "" : "; too few, not used"))
+        }
+        return lines
+    }
+
+    /// The learned values with what they rest on.
+    func json(venue: Venue, presumed model: SignalModel) -> JSONText {
+        var json = JSONText()
+        json.add("recordings", recordings)
+        var sensitivity = JSONText()
+        sensitivity.add("value", self.sensitivity, decimals: 1)
+        sensitivity.add("standardError", sensitivityError, decimals: 2)
+        sensitivity.add("before", model.sensitivity, decimals: 1)
+        sensitivity.add("width", sensitivityWidth, decimals: 1)
+        sensitivity.add("widthBefore", model.sensitivityWidth, decimals: 1)
+        sensitivity.add("readings", readings)
+        sensitivity.add("effectiveDetections", effectiveDetections, decimals: 1)
+        json.add("sensitivity", sensitivity)
+        let used = Set(usedPowers.map(\.beacon))
+        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        json.add(
+            "beacons",
+            powers.compactMap { power in
+                guard let beacon = beacons[power.beacon] else { return nil }
+                var entry = JSONText()
+                entry.add("name", beacon.name)
+                entry.add("measuredPower", power.value, decimals: 2)
+                entry.add("standardError", power.standardError, decimals: 2)
+                entry.add("before", beacon.measuredPower, decimals: 2)
+                entry.add("readings", power.readings)
+                entry.add("recordings", power.recordings)
+                entry.add("effectiveReadings", power.effectiveReadings, decimals: 1)
+                entry.add("isUsed", used.contains(power.beacon))
+                return entry
+            })
+        return json
+    }
+}
+
+extension [String: JSONValue] {
+    /// Sets a setting by its dotted key, and removes other spellings of the key, dotted or nested.
+    fileprivate mutating func set(_ key: String, to value: JSONValue) {
+        remove(key)
+        self[key] = value
+    }
+
+    private mutating func remove(_ key: String) {
+        self[key] = nil
+        for (outer, content) in self {
+            guard key.hasPrefix(outer + "."), case .object(var inner) = content else { continue }
+            inner.remove(String(key.dropFirst(outer.utf8.count + 1)))
+            self[outer] = inner.isEmpty ? nil : .object(inner)
+        }
+    }
+}
