@@ -4,7 +4,7 @@ import XCTest
 
 final class SelfLearningTests: XCTestCase {
     /// What is learned where the packet's powers are wrong by 6 dB, and the receivers hear farther than presumed.
-    private static let wrongPowers = Task {
+    private static let wrongPowers = Result {
         try UnlabelledHall.learning(in: UnlabelledHall.venue(wrongBy: 6)).outcomeOfAllJobs()
     }
 
