@@ -309,7 +309,8 @@ final class ForeignConvertTests: XCTestCase {
         for (options, message) in [
             (
                 "--from xml",
-                "--from must be one of csv, pcap, kismet, mqtt, getsensordata, indoor-location, bleak, sensor-logger, not 'xml'"
+                "--from must be one of csv, pcap, kismet, mqtt, getsensordata, indoor-location, bleak, sensor-logger, "
+                    + "kismetdb, btsnooz, not 'xml'"
             ),
             ("--columns rssi", "--columns must be NAME=HEADER, such as rssi=Level, not 'rssi'"),
             ("--map x", "--map must be ID or ID,HEIGHT, not 'x'"),

@@ -57,8 +57,9 @@ extension SelfLearningVerdict {
             case .noGain:
                 "the levels in recordings left out are not predicted better with certainty: the gain is less than two "
                     + "standard errors"
-            case .fewerDetections:
-                "which beacons are received in recordings left out is predicted worse, by more than two standard errors"
+            case .noGainOfDetections:
+                "which beacons are received in recordings left out is not predicted better with certainty: the gain is less "
+                    + "than three standard errors"
             }
         return PrintableText.line("not adopted: \(reason)")
     }

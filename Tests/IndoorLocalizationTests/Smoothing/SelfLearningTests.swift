@@ -17,7 +17,6 @@ final class SelfLearningTests: XCTestCase {
         for (index, power) in calibration.powers.enumerated() {
             let error = power.value - UnlabelledHall.power
             squares += error * error
-            print("beacon \(index): \(power.value) ± \(power.standardError) dBm, \(power.readings) readings")
             XCTAssertEqual(power.beacon, UnlabelledHall.identity(index))
             XCTAssertLessThan(abs(error), 4, "beacon \(index)")
             XCTAssertLessThan(abs(error), 3.5 * power.standardError, "beacon \(index)")
@@ -26,7 +25,6 @@ final class SelfLearningTests: XCTestCase {
             XCTAssertLessThan(power.effectiveReadings, Double(power.readings))
         }
         let deviation = (squares / Double(calibration.powers.count)).squareRoot()
-        print("powers within \(deviation) dB, sensitivity \(calibration.sensitivity), \(outcome.verdict)")
         XCTAssertLessThan(deviation, 2)
         XCTAssertEqual(calibration.sensitivity, UnlabelledHall.sensitivity, accuracy: 5)
     }
@@ -40,8 +38,13 @@ final class SelfLearningTests: XCTestCase {
         let before = UnlabelledHall.error(in: wrong, UnlabelledHall.settings)
         let after = UnlabelledHall.error(
             in: calibration.applied(to: wrong), calibration.applied(to: UnlabelledHall.settings))
-        print("mean errors in metres of other walks: \(before) before, \(after) after")
-        XCTAssertLessThan(after, 0.9 * before)
+        // The right values are the limit of what can be learned.
+        var right = UnlabelledHall.settings
+        right.signal.sensitivity = UnlabelledHall.sensitivity
+        let least = UnlabelledHall.error(in: UnlabelledHall.venue(wrongBy: 0), right)
+        XCTAssertLessThan(least, before)
+        XCTAssertLessThan(
+            after, before - 0.6 * (before - least), "\(before) m before, \(after) m after, \(least) m at best")
     }
 
     func testTheResultDoesNotDependOnTheOrderOfTheJobs() throws {
@@ -56,10 +59,12 @@ final class SelfLearningTests: XCTestCase {
     func testRightValuesAreNotReplaced() throws {
         var settings = UnlabelledHall.settings
         settings.signal.sensitivity = UnlabelledHall.sensitivity
-        let outcome = try UnlabelledHall.learning(in: UnlabelledHall.venue(wrongBy: 0), settings: settings)
-            .outcomeOfAllJobs()
+        // With fewer particles or recordings, the tracks are too inaccurate for this.
+        settings.particleCount = 200
+        let outcome = try UnlabelledHall.learning(
+            in: UnlabelledHall.venue(wrongBy: 0), settings: settings, walks: 16
+        ).outcomeOfAllJobs()
         XCTAssertNotNil(outcome.calibration)
-        print(outcome.verdict)
         XCTAssertEqual(outcome.verdict.refusal, .noGain)
     }
 
@@ -79,7 +84,6 @@ final class SelfLearningTests: XCTestCase {
         let outcome = try SelfLearning(
             venue: UnlabelledHall.venue(wrongBy: 0), settings: settings, walks: walks
         ).outcomeOfAllJobs()
-        print(outcome.verdict)
         XCTAssertEqual(outcome.verdict.refusal, .noGain)
     }
 
@@ -172,23 +176,26 @@ final class SelfLearningVerdictTests: XCTestCase {
 
     func testTheGainOfTheLevelsMustBeTwoStandardErrors() {
         // The standard error of twenty values is 0.1 / √19 = 0.0229.
-        let zero = Self.values(0)
-        XCTAssertNil(SelfLearningVerdict(gains: Self.scores(Self.values(0.047), zero)).refusal)
-        XCTAssertEqual(SelfLearningVerdict(gains: Self.scores(Self.values(0.044), zero)).refusal, .noGain)
-        XCTAssertEqual(SelfLearningVerdict(gains: Self.scores(Self.values(-0.2), zero)).refusal, .noGain)
-        XCTAssertEqual(
-            SelfLearningVerdict(gains: Self.scores(Array(repeating: 0, count: 20), zero)).refusal, .noGain)
+        let shares = Self.values(0.2)
+        XCTAssertNil(SelfLearningVerdict(gains: Self.scores(Self.values(0.047), shares)).refusal)
+        for levels in [Self.values(0.044), Self.values(-0.2), Array(repeating: 0, count: 20)] {
+            XCTAssertEqual(SelfLearningVerdict(gains: Self.scores(levels, shares)).refusal, .noGain)
+        }
     }
 
-    func testTheReceivedBeaconsMayNotBePredictedWorse() {
+    func testTheGainOfTheReceivedBeaconsMustBeThreeStandardErrors() {
         let better = Self.values(0.2)
-        XCTAssertNil(SelfLearningVerdict(gains: Self.scores(better, Self.values(-0.044))).refusal)
-        XCTAssertEqual(
-            SelfLearningVerdict(gains: Self.scores(better, Self.values(-0.047))).refusal, .fewerDetections)
+        XCTAssertNil(SelfLearningVerdict(gains: Self.scores(better, Self.values(0.07))).refusal)
+        for share in [0.067, 0, -0.2] {
+            XCTAssertEqual(
+                SelfLearningVerdict(gains: Self.scores(better, Self.values(share))).refusal, .noGainOfDetections)
+        }
+        let unknown = Array(repeating: Double.nan, count: 20)
+        XCTAssertEqual(SelfLearningVerdict(gains: Self.scores(better, unknown)).refusal, .noGainOfDetections)
     }
 
     func testARecordingWithoutAPredictionDoesNotCount() {
-        let gains = Self.scores(Self.values(0.2), Self.values(0))
+        let gains = Self.scores(Self.values(0.2), Self.values(0.2))
         let silent = Array(repeating: PredictionScore(density: .nan, share: .nan), count: 5)
         let verdict = SelfLearningVerdict(gains: gains + silent)
         XCTAssertNil(verdict.refusal)
@@ -276,7 +283,7 @@ private enum UnlabelledHall {
     static let exponent = 2.4
     static let sensitivity = -92.5
     static let width = 2.0
-    static let walkCount = 16
+    static let walkCount = 10
     static let points = (0..<12).map { index in
         MapPoint(x: 3 + 6 * Double(index % 4), y: 3 + 6 * Double(index / 4))
     }
@@ -298,7 +305,7 @@ private enum UnlabelledHall {
 
     static let settings: PositioningSettings = {
         var settings = PositioningSettings()
-        settings.particleCount = 200
+        settings.particleCount = 100
         return settings
     }()
 
