@@ -21,16 +21,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
             let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if file >= 0 { close(file) }
         }
-        var handle: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
-        guard code == SQLITE_OK, let handle else {
-            let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
-            sqlite3_close_v2(handle)
-            throw Failure(
-                sqlite: .cannotOpen, path: path, message: message ?? "out of memory", code: Int(code))
-        }
-        self.handle = handle
+        handle = try Self.opened(path, named: path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
         self.path = path
         let (seconds, attoseconds) = waiting.components
         sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
@@ -42,24 +33,35 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     ///   - path: the path of the file; if `image` has its content, only the name for errors.
     ///   - image: the content of the file; nil reads the file.
     package init(reading path: String, image: [UInt8]? = nil) throws(Failure) {
-        var handle: OpaquePointer?
-        let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        var code =
-            image == nil
-            ? sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_READONLY, nil)
-            : sqlite3_open_v2(":memory:", &handle, flags | SQLITE_OPEN_READWRITE, nil)
-        if code == SQLITE_OK, let handle, let image { code = csqlite_read(handle, image, Int64(image.count)) }
-        guard code == SQLITE_OK, let handle else {
-            let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
-            sqlite3_close_v2(handle)
-            throw Failure(
-                sqlite: .cannotOpen, path: path, message: message ?? "out of memory", code: Int(code))
-        }
-        self.handle = handle
+        handle =
+            if let image {
+                try Self.opened(":memory:", named: path, SQLITE_OPEN_READWRITE) {
+                    csqlite_read($0, image, Int64(image.count))
+                }
+            } else { try Self.opened(path, named: path, SQLITE_OPEN_READONLY) }
         self.path = path
         // The schema of a file from elsewhere calls no function, and its cells are checked.
         try run("PRAGMA trusted_schema = OFF")
         try run("PRAGMA cell_size_check = ON")
+    }
+
+    /// Opens a connection.
+    ///
+    /// - Parameters:
+    ///   - name: the path for errors.
+    ///   - prepare: prepares the connection; returns a result code.
+    private static func opened(
+        _ path: String, named name: String, _ flags: Int32, _ prepare: (OpaquePointer) -> Int32 = { _ in SQLITE_OK }
+    ) throws(Failure) -> OpaquePointer {
+        var handle: OpaquePointer?
+        var code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        if code == SQLITE_OK, let handle { code = prepare(handle) }
+        guard code == SQLITE_OK, let handle else {
+            let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            sqlite3_close_v2(handle)
+            throw Failure(sqlite: .cannotOpen, path: name, message: message ?? "out of memory", code: Int(code))
+        }
+        return handle
     }
 
     deinit {

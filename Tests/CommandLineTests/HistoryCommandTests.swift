@@ -1,6 +1,8 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import TagTracking
+import TagTrackingService
 import XCTest
 @testable import indoorloc
 
@@ -42,6 +44,36 @@ final class HistoryCommandTests: XCTestCase {
         let features = try XCTUnwrap((collection as? [String: Any])?["features"] as? [[String: Any]])
         XCTAssertEqual(lines.count - 1, features.count)
         XCTAssertGreaterThan(features.count, 20)
+    }
+
+    func testANameIsNoFormulaAndNoLineOfATable() async throws {
+        let path = try temporaryFolder() + "/history.db"
+        let history = try TagHistory(path: path)
+        let now = FleetClock.wallTime
+        let room = Room(id: 1, name: "=HALL()", mapID: 1)
+        let position = Position(
+            instant: now, venueID: 1, mapID: 1, point: MapPoint(x: -2, y: 2), radius: 1, label: room.name)
+        let contents: [FleetOutput.Content] = [
+            .event(LocalizationEvent(instant: now, venueID: 1, kind: .enterRoom(room))), .position(position),
+        ]
+        await history.write(
+            contents.enumerated().map { number, content in
+                FleetOutput(
+                    tag: .name("cart"), name: "+1,\nb", epoch: 1, sequence: UInt64(number + 1), instant: now,
+                    content: content)
+            })
+        await history.flush()
+        for command in ["visits", "dwell"] {
+            let result = try Tool.run(["history", command, "--csv", path])
+            let lines = result.output.split(separator: "\n")
+            XCTAssertEqual(lines.count, 2, result.output)
+            XCTAssertTrue(lines.last?.contains("'=HALL(),") ?? false, result.output)
+            XCTAssertTrue(lines.last?.contains("\"'+1, b\"") ?? false, result.output)
+        }
+        let table = path + ".csv"
+        XCTAssertEqual(try Tool.run(["history", "export", "-o", table, path]).status, 0)
+        let line = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n").last
+        XCTAssertTrue(line?.contains(",-2.000,2.000,1.000,'=HALL(),") ?? false, line.map(String.init) ?? "")
     }
 
     func testTimesAreThoseOfThisMachineUnlessTheyHaveAZone() throws {

@@ -132,6 +132,35 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertTrue(other.errors.contains("--tags t.csv: only the config.yaml"), other.errors)
     }
 
+    func testANameWithALineBreakIsOneLineOfTheRegister() throws {
+        let (packet, tags, house) = (try temporary("house"), try temporary("tags.csv"), try temporary("house.yaml"))
+        let devices = """
+            floors:
+              - {id: ground, bounds: [[0, 0, 0], [9, 9, 3]]}
+            nodes:
+              - {name: hall, point: [1, 1, 1], floors: [ground]}
+            devices:
+              - {id: "phone:anna", name: "a\\nphone:eve,Eve"}
+
+            """
+        try devices.write(toFile: house, atomically: true, encoding: .utf8)
+        let result = try Tool.run(["venue", "import", "--tags", tags, "-o", packet, house])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let lines = try String(contentsOfFile: tags, encoding: .utf8).split(separator: "\n")
+        XCTAssertEqual(lines.count, 2, "\(lines)")
+        XCTAssertTrue(lines.last?.hasPrefix("phone:anna,\"a") ?? false, "\(lines)")
+    }
+
+    func testEachProblemOfAConfigurationHasALine() throws {
+        let house = try temporary("house.yaml")
+        try "floors: [\n".write(toFile: house, atomically: true, encoding: .utf8)
+        let result = try Tool.run(["venue", "import", "-o", try temporary("house"), house])
+        XCTAssertEqual(result.status, 1)
+        let lines = result.errors.split(separator: "\n")
+        XCTAssertEqual(lines.count, 2, result.errors)
+        XCTAssertTrue(lines.last?.hasPrefix("  line 2, column 1: it is not valid YAML") ?? false, result.errors)
+    }
+
     func testAConfigurationIsReadFromStandardInputAndStrictlyRefused() throws {
         let packet = try temporary("house")
         let command = "sed 's/11.5, 4, 0.4/11.5; 4/' Fixtures/espresense/house.yaml | \"$0\" venue import -o \(packet)"

@@ -240,8 +240,6 @@ struct CalibrationFit {
     /// The weight of a detection, and the standard deviation in dB of the sensitivity about the presumed one.
     private static let detectionWeight = 0.5
     private static let levelDeviation = 10.0
-    /// The maximum time in seconds whose detections count as independent at one place.
-    private static let longestDraw = 4.0
 
     /// A piece for the sensitivity: the expected RSSI of the beacons on its map, and the draws of those received.
     private struct Detections {
@@ -292,9 +290,7 @@ struct CalibrationFit {
     private func detections(in piece: FingerprintCutter.Piece, powers: [Double]) -> Detections {
         var result = Detections(expected: [], draws: [], elsewhere: 0, others: 0)
         for (index, beacon) in venue.beacons.enumerated() {
-            let reading = piece.readings[beacon.identity]
-            let count = Double(reading?.count ?? 0)
-            let draws = reading == nil ? 0 : min(count, max(1, min(piece.duration, Self.longestDraw)))
+            let draws = piece.readings[beacon.identity].map { piece.draws($0.count) } ?? 0
             guard beacon.mapID == piece.mapID else {
                 result.others += 1
                 result.elsewhere += draws
@@ -314,6 +310,12 @@ struct CalibrationFit {
         let own = detections.draws.reduce(0) { $0 + $1.count * (cmath_log(rates[$1.beacon]) - all) }
         return Self.detectionWeight * (own + detections.elsewhere * (cmath_log(unheard) - all))
     }
+}
+
+extension FingerprintCutter.Piece {
+    /// Returns how many of a beacon's readings count as independent detections: one for each second of the piece, at
+    /// least one and at most four.
+    func draws(_ readings: Int) -> Double { min(Double(readings), max(1, min(duration, 4))) }
 }
 
 /// The mean and the variance of the path loss, for an exponent of 1, over the normal distribution of a piece's position.

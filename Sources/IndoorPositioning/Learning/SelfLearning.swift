@@ -260,8 +260,6 @@ struct PredictionJudge: Sendable {
 
     /// The degrees of freedom of the levels.
     private static let freedom = 8.0
-    /// The maximum time in seconds whose detections count as independent at one place.
-    private static let longestDraw = 4.0
 
     init(venue: Venue, settings: PositioningSettings) {
         tracker = SelfLearning.WalkTracker(venue: venue, settings: settings)
@@ -363,8 +361,7 @@ struct PredictionJudge: Sendable {
         guard all > 0 else { return }
         for (identity, reading) in readings {
             guard let beacon = field.indexes[identity], let rate = rates[beacon] else { continue }
-            let draws = min(Double(reading.count), max(1, min(Self.longestDraw, piece.duration)))
-            share.add(cmath_log(rate / all), draws)
+            share.add(cmath_log(rate / all), piece.draws(reading.count))
         }
     }
 }

@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import TextFormats
 
-/// Times and values of any kind in JSON.
+/// Times, places and values of any kind in JSON.
 extension JSONWriter {
     /// Writes a member with a time as in RFC 3339, in UTC with milliseconds.
     package mutating func add(_ name: StaticString, time: Instant) {
@@ -23,6 +23,20 @@ extension JSONWriter {
             }
             bytes.append(UInt8(ascii: "Z"))
         })
+    }
+
+    /// Writes a member with a Point of GeoJSON (RFC 7946).
+    package mutating func add(_ name: StaticString, pointAt coordinate: Coordinate) {
+        self.name(name)
+        beginObject()
+        add("type", "Point")
+        self.name("coordinates")
+        beginArray()
+        // Longitude first; seven decimals are a centimetre.
+        value(coordinate.longitude, decimals: 7)
+        value(coordinate.latitude, decimals: 7)
+        endArray()
+        endObject()
     }
 
     /// Writes any value, with the members of objects in order of their names.

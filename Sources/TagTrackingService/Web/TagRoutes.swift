@@ -234,16 +234,11 @@ package struct TagRoutes: HTTPRoutes {
         return Self.json(
             TagJSON.object { json in
                 json.add("tag", key.description)
-                json.name("receivers")
-                json.beginArray()
-                for hearing in heard {
-                    json.beginObject()
+                TagJSON.write(heard, as: "receivers", to: &json) { hearing, json in
                     json.add("id", hearing.receiver)
                     json.add("known", hearing.isInVenue)
                     TagJSON.writeSignal(of: hearing, to: &json)
-                    json.endObject()
                 }
-                json.endArray()
             })
     }
 
@@ -258,16 +253,11 @@ package struct TagRoutes: HTTPRoutes {
         return Self.json(
             TagJSON.object { json in
                 json.add("id", heard.first?.receiver ?? id)
-                json.name("tags")
-                json.beginArray()
-                for hearing in shown {
-                    json.beginObject()
+                TagJSON.write(shown, as: "tags", to: &json) { hearing, json in
                     json.add("tag", hearing.tag.description)
                     json.add("name", names[hearing.tag])
                     TagJSON.writeSignal(of: hearing, to: &json)
-                    json.endObject()
                 }
-                json.endArray()
                 json.add("count", heard.count)
             })
     }
@@ -310,10 +300,7 @@ package struct TagRoutes: HTTPRoutes {
         }
         return Self.json(
             TagJSON.object { json in
-                json.name("visits")
-                json.beginArray()
-                for visit in visits {
-                    json.beginObject()
+                TagJSON.write(visits, as: "visits", to: &json) { visit, json in
                     json.add("tag", visit.tag)
                     json.add("name", visit.name)
                     json.add("room", visit.room)
@@ -321,9 +308,7 @@ package struct TagRoutes: HTTPRoutes {
                     json.add("start", time: visit.start)
                     json.add("end", time: visit.end)
                     json.add("open", visit.isOpen)
-                    json.endObject()
                 }
-                json.endArray()
             })
     }
 
@@ -333,18 +318,13 @@ package struct TagRoutes: HTTPRoutes {
         }
         return Self.json(
             TagJSON.object { json in
-                json.name("rooms")
-                json.beginArray()
-                for dwell in dwells {
-                    json.beginObject()
+                TagJSON.write(dwells, as: "rooms", to: &json) { dwell, json in
                     json.add("room", dwell.room)
                     json.add("tag", dwell.tag)
                     json.add("name", dwell.name)
                     json.add("visits", dwell.visits)
                     json.add("seconds", dwell.time.seconds, decimals: 3)
-                    json.endObject()
                 }
-                json.endArray()
             })
     }
 
@@ -360,17 +340,12 @@ package struct TagRoutes: HTTPRoutes {
         let readings = await hearings?.lastReadings(of: tags.map(\.entry.key)) ?? [:]
         return Self.json(
             TagJSON.object { json in
-                json.name("tags")
-                json.beginArray()
-                for (entry, state) in tags {
-                    json.beginObject()
-                    json.add("tag", entry.key.description)
-                    json.add("name", entry.name)
-                    json.add("located", state != nil)
-                    if let instant = readings[entry.key] { json.add("lastReading", time: instant) }
-                    json.endObject()
+                TagJSON.write(tags, as: "tags", to: &json) { tag, json in
+                    json.add("tag", tag.entry.key.description)
+                    json.add("name", tag.entry.name)
+                    json.add("located", tag.state != nil)
+                    if let instant = readings[tag.entry.key] { json.add("lastReading", time: instant) }
                 }
-                json.endArray()
                 json.add("count", tags.count)
             })
     }
@@ -498,6 +473,23 @@ struct TagQuery {
 
 /// The JSON of the HTTP interface for tags and receivers.
 enum TagJSON {
+    /// Writes a member with an array of objects.
+    ///
+    /// - Parameter members: writes the members of an element's object.
+    static func write<Element>(
+        _ elements: some Sequence<Element>, as name: StaticString, to json: inout JSONWriter,
+        _ members: (Element, inout JSONWriter) -> Void
+    ) {
+        json.name(name)
+        json.beginArray()
+        for element in elements {
+            json.beginObject()
+            members(element, &json)
+            json.endObject()
+        }
+        json.endArray()
+    }
+
     /// Writes the signal of a tag at a receiver as members.
     static func writeSignal(of hearing: HearingTable.Hearing, to json: inout JSONWriter) {
         json.add("rssi", hearing.rssi, decimals: 1)

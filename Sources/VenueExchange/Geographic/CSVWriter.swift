@@ -62,7 +62,7 @@ public struct CSVWriter: Sendable {
     private static func line(_ fields: [String]) -> String { fields.joined(separator: ",") + "\r\n" }
 
     /// Returns a text of any origin as a field.
-    static func field(_ text: String) -> String {
+    package static func field(_ text: String) -> String {
         var safe: [Unicode.Scalar] = text.unicodeScalars.map { scalar in
             scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
         }

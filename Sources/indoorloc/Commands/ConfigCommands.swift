@@ -58,11 +58,7 @@ struct ConfigShowCommand: Command {
             let expert = setting.isExpert ? "; expert" : ""
             return [setting.key, setting.value.summary, setting.unit, source + expert + note]
         }
-        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            return (cells + [row[3]]).joined(separator: "  ") + "\n"
-        }.joined()
+        return TextTable.lines(rows).map { $0 + "\n" }.joined()
     }
 
     private static func json(_ settings: [EffectiveSetting]) -> String {

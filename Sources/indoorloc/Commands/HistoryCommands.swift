@@ -52,19 +52,8 @@ private struct HistorySelection {
         return try TagHistory(path: path)
     }
 
-    /// Returns lines of columns, each as wide as its longest text.
-    static func table(_ rows: [[String]]) -> [String] {
-        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
-        }
-    }
-
-    /// Returns rows as a table (CSV).
-    static func csv(_ rows: [[String]]) -> [String] {
-        rows.map { row in row.map { CSVText.field($0.unicodeScalars) }.joined(separator: ",") }
-    }
+    /// Returns the name of a tag with its key, or the key.
+    static func title(_ name: String?, _ tag: String) -> String { name.map { "\($0) (\(tag))" } ?? tag }
 }
 
 extension CommandOption {
@@ -115,11 +104,7 @@ enum LocalTime {
     }
 
     /// Returns a time as in RFC 3339, in UTC.
-    static func utc(_ instant: Instant) -> String {
-        var json = JSONWriter()
-        json.value(time: instant)
-        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
-    }
+    static func utc(_ instant: Instant) -> String { CivilTime(instant).text }
 }
 
 /// The command `history visits`: lists who was in a room, or where a tag was.
@@ -149,28 +134,24 @@ struct HistoryVisitsCommand: Command {
         guard !isCSV else {
             let rows = visits.map { visit in
                 [
-                    LocalTime.utc(visit.start), visit.isOpen ? "" : LocalTime.utc(visit.end), visit.room,
-                    "\(visit.mapID)", visit.tag, visit.name ?? "",
+                    LocalTime.utc(visit.start), visit.isOpen ? "" : LocalTime.utc(visit.end),
+                    CSVWriter.field(visit.room), "\(visit.mapID)", CSVWriter.field(visit.tag),
+                    CSVWriter.field(visit.name ?? ""),
                 ]
             }
             return try StandardOutput.write(
-                lines: HistorySelection.csv([["start", "end", "room", "map", "tag", "name"]] + rows))
+                lines: ([["start", "end", "room", "map", "tag", "name"]] + rows).map { $0.joined(separator: ",") })
         }
         guard !visits.isEmpty else { return try StandardOutput.write("no visits\n") }
         let rows = visits.map { visit in
             [
                 LocalTime.text(visit.start), visit.isOpen ? "now" : LocalTime.text(visit.end),
-                LocalTime.text(visit.start.duration(to: visit.end)), visit.room, visit.title,
+                LocalTime.text(visit.start.duration(to: visit.end)), visit.room,
+                HistorySelection.title(visit.name, visit.tag),
             ]
         }
-        try StandardOutput.write(
-            lines: HistorySelection.table([["entry", "exit", "duration", "room", "tag"]] + rows))
+        try StandardOutput.write(lines: TextTable.lines([["entry", "exit", "duration", "room", "tag"]] + rows))
     }
-}
-
-extension TagVisit {
-    /// The name with the key, or the key.
-    fileprivate var title: String { name.map { "\($0) (\(tag))" } ?? tag }
 }
 
 /// The command `history dwell`: sums the time in each room.
@@ -199,18 +180,18 @@ struct HistoryDwellCommand: Command {
         guard !isCSV else {
             let rows = dwells.map { dwell in
                 [
-                    dwell.room, dwell.tag, dwell.name ?? "", "\(dwell.visits)",
-                    JSONText.number(dwell.time.seconds, decimals: 3),
+                    CSVWriter.field(dwell.room), CSVWriter.field(dwell.tag), CSVWriter.field(dwell.name ?? ""),
+                    "\(dwell.visits)", JSONText.number(dwell.time.seconds, decimals: 3),
                 ]
             }
             return try StandardOutput.write(
-                lines: HistorySelection.csv([["room", "tag", "name", "visits", "seconds"]] + rows))
+                lines: ([["room", "tag", "name", "visits", "seconds"]] + rows).map { $0.joined(separator: ",") })
         }
         guard !dwells.isEmpty else { return try StandardOutput.write("no visits\n") }
         var rows = [["room", "tag", "visits", "time"]]
         for dwell in dwells {
             rows.append([
-                dwell.room, dwell.name.map { "\($0) (\(dwell.tag))" } ?? dwell.tag, "\(dwell.visits)",
+                dwell.room, HistorySelection.title(dwell.name, dwell.tag), "\(dwell.visits)",
                 LocalTime.text(dwell.time),
             ])
         }
@@ -222,7 +203,7 @@ struct HistoryDwellCommand: Command {
                 ])
             }
         }
-        try StandardOutput.write(lines: HistorySelection.table(rows))
+        try StandardOutput.write(lines: TextTable.lines(rows))
     }
 }
 
@@ -279,14 +260,15 @@ struct HistoryExportCommand: Command {
         }
         let rows = positions.map { position in
             [
-                LocalTime.utc(position.instant), position.tag, position.name ?? "", "\(position.mapID)",
+                LocalTime.utc(position.instant), CSVWriter.field(position.tag),
+                CSVWriter.field(position.name ?? ""), "\(position.mapID)",
                 number(position.point.x, 3), number(position.point.y, 3), number(position.radius, 3),
-                position.room ?? "", number(position.coordinate?.latitude, 7),
+                CSVWriter.field(position.room ?? ""), number(position.coordinate?.latitude, 7),
                 number(position.coordinate?.longitude, 7),
             ]
         }
         let header = ["time", "tag", "name", "map", "x", "y", "radius", "room", "latitude", "longitude"]
-        return Array(HistorySelection.csv([header] + rows).map { $0 + "\n" }.joined().utf8)
+        return Array(([header] + rows).map { $0.joined(separator: ",") + "\n" }.joined().utf8)
     }
 
     private static func geoJSON(_ positions: [StoredPosition]) -> [UInt8] {
@@ -299,16 +281,7 @@ struct HistoryExportCommand: Command {
             guard let coordinate = position.coordinate else { continue }
             json.beginObject()
             json.add("type", "Feature")
-            json.name("geometry")
-            json.beginObject()
-            json.add("type", "Point")
-            json.name("coordinates")
-            json.beginArray()
-            // Longitude first; seven decimals are a centimetre.
-            json.value(coordinate.longitude, decimals: 7)
-            json.value(coordinate.latitude, decimals: 7)
-            json.endArray()
-            json.endObject()
+            json.add("geometry", pointAt: coordinate)
             json.name("properties")
             json.beginObject()
             json.add("time", time: position.instant)

@@ -48,7 +48,8 @@ struct ImportedHouse {
                 TagNaming.key(of: alias).map(\.canonical).flatMap { used.insert($0).inserted ? alias : nil }
             }
             text +=
-                [device.key, device.name ?? "", alias ?? ""].map { CSVText.field($0.unicodeScalars) }
+                [device.key, PrintableText.line(device.name ?? ""), alias ?? ""]
+                .map { CSVText.field($0.unicodeScalars) }
                 .joined(separator: ",") + "\n"
             register.count += 1
         }

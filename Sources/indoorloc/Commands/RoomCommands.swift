@@ -471,19 +471,12 @@ struct RoomsEvaluateCommand: Command {
         for (kind, pairs) in results {
             for (name, pair) in groups(pairs) { rows.append([kind.rawValue, name] + pair.cells) }
         }
-        return aligned(rows, leading: 2)
+        return aligned(rows)
     }
 
-    /// The rows as text: the first `leading` columns aligned left, the others aligned right.
-    private static func aligned(_ rows: [[String]], leading: Int) -> String {
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).enumerated().map { column, cell in
-                let space = String(repeating: " ", count: cell.1 - cell.0.count)
-                return column < leading ? cell.0 + space : space + cell.0
-            }
-            return cells.joined(separator: "  ") + "\n"
-        }.joined()
+    /// The rows as text: the first two columns aligned left, the others aligned right.
+    private static func aligned(_ rows: [[String]]) -> String {
+        TextTable.lines(rows, leading: 2).map { $0 + "\n" }.joined()
     }
 
     /// The table of answer probabilities and shares of correct answers, for the same device and for others.
@@ -499,7 +492,7 @@ struct RoomsEvaluateCommand: Command {
                         + [share, mean, right].map { JSONText.number($0 * 100, decimals: 1) + "%" })
             }
         }
-        return rows.count > 1 ? "\nadaptive, probabilities of the answers:\n" + aligned(rows, leading: 2) : ""
+        return rows.count > 1 ? "\nadaptive, probabilities of the answers:\n" + aligned(rows) : ""
     }
 
     /// The most frequent confusions of the last classifier with the same device.

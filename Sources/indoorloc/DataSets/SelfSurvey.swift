@@ -116,18 +116,24 @@ extension RadioCalibration {
                 + "width \(number(sensitivityWidth)) dB (before \(number(model.sensitivityWidth))), from "
                 + "\(readings.counting("reading"))"
         ]
-        let used = Set(usedPowers.map(\.beacon))
-        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
-        for power in powers {
-            guard let beacon = beacons[power.beacon] else { continue }
+        for (power, beacon, isUsed) in described(in: venue) {
             let before = beacon.measuredPower ?? model.defaultPower
             lines.append(
                 "\(beacon.name): \(number(power.value)) ± \(number(power.standardError)) dBm (before \(number(before))), from "
                     + "\(power.readings.counting("reading")) of \(power.recordings.counting("recording")), worth "
                     + "\(number(power.effectiveReadings)) independent ones"
-                    + (used.contains(power.beacon) ? "" : "; too few, not used"))
+                    + (isUsed ? "" : "; too few, not used"))
         }
         return lines
+    }
+
+    /// The powers with their beacons in a venue, and whether they are used.
+    private func described(in venue: Venue) -> [(power: Power, beacon: VenueBeacon, isUsed: Bool)] {
+        let used = Set(usedPowers.map(\.beacon))
+        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        return powers.compactMap { power in
+            beacons[power.beacon].map { (power, $0, used.contains(power.beacon)) }
+        }
     }
 
     /// The learned values with what they rest on.
@@ -143,12 +149,9 @@ extension RadioCalibration {
         sensitivity.add("readings", readings)
         sensitivity.add("effectiveDetections", effectiveDetections, decimals: 1)
         json.add("sensitivity", sensitivity)
-        let used = Set(usedPowers.map(\.beacon))
-        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         json.add(
             "beacons",
-            powers.compactMap { power in
-                guard let beacon = beacons[power.beacon] else { return nil }
+            described(in: venue).map { power, beacon, isUsed in
                 var entry = JSONText()
                 entry.add("name", beacon.name)
                 entry.add("measuredPower", power.value, decimals: 2)
@@ -157,7 +160,7 @@ extension RadioCalibration {
                 entry.add("readings", power.readings)
                 entry.add("recordings", power.recordings)
                 entry.add("effectiveReadings", power.effectiveReadings, decimals: 1)
-                entry.add("isUsed", used.contains(power.beacon))
+                entry.add("isUsed", isUsed)
                 return entry
             })
         return json

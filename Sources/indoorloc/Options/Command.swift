@@ -22,6 +22,7 @@ protocol ErrorOfSeveralLines: Error {}
 extension SettingsFailure: ErrorOfSeveralLines {}
 extension VenuePacketError: ErrorOfSeveralLines {}
 extension GeofenceFileError: ErrorOfSeveralLines {}
+extension CompanionError: ErrorOfSeveralLines {}
 extension IMDFError: ErrorOfSeveralLines {}
 extension OSMError: ErrorOfSeveralLines {}
 extension VenueRepositoryError: ErrorOfSeveralLines {}
