@@ -180,11 +180,14 @@ final class FleetInputTests: XCTestCase {
             if case .disconnected(_, let pause) = $0 { pause } else { nil }
         }
         XCTAssertTrue((.milliseconds(5) ... .milliseconds(10)).contains(pause), "\(pause)")
-        // The second attempt fails as well, and the limit of its pause is twice as long.
-        let longer = try await running.next("second loss") {
-            if case .disconnected(.unreachable, let pause) = $0 { pause } else { nil }
+        // Further attempts fail as well, and their pauses double.
+        for attempt in 1...4 {
+            let longer = try await running.next("loss \(attempt + 1)") {
+                if case .disconnected(.unreachable, let pause) = $0 { pause } else { nil }
+            }
+            let longest = Duration.milliseconds(10 << attempt)
+            XCTAssertTrue((longest / 2...longest).contains(longer), "\(longer)")
         }
-        XCTAssertTrue((.milliseconds(10) ... .milliseconds(20)).contains(longer), "\(longer)")
         try broker.restart()
         _ = try await running.connected()
         let gateway = try await GatewayPublisher(port: broker.port)
