@@ -319,15 +319,33 @@ package struct TopicFormat: Hashable, Sendable {
     ///
     /// Source: *MQTT Version 3.1.1*, OASIS 2014, 4.7.
     package func matches(_ topic: String) -> Bool {
-        let slash = UInt8(ascii: "/")
-        var levels = topic.utf8.split(separator: slash, omittingEmptySubsequences: false)[...]
-        for wanted in filter.utf8.split(separator: slash, omittingEmptySubsequences: false) {
-            if wanted.elementsEqual("#".utf8) { return true }
-            guard let level = levels.popFirst(), wanted.elementsEqual("+".utf8) || wanted.elementsEqual(level) else {
-                return false
-            }
+        let (filter, topic) = (filter.utf8.span, topic.utf8.span)
+        // The start of the next level of each; beyond the end after the last level.
+        var (wanted, next) = (0, 0)
+        // No arrays of levels: each message is compared with the filters of all formats.
+        while wanted <= filter.count {
+            let word = Self.level(of: filter, from: wanted)
+            if word.count == 1, filter[wanted] == UInt8(ascii: "#") { return true }
+            guard next <= topic.count else { return false }
+            let level = Self.level(of: topic, from: next)
+            let isAny = word.count == 1 && filter[wanted] == UInt8(ascii: "+")
+            guard isAny || Self.areEqual(filter.extracting(word), topic.extracting(level)) else { return false }
+            (wanted, next) = (word.upperBound + 1, level.upperBound + 1)
         }
-        return levels.isEmpty
+        return next > topic.count
+    }
+
+    /// Returns the range of the level that begins at an index.
+    private static func level(of text: Span<UInt8>, from start: Int) -> Range<Int> {
+        var end = start
+        while end < text.count, text[end] != UInt8(ascii: "/") { end += 1 }
+        return start..<end
+    }
+
+    private static func areEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        for index in one.indices where one[index] != other[index] { return false }
+        return true
     }
 }
 

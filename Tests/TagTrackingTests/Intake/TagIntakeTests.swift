@@ -447,4 +447,23 @@ final class TopicFormatTests: XCTestCase {
             XCTAssertEqual(TopicFormat(filter: filter, format: .ruuvi).matches(topic), matches, "\(filter) \(topic)")
         }
     }
+
+    func testTheLevelsOfAFilterAreComparedOneByOne() {
+        let words = ["", "a", "ab", "b", "+", "#", "a+"]
+        var texts = words
+        for _ in 0..<2 { texts += texts.flatMap { text in words.map { text + "/" + $0 } } }
+        for filter in Set(texts).sorted() {
+            let wanted = filter.split(separator: "/", omittingEmptySubsequences: false)
+            for topic in ["", "a", "ab", "/", "a/", "/a", "a/b", "a/b/", "ab/a/b", "a//b", "b/a+/a"] {
+                let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+                let fixed = wanted.prefix { $0 != "#" }
+                let isOpen = fixed.count < wanted.count
+                let matches =
+                    (isOpen ? levels.count >= fixed.count : levels.count == fixed.count)
+                    && zip(fixed, levels).allSatisfy { $0 == "+" || $0 == $1 }
+                XCTAssertEqual(
+                    TopicFormat(filter: filter, format: .ruuvi).matches(topic), matches, "\(filter) and \(topic)")
+            }
+        }
+    }
 }
