@@ -356,21 +356,21 @@ final class ServeLiveMapTests: XCTestCase {
     }
 }
 
-/// A real Prometheus on this machine, which scrapes a target once a second.
+/// A real Prometheus on this machine, which scrapes its targets once a second.
 private final class PrometheusServer {
     private let process = Process()
     private let port: UInt16
 
     /// - Parameters:
-    ///   - target: the host and port of the metrics.
+    ///   - targets: the host and port of each target's metrics.
     ///   - folder: the folder for its files.
-    init(target: String, folder: String) throws {
+    init(targets: String..., folder: String) throws {
         port = try TestPort.free()
         let configuration = """
             global: {scrape_interval: 1s}
             scrape_configs:
               - job_name: indoorloc
-                static_configs: [{targets: ["\(target)"]}]
+                static_configs: [{targets: ["\(targets.joined(separator: "\", \""))"]}]
             """
         try configuration.write(toFile: folder + "/prometheus.yml", atomically: true, encoding: .utf8)
         process.executableURL = URL(filePath: "/usr/bin/prometheus")
@@ -384,6 +384,43 @@ private final class PrometheusServer {
     }
 
     deinit { process.terminate() }
+
+    /// The value of the first series of an expression, as soon as it has a number.
+    func number(of expression: String) throws -> Double {
+        struct Answer: Decodable {
+            struct Content: Decodable { var result: [Series] }
+            struct Series: Decodable { var value: [Value] }
+            enum Value: Decodable {
+                case time
+                case text(String)
+
+                init(from decoder: any Decoder) throws {
+                    self = (try? .text(decoder.singleValueContainer().decode(String.self))) ?? .time
+                }
+            }
+            var status: String
+            var error: String?
+            var data: Content?
+        }
+        let deadline = ContinuousClock.now + Bounded.longest
+        var latest = ""
+        while ContinuousClock.now < deadline {
+            latest = try Tool.run(
+                [
+                    "--silent", "--get", "--data-urlencode", "query=\(expression)",
+                    "http://127.0.0.1:\(port)/api/v1/query",
+                ],
+                program: "/usr/bin/curl"
+            ).output
+            let answer = try? JSONDecoder().decode(Answer.self, from: Data(latest.utf8))
+            if answer?.status == "error" { break }
+            for case .text(let text) in answer?.data?.result.first?.value ?? [] {
+                if let number = Double(text), number.isFinite { return number }
+            }
+            poll(nil, 0, 100)
+        }
+        throw TestPort.Failure(description: "no number for \(expression), but \(latest)")
+    }
 
     /// The answer to a request, as soon as it has all the texts.
     func answer(_ path: String, containing texts: String...) throws -> String {
@@ -413,7 +450,7 @@ final class PrometheusTests: XCTestCase {
             root: folder, folder: folder,
             NginxServer.Configuration(
                 location: "default_type \"\(MetricText.Format.openMetrics.mediaType)\"; charset off;"))
-        let prometheus = try PrometheusServer(target: "127.0.0.1:\(server.port)", folder: folder)
+        let prometheus = try PrometheusServer(targets: "127.0.0.1:\(server.port)", folder: folder)
         _ = try prometheus.answer("targets", containing: #""health":"up","#, #""lastError":"","#)
         for (query, value) in [
             ("indoorloc_readings_lost_total", "12"), ("indoorloc_position_radius_meters", "2.5"),
@@ -439,7 +476,7 @@ final class PrometheusTests: XCTestCase {
         let line = try XCTUnwrap(service.errors.first { $0.contains("live map: http://") })
         let target = try XCTUnwrap(line.firstMatch(of: #/http://([0-9.:]+)//#)).output.1
         try service.wait(for: "\"type\":\"position\"")
-        let prometheus = try PrometheusServer(target: String(target), folder: folder)
+        let prometheus = try PrometheusServer(targets: String(target), folder: folder)
         _ = try prometheus.answer("targets", containing: #""health":"up","#, #""lastError":"","#)
         for name in ["reading", "update"] {
             for query in [
@@ -454,5 +491,53 @@ final class PrometheusTests: XCTestCase {
         _ = try prometheus.answer("query?query=indoorloc_positions_total%3E0", containing: "\"value\":[")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+
+    func testEachPanelOfTheDashboardHasNumbers() throws {
+        let path = try Checkout.root().appending(path: ".packaging/grafana/metrics.json")
+        let dashboard = try JSONDecoder().decode(Dashboard.self, from: Data(contentsOf: path))
+        let expressions = dashboard.panels.flatMap { panel in panel.targets.map { (panel.title, $0.expr) } }
+        XCTAssertGreaterThan(expressions.count, 20)
+        // A metric that doesn't exist has no numbers.
+        let folder = try temporaryFolder()
+        let fleet = try ServiceProcess(["--demo", "--class", "light"], command: "track", readsOutput: true)
+        let session = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--http", "127.0.0.1:0"])
+        func address(_ service: ServiceProcess, _ words: String) throws -> String {
+            try service.waitForError(words)
+            let line = try XCTUnwrap(service.errors.first { $0.contains(words) })
+            return String(try XCTUnwrap(line.firstMatch(of: #/http://([0-9.:]+)/#)).output.1)
+        }
+        let prometheus = try PrometheusServer(
+            targets: try address(fleet, "page of the tags: "), try address(session, "live map: http://"), folder: folder
+        )
+        for (title, expression) in expressions {
+            let query = expression.replacing("$__rate_interval", with: "30s").replacing("$instance", with: ".*")
+            XCTAssertFalse(query.contains("$"), "\(title): \(query)")
+            XCTAssertNoThrow(try prometheus.number(of: query), title)
+        }
+        XCTAssertThrowsError(try Self.refused(prometheus), "an error of the syntax")
+    }
+
+    private static func refused(_ prometheus: PrometheusServer) throws { _ = try prometheus.number(of: "sum(") }
+
+    private struct Dashboard: Decodable {
+        struct Panel: Decodable {
+            struct Target: Decodable { var expr: String }
+
+            var title: String
+            var targets: [Target]
+
+            private enum CodingKeys: String, CodingKey { case title, targets }
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                title = try container.decode(String.self, forKey: .title)
+                // A row has panels below it, and no targets.
+                targets = try container.decodeIfPresent([Target].self, forKey: .targets) ?? []
+            }
+        }
+
+        var panels: [Panel]
     }
 }

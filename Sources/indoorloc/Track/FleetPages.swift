@@ -92,9 +92,11 @@ struct TrackPage: Sendable {
         let routes = TagRoutes(
             board: board, title: venue.name, venue: venue, plans: PacketPlans(plans),
             metrics: {
+                var statistics = await engine.statistics
+                statistics.residentMemory = ResidentMemory.bytes
                 let families =
-                    await engine.statistics.families(at: now()) + engine.intakeStatistics.families
-                    + engine.receivers.families + (await published?.counters.families ?? [])
+                    statistics.families(at: now()) + (await engine.intakeStatistics.families)
+                    + (await engine.receivers.families) + (await published?.counters.families ?? [])
                 return MetricText.text(of: families)
             },
             gateways: { format, path, body in

@@ -407,3 +407,60 @@ final class DatabaseIdentityTests: HistoryTestCase {
         }
     }
 }
+
+/// The dashboard of Grafana, whose queries a real database answers.
+final class TagDashboardTests: HistoryTestCase {
+    private struct Dashboard: Decodable {
+        struct Panel: Decodable {
+            struct Target: Decodable { var rawSql: String }
+            var title: String
+            var targets: [Target]
+        }
+        var panels: [Panel]
+    }
+
+    /// Returns a query as Grafana sends it.
+    private func sent(_ query: String, tag: String = "") -> String {
+        query.replacing(
+            "$__timeGroupAlias(time, $__interval)", with: "floor(extract(epoch FROM time) / 60) * 60 AS \"time\""
+        )
+        .replacing("$__timeFilter(time)", with: "time BETWEEN '2000-01-01' AND '2100-01-01'")
+        .replacing("${tag:sqlstring}", with: "'\(tag)'")
+    }
+
+    func testEachPanelShowsTheStoredOutputs() async throws {
+        let path = try FixtureFolder("../.packaging/grafana").file("tags.json")
+        let dashboard = try JSONDecoder().decode(Dashboard.self, from: Data(contentsOf: URL(filePath: path)))
+        let address = try database()
+        let store = try store(address)
+        store.add(
+            (1...5).map { step in
+                TestOutputs.position(
+                    "a", sequence: step, x: Double(step), label: "Kitchen", seconds: 1_767_261_600 + 30 * Int64(step))
+            })
+        store.add([TestOutputs.position("b", sequence: 1, x: 9, label: "Kitchen", seconds: 1_767_261_600 + 30)])
+        await store.waitUntilStored()
+        let database = try TestDatabase(address)
+        var rows: [String: [String]] = [:]
+        for panel in dashboard.panels {
+            for target in panel.targets {
+                let query = sent(target.rawSql)
+                XCTAssertFalse(query.contains("$"), query)
+                rows[panel.title] = try database.run(query)
+            }
+        }
+        XCTAssertEqual(rows.keys.sorted(), ["Error radius", "Tags by room", "Time in each room", "Where the tags are"])
+        XCTAssertEqual(rows["Where the tags are"]?.count, 2)
+        XCTAssertEqual(rows["Where the tags are"]?.allSatisfy { $0.contains("Kitchen") }, true)
+        XCTAssertEqual(rows["Tags by room"]?.first?.hasSuffix("Kitchen 2"), true, "\(rows)")
+        // Four steps of half a minute; the second tag has a single position.
+        XCTAssertEqual(rows["Time in each room"]?.count, 1)
+        XCTAssertEqual(rows["Time in each room"]?.first?.contains("Kitchen 120"), true, "\(rows)")
+        let query = try XCTUnwrap(dashboard.panels.first { $0.title == "Error radius" }?.targets.first?.rawSql)
+        let names = try database.run("SELECT DISTINCT coalesce(name, tag) FROM indoorloc_latest")
+        XCTAssertEqual(names.count, 2)
+        XCTAssertLessThan(
+            try database.run(sent(query, tag: try XCTUnwrap(names.first))).count,
+            try XCTUnwrap(rows["Error radius"]).count)
+    }
+}
