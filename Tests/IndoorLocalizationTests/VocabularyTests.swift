@@ -213,6 +213,20 @@ final class InstantTests: XCTestCase {
         XCTAssertLessThan(start, end)
     }
 
+    func testTheSecondsBetweenInstantsAreThoseOfTheDuration() {
+        var generator = SeededGenerator(seed: 4)
+        var instants = [0, 1, -1, 999_999_999, .min, .max].map(Instant.init(nanoseconds:))
+        for _ in 0..<200 {
+            instants.append(
+                Instant(nanoseconds: Int64(truncatingIfNeeded: generator.next()) >> (generator.next() % 63)))
+        }
+        for first in instants {
+            for second in instants {
+                XCTAssertEqual(first.seconds(to: second), first.duration(to: second).seconds, "\(first) to \(second)")
+            }
+        }
+    }
+
     func testTheTimelineDoesNotWrapAround() {
         let (first, last) = (Instant(nanoseconds: .min), Instant(nanoseconds: .max))
         XCTAssertEqual(Instant(seconds: 1).advanced(by: .seconds(Int64.max)), last)

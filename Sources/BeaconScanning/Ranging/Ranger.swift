@@ -296,7 +296,7 @@ package struct RSSIFilter: Hashable, Sendable {
     package func standardDeviation(at now: Instant) -> Double { predictedVariance(at: now).squareRoot() }
 
     private func predictedVariance(at now: Instant) -> Double {
-        let elapsed = max(0, instant.duration(to: now).seconds)
+        let elapsed = max(0, instant.seconds(to: now))
         return variance + settings.driftPerSecond * settings.driftPerSecond * elapsed
     }
 }

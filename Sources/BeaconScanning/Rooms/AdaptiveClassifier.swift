@@ -90,7 +90,7 @@ public struct AdaptiveClassifier: Classifier {
 
     public mutating func classify(_ scan: RoomScan) -> RoomEstimate? {
         guard let heard = model.known(of: scan, atLeast: settings.minimumBeacons) else { return nil }
-        let elapsed = latest.map { max(Self.shortestStep, $0.duration(to: scan.instant).seconds) } ?? 0
+        let elapsed = latest.map { max(Self.shortestStep, $0.seconds(to: scan.instant)) } ?? 0
         latest = scan.instant
         let change = place.observe(heard, after: elapsed)
         predict(over: elapsed, changeRatio: cmath_exp(change))

@@ -135,7 +135,7 @@ public struct TrainingRecorder: Hashable, Sendable {
 
     /// Adds a scan as a sample, in whole dBm as the format requires; ignores a scan without beacons.
     public mutating func observe(_ scan: RoomScan) {
-        observe(scan, unixTime: unixTime + startedAt.duration(to: scan.instant).seconds)
+        observe(scan, unixTime: unixTime + startedAt.seconds(to: scan.instant))
     }
 
     /// Adds a scan with its wall-clock time, in seconds since 1970 (UTC).

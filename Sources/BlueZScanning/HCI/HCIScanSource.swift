@@ -329,7 +329,7 @@ final class HCIScan: @unchecked Sendable {
             hasHeard = false
             run(.tick)
         }
-        timer.schedule(deadline: .now() + max(0, timeline.now.duration(to: deadline).seconds))
+        timer.schedule(deadline: .now() + max(0, timeline.now.seconds(to: deadline)))
         timer.activate()
         self.timer = timer
     }

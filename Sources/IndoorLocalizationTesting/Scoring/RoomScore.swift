@@ -53,7 +53,7 @@ package struct RoomScore: Hashable, Sendable {
         filter: inout RoomBelief
     ) {
         guard let first = scans.first, let last = scans.last else { return }
-        seconds += first.instant.duration(to: last.instant).seconds
+        seconds += first.instant.seconds(to: last.instant)
         var delay = Double.infinity
         for (index, scan) in scans.enumerated() {
             scanCount += 1
@@ -67,7 +67,7 @@ package struct RoomScore: Hashable, Sendable {
             confusion[room, default: [:]][filter.room, default: 0] += 1
             if filter.room == room {
                 believedCount += 1
-                delay = min(delay, first.instant.duration(to: scan.instant).seconds)
+                delay = min(delay, first.instant.seconds(to: scan.instant))
             }
             // The first settled room and the expected change are not false changes.
             let isDue = filter.room == room && before != room && isChange && index > 0

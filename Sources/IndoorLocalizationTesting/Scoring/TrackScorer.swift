@@ -241,7 +241,7 @@ package struct FaultScorer: Sendable {
             if let report, report <= minute { namedInMinute += 1 }
         }
         if let first = readings.first, let last = readings.last {
-            hours += first.instant.duration(to: last.instant).seconds / 3600
+            hours += first.instant.seconds(to: last.instant) / 3600
         }
     }
 
@@ -271,7 +271,7 @@ private struct HearingTime {
     private var steps: [(sum: Double, instant: Instant)] = []
 
     mutating func add(_ instant: Instant, _ longest: Double) {
-        if let latest { sum += min(max(0, latest.duration(to: instant).seconds), longest) }
+        if let latest { sum += min(max(0, latest.seconds(to: instant)), longest) }
         latest = instant
         steps.append((sum, instant))
     }

@@ -183,7 +183,7 @@ package struct SimulatedFleet: Sendable {
 
     /// Returns the readings since the last call, or since the start, that precede an instant, in the order of time.
     package mutating func readings(until end: Instant) -> [Reading] {
-        let seconds = start.duration(to: end).seconds
+        let seconds = start.seconds(to: end)
         var readings: [Reading] = []
         for tag in walkers.indices {
             while walkers[tag].next < seconds {

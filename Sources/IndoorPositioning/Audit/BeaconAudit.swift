@@ -107,7 +107,7 @@ package struct BeaconAudit: Sendable {
         guard !received.isEmpty else { return }
         first = first ?? begin
         sessionCount += 1
-        seconds += max(0, begin.duration(to: end).seconds)
+        seconds += max(0, begin.seconds(to: end))
         for beacon in received { sessions[beacon, default: 0] += 1 }
         atlas.add(residuals)
     }

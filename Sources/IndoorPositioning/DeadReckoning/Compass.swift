@@ -35,7 +35,7 @@ package struct Compass: Hashable, Sendable {
             lastGiven = sample.instant
             reference = .device
             variance = max(variance ?? 0, Self.deviceAccuracy * Self.deviceAccuracy)
-        } else if lastGiven.map({ $0.duration(to: sample.instant).seconds < Self.deviceSilence }) ?? false {
+        } else if lastGiven.map({ $0.seconds(to: sample.instant) < Self.deviceSilence }) ?? false {
             return  // A reading between two attitudes: the latest attitude stays.
         } else {
             filtered(sample)
@@ -170,7 +170,7 @@ package struct AttitudeFilter: Hashable, Sendable {
 
     /// Handles a reading; ignores one that is older than the latest one.
     package mutating func observe(_ sample: MotionSample) {
-        let interval = last.map { $0.duration(to: sample.instant).seconds } ?? 0
+        let interval = last.map { $0.seconds(to: sample.instant) } ?? 0
         guard interval >= 0 else { return }
         let up = sample.acceleration.flatMap { Self.up($0) }
         guard let rotation, interval < Self.longestGap else { return begin(sample, up) }
@@ -241,7 +241,7 @@ package struct AttitudeFilter: Hashable, Sendable {
         let none = Vector3(x: 0, y: 0, z: 0)
         guard let field = sample.magneticField, field.isFinite else { return none }
         let there = rotation.rotate(field)
-        let interval = lastField.map { max(0, $0.duration(to: now).seconds) } ?? 0
+        let interval = lastField.map { max(0, $0.seconds(to: now)) } ?? 0
         lastField = now
         watch.observe(strength: field.length, dip: Self.dip(there), after: interval)
         let horizontal = cmath_hypot(there.x, there.y)

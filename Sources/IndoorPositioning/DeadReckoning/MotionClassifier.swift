@@ -34,7 +34,7 @@ struct MotionClassifier: Hashable, Sendable {
     /// Handles a reading of the inertial sensors.
     mutating func observe(_ sample: MotionSample, _ settings: DeadReckoningSettings) {
         guard sample.acceleration != nil || sample.rotationRate != nil else { return }
-        let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? .infinity
+        let interval = lastSample.map { $0.seconds(to: sample.instant) } ?? .infinity
         guard interval > 0 else { return }
         lastSample = sample.instant
         let share = interval < Self.longestGap ? min(1, interval / Self.window) : 1
@@ -128,7 +128,7 @@ struct ClimbClassifier: Hashable, Sendable {
     mutating func observe(_ height: Double, at now: Instant, isWalking: Bool, _ settings: DeadReckoningSettings) {
         let begin = start ?? now
         start = begin
-        let seconds = begin.duration(to: now).seconds
+        let seconds = begin.seconds(to: now)
         let last = entries.last?.seconds ?? -.infinity
         guard seconds >= last else { return }
         let elapsed = entries.isEmpty ? 0 : min(seconds - last, Self.window)
@@ -217,7 +217,7 @@ struct FloorCounter: Hashable, Sendable {
 
     /// Handles a height in metres.
     mutating func observe(_ height: Double, isClimbing: Bool, at now: Instant, usual: Double) {
-        let seconds = lastHeight.map { max(0, $0.duration(to: now).seconds) } ?? 0
+        let seconds = lastHeight.map { max(0, $0.seconds(to: now)) } ?? 0
         lastHeight = now
         guard var reference else { return self.reference = height }
         // The limit bounds the loop if a broken barometer reports an impossible height; no building has as many floors.

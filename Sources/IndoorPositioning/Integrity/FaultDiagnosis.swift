@@ -239,7 +239,7 @@ struct BeaconRecord: Sendable {
         ceiling: Double, mapIndex: Int,
         offset: Double, powerDoubt: Double, at now: Instant
     ) {
-        let seconds = max(0, latest.duration(to: now).seconds)
+        let seconds = max(0, latest.seconds(to: now))
         let keep = cmath_exp(-seconds / IntegrityConstants.oddsMemory)
         odds = IntegrityConstants.prior + (odds - IntegrityConstants.prior) * keep
         precision *= keep

@@ -94,7 +94,7 @@ struct IntegrityMonitor: Sendable {
         _ consensus: BeaconConsensus, _ evidence: Evidence, belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
         field: SignalField, at now: Instant
     ) {
-        let seconds = latest.map { max(0, $0.duration(to: now).seconds) } ?? .infinity
+        let seconds = latest.map { max(0, $0.seconds(to: now)) } ?? .infinity
         latest = now
         var walked = Double.infinity
         if let place, place.mapIndex == consensus.mapIndex { walked = place.point.distance(to: consensus.mean) }

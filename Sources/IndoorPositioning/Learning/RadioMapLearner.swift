@@ -261,7 +261,7 @@ package struct FingerprintCutter {
             let next = index + 1 < points.count ? points[index + 1] : nil
             if waypoint.isHold {
                 let end = next?.instant ?? recording.end
-                let duration = max(shortestStay, waypoint.instant.duration(to: end).seconds)
+                let duration = max(shortestStay, waypoint.instant.seconds(to: end))
                 pieces.append(
                     piece(recording, from: waypoint.instant, through: end, waypoint.mapID, waypoint.point, duration))
             }
@@ -289,7 +289,7 @@ package struct FingerprintCutter {
         guard let first = walk.first, let last = walk.last else { return [] }
         var pieces: [Piece] = []
         let gap = walk.indices.dropFirst().first { index in
-            walk[index - 1].instant.duration(to: walk[index].instant).seconds > Self.longestLeg
+            walk[index - 1].instant.seconds(to: walk[index].instant) > Self.longestLeg
         }
         if let gap { return cut(Array(walk[..<gap]), of: recording) + cut(Array(walk[gap...]), of: recording) }
         var start = first.instant.seconds

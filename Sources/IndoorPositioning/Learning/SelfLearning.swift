@@ -220,7 +220,7 @@ package struct SelfLearning: Sendable {
             try walk { reading in
                 let first = start ?? reading.instant
                 start = first
-                guard first.duration(to: reading.instant).seconds <= longestWalk, sightings.count < mostSightings else {
+                guard first.seconds(to: reading.instant) <= longestWalk, sightings.count < mostSightings else {
                     return false
                 }
                 if case .sighting(let sighting) = reading {

@@ -84,7 +84,7 @@ package struct StepDetector: Hashable, Sendable {
     package mutating func observe(_ sample: MotionSample) -> Double? {
         if let attitude = sample.attitude { heading = Self.heading(of: attitude) ?? heading }
         guard let acceleration = sample.acceleration, acceleration.length.isFinite else { return nil }
-        let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? 0.02
+        let interval = lastSample.map { $0.seconds(to: sample.instant) } ?? 0.02
         lastSample = sample.instant
         guard interval > 0, interval < 1 else {
             // Discard an unfinished step after a gap.
@@ -109,7 +109,7 @@ package struct StepDetector: Hashable, Sendable {
             isAbove = false
             let height = highest - lowest
             (highest, lowest) = (0, 0)
-            if let lastStep, lastStep.duration(to: instant).seconds < Self.shortestStep { return nil }
+            if let lastStep, lastStep.seconds(to: instant) < Self.shortestStep { return nil }
             lastStep = instant
             return Self.lengthFactor * cmath_pow(height, 0.25)
         }

@@ -214,7 +214,7 @@ package struct RangeCollector: Sendable {
     private static func key(_ anchor: Int, _ technology: Int) -> Int { anchor + technology << 32 }
 
     /// Returns whether the window that ends at an instant contains a reading.
-    func isMeasuring(at now: Instant) -> Bool { latest.map { $0.duration(to: now).seconds <= Self.window } ?? false }
+    func isMeasuring(at now: Instant) -> Bool { latest.map { $0.seconds(to: now) <= Self.window } ?? false }
 
     /// Returns the evidence of the readings since the last call; nil without any.
     package mutating func drain(at now: Instant) -> RangeEvidence? {
@@ -229,7 +229,7 @@ package struct RangeCollector: Sendable {
             let key = Self.key(evidence.measured[index].anchor, evidence.measured[index].technology)
             if let used = lastUsed[key] {
                 let time = model.errors(ofTechnology: evidence.measured[index].technology).correlationTime
-                evidence.measured[index].share = 1 - cmath_exp(-used.duration(to: now).seconds / time)
+                evidence.measured[index].share = 1 - cmath_exp(-used.seconds(to: now) / time)
             }
             lastUsed[key] = now
         }
@@ -259,7 +259,7 @@ package struct RangeCollector: Sendable {
                     deviation: max(low.deviation, high.deviation), share: 1))
             start = end
         }
-        let ages = readings.reduce(0) { $0 + $1.instant.duration(to: now).seconds }
+        let ages = readings.reduce(0) { $0 + $1.instant.seconds(to: now) }
         return RangeEvidence(measured: measured, age: max(0, ages / Double(readings.count)))
     }
 }

@@ -72,7 +72,7 @@ public struct TrackSmoother: Sendable {
         var reading = reading
         reading.instant = max(last ?? reading.instant, reading.instant)
         let now = reading.instant
-        if let last, last.duration(to: now).seconds > SmoothedTrack.longestGap {
+        if let last, last.seconds(to: now) > SmoothedTrack.longestGap {
             look(at: last)
             nextLook = now
         }
@@ -155,11 +155,11 @@ public struct SmoothedTrack: Sendable {
         }
         let high = looks.count > 1 ? (1..<(looks.count - 1)).bisection { looks[$0].instant > instant } : 0
         let (before, after) = (looks[max(high - 1, 0)], looks[high])
-        let span = before.instant.duration(to: after.instant).seconds
+        let span = before.instant.seconds(to: after.instant)
         if instant == before.instant { return before }
         if instant == after.instant { return after }
         guard span <= Self.longestGap else { return nil }
-        let share = span > 0 ? before.instant.duration(to: instant).seconds / span : 0
+        let share = span > 0 ? before.instant.seconds(to: instant) / span : 0
         var look = share < 0.5 ? before : after
         look.instant = instant
         guard before.mapID == after.mapID else { return look }
@@ -200,7 +200,7 @@ struct ReversedReadings: Sendable {
                 append(Step(instant: sample.instant, length: length, heading: pedometer.degrees))
             }
             guard pedometer.lastReading == sample.instant else { return }
-            if let lastMark, lastMark.duration(to: sample.instant).seconds < Self.markInterval { return }
+            if let lastMark, lastMark.seconds(to: sample.instant) < Self.markInterval { return }
             lastMark = sample.instant
             readings.append(.motion(MotionSample(instant: sample.instant, acceleration: Self.rest)))
         case .advertisement, .gnss, .radio:

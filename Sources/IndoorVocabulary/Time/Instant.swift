@@ -41,6 +41,14 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
         return Instant(nanoseconds: overflow ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
+    /// Returns the seconds of `duration(to:)`, without its 128-bit arithmetic.
+    package func seconds(to other: Instant) -> Double {
+        let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
+        let clamped = overflow ? (nanoseconds < 0 ? Int64.max : .min) : difference
+        let (seconds, rest) = clamped.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Double(seconds) + Double(rest * 1_000_000_000) * 1e-18
+    }
+
     /// Returns the duration until another instant, clamped to ±292 years.
     public func duration(to other: Instant) -> Duration {
         let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)

@@ -254,7 +254,7 @@ extension LiveMapFrame {
             id: id, t: t.rounded(decimals: 3), state: snapshot.state.name, text: SessionWords.text(of: snapshot.state),
             venueId: snapshot.state.venueID?.rawValue, mapId: snapshot.state.mapID?.rawValue, route: route,
             diagnosis: snapshot.diagnosis.flatMap(Diagnosis.init))
-        estimate = snapshot.position.map { Estimate($0, t: t - $0.instant.duration(to: now).seconds) }
+        estimate = snapshot.position.map { Estimate($0, t: t - $0.instant.seconds(to: now)) }
         levels = snapshot.maps.map {
             Level(mapId: $0.mapID.rawValue, probability: $0.probability.rounded(decimals: 4))
         }
@@ -331,7 +331,7 @@ extension LiveMapFrame.Beacon {
     fileprivate init(_ beacon: SessionSnapshot.Beacon, at now: Instant) {
         self.init(
             id: beacon.identity.description, rssi: beacon.rssi.rounded(decimals: 1),
-            age: max(0, beacon.instant.duration(to: now).seconds).rounded(decimals: 1),
+            age: max(0, beacon.instant.seconds(to: now)).rounded(decimals: 1),
             expected: beacon.expectedRSSI.map { $0.rounded(decimals: 1) },
             deviation: beacon.deviation.map { $0.rounded(decimals: 1) }, isKnown: beacon.isKnown)
     }

@@ -30,7 +30,7 @@ struct PositionHistory: Sendable {
             return before.moved(to: instant)
         }
         let next = positions[after]
-        let share = before.instant.duration(to: instant).seconds / before.instant.duration(to: next.instant).seconds
+        let share = before.instant.seconds(to: instant) / before.instant.seconds(to: next.instant)
         return (share < 0.5 ? before : next).moved(to: instant, from: before, to: next, share: share)
     }
 }
@@ -92,6 +92,6 @@ package struct Speedometer: Hashable, Sendable {
         let old = places.lastIndex { $0.instant.duration(to: now) >= Self.window } ?? 0
         places.removeFirst(old)
         guard let first = places.first, first.instant.duration(to: now) >= Self.least else { return nil }
-        return first.point.distance(to: point) / first.instant.duration(to: now).seconds
+        return first.point.distance(to: point) / first.instant.seconds(to: now)
     }
 }

@@ -109,7 +109,7 @@ package struct ReceiverEvidence: Sendable {
             return
         }
         known.first = min(known.first, instant)
-        known.longestGap = max(known.longestGap, known.latest.duration(to: instant).seconds)
+        known.longestGap = max(known.longestGap, known.latest.seconds(to: instant))
         known.latest = max(known.latest, instant)
         known.count += 1
         messages[receiver] = known
@@ -154,7 +154,7 @@ struct ReceiverDetection: Hashable, Sendable {
     /// - Parameter isLearning: whether the gaps are those of a receiver that works.
     mutating func add(_ messages: ReceiverEvidence.Messages, isLearning: Bool) {
         if isLearning {
-            let gap = max(messages.longestGap, latest?.duration(to: messages.first).seconds ?? 0)
+            let gap = max(messages.longestGap, latest?.seconds(to: messages.first) ?? 0)
             longestGap = max(longestGap, gap)
         }
         first = first ?? messages.first
@@ -175,7 +175,7 @@ struct ReceiverDetection: Hashable, Sendable {
 
     /// Reduces the weight of older tags.
     mutating func fade(to now: Instant) {
-        let seconds = max(0, faded?.duration(to: now).seconds ?? 0)
+        let seconds = max(0, faded?.seconds(to: now) ?? 0)
         faded = max(faded ?? now, now)
         let share = cmath_exp(-seconds / Self.memory)
         expected *= share

@@ -62,7 +62,7 @@ struct ReceiverTests: Sendable {
         self.states = states
         self.differences = differences
         self.now = now
-        gaps = states.map { $0.detection.latest?.duration(to: now).seconds }
+        gaps = states.map { $0.detection.latest?.seconds(to: now) }
     }
 
     /// Returns whether the search for a better place contradicts the receiver's place.
@@ -96,7 +96,7 @@ struct ReceiverTests: Sendable {
             return "It has sent no message yet, and missed \(Self.whole(missed)) receptions of tags near it."
         }
         if states[index].health == .silent {
-            let since = states[index].returned?.duration(to: now).seconds
+            let since = states[index].returned?.seconds(to: now)
             let isBack = since.map { $0 >= Self.recovery } ?? false
             return isBack && gap < Self.leastSilence ? nil : "It has sent no message for \(Self.whole(gap)) s."
         }
@@ -228,7 +228,7 @@ struct ReceiverPlacement: Hashable, Sendable {
 
     /// Discards old readings.
     mutating func discard(at now: Instant) {
-        samples.removeAll { $0.instant.duration(to: now).seconds > Self.longestAge }
+        samples.removeAll { $0.instant.seconds(to: now) > Self.longestAge }
     }
 
     /// Returns the root of the mean squared error at the receiver's place in dB; nil with too few readings.

@@ -144,7 +144,7 @@ struct LoadWorker {
         let done = Self.processorTime
         finished = max(finished, end) + (done - begin)
         for reading in simulated {
-            waiting[reading.tag].append(Float(Self.start.duration(to: reading.instant).seconds))
+            waiting[reading.tag].append(Float(Self.start.seconds(to: reading.instant)))
         }
         for output in outputs { note(output, isMeasured) }
         guard isMeasured else { return }
@@ -159,7 +159,7 @@ struct LoadWorker {
     private mutating func note(_ output: FleetOutput, _ isMeasured: Bool) {
         guard case .position(let position) = output.content, let tag = LoadMessage.tag(of: output.tag) else { return }
         let index = Int(tag) - firstTag
-        let time = Float(Self.start.duration(to: position.instant).seconds)
+        let time = Float(Self.start.seconds(to: position.instant))
         if isMeasured {
             result.positions += 1
             for reading in waiting[index] where reading <= time { result.latencies.add(finished - Double(reading)) }

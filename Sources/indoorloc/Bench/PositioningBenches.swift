@@ -241,7 +241,7 @@ struct SessionBench {
         self.venue = venue
         self.readings = readings
         fields = [venue.id: SignalField(venue: venue)]
-        seconds = readings.first.map { $0.instant.duration(to: readings.last?.instant ?? $0.instant).seconds } ?? 0
+        seconds = readings.first.map { $0.instant.seconds(to: readings.last?.instant ?? $0.instant) } ?? 0
     }
 
     private static func readings(_ path: String) throws -> [SensorReading] {

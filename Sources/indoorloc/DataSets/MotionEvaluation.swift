@@ -93,7 +93,7 @@ struct MotionEvaluation: Sendable {
     private func watch(_ estimate: MotionEstimate, between from: Place, _ to: Place, _ score: inout MotionScore) {
         score.climbs.all += 1
         if estimate.vertical != .level { score.climbs.detected += 1 }
-        let seconds = from.instant.duration(to: to.instant).seconds
+        let seconds = from.instant.seconds(to: to.instant)
         guard from.mapID == to.mapID, seconds > 0 else { return }
         let length = from.point.distance(to: to.point)
         guard length / seconds > Self.walkingSpeed else { return }

@@ -237,7 +237,7 @@ struct BeaconTable {
             String(format: "%.1f", estimate.rssi),
             estimate.distance.map { String(format: "%.1f m", $0.meters) } ?? "?", estimate.proximity?.rawValue ?? "?",
             String(format: "%.1f/s", rate),
-            String(format: "%.1f s", max(0, estimate.instant.duration(to: now).seconds)),
+            String(format: "%.1f s", max(0, estimate.instant.seconds(to: now))),
         ]
     }
 

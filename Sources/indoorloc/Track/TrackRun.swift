@@ -262,7 +262,7 @@ extension TrackLog.Heard {
         let title = name.map { "tag \"\($0)\" (\(tag))" } ?? "tag \(tag)"
         guard !hearings.isEmpty else { return "\(title): not heard since the start" }
         let parts = hearings.prefix(mostReceivers).map { hearing in
-            let age = JSONText.number(max(0, hearing.instant.duration(to: now).seconds), decimals: 0)
+            let age = JSONText.number(max(0, hearing.instant.seconds(to: now)), decimals: 0)
             return "\(hearing.receiver)\(hearing.isInVenue ? "" : " (not in the venue)") "
                 + "\(JSONText.number(hearing.rssi, decimals: 0)) dBm \(age) s ago"
         }
