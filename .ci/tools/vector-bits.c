@@ -32,7 +32,7 @@ static float uniform(float low, float high) {
     return low + (high - low) * ((float)(state >> 40) * 0x1p-24f);
 }
 
-static float mean[grid_cells], variance[grid_cells], rate[grid_cells], sums[grid_cells], prior[grid_cells];
+static float mean[grid_cells], variance[grid_cells], rate[grid_cells], sums[grid_cells + cmath_lanes], prior[grid_cells];
 static float states[9][room];
 static float error[room], error_variance[room], last_x[room], last_y[room];
 static float x[room], y[room], velocity_x[room], velocity_y[room], bias[room], scale[room], weight[room], values[room];
@@ -130,7 +130,7 @@ static void receivers(int level) {
     HASH(last_y);
     tell("lasting-errors");
     for (int32_t step = 1; step <= 3; step += 2) {
-        cmath_hear_grid_at(level, &heard, columns, -1.5f, 2.25f, 0.9f, step, all, sums);
+        cmath_hear_grid_at(level, &heard, columns, 0, rows, -1.5f, 2.25f, 0.9f, step, all, sums);
         HASH(states);
         HASH(sums);
         tell(step == 1 ? "receivers-of-a-grid" : "receivers-of-each-third-row");

@@ -185,36 +185,52 @@ CMATH_KINDS(
     (heard, last, grid_columns, cells, x, y, first, count, receivers, sums))
 
 INLINE void hear_grid(
-    const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size, int32_t row_step,
-    struct cmath_receivers all, float *sums) {
-    float x[block], y[block];
+    const struct cmath_heard *heard, int32_t grid_columns, int32_t first_row, int32_t rows, float left, float top,
+    float size, int32_t row_step, struct cmath_receivers all, float *sums) {
+    float x[block], y[block], mean[block], variance[block];
     int32_t is_inside[block];
-    for (size_t index = 0; index < block; index++) is_inside[index] = 1;
-    // The first row of the table that is the middle one of its group in the grid.
-    int32_t middle_row = row_step / 2, from = heard->first_row % row_step;
-    int32_t first_row = from <= middle_row ? middle_row - from : middle_row + row_step - from;
-    for (int32_t row = first_row; row < heard->rows; row += row_step) {
-        size_t entry = (size_t)row * (size_t)heard->columns;
-        size_t cell = (size_t)(heard->first_row + row) * (size_t)grid_columns + (size_t)heard->first_column;
-        float middle = top + ((float)(heard->first_row + row) + 0.5f) * size;
-        for (size_t start = 0; start < (size_t)heard->columns; start += block) {
-            size_t rest = (size_t)heard->columns - start, length = rest < block ? rest : block, here = cell + start;
-            for (size_t index = 0; index < length; index++) {
-                x[index] = left + ((float)heard->first_column + (float)(start + index) + 0.5f) * size;
-                y[index] = middle;
+    // The rows of the table in the band, from the first one that is the middle of its group.
+    int32_t from = heard->first_row > first_row ? heard->first_row : first_row;
+    int32_t table_end = heard->first_row + heard->rows, band_end = first_row + rows;
+    int32_t to = table_end < band_end ? table_end : band_end;
+    int32_t middle_row = row_step / 2, before = from % row_step;
+    from += before <= middle_row ? middle_row - before : middle_row + row_step - before;
+    if (from >= to) return;
+    for (size_t start = 0; start < (size_t)heard->columns; start += block) {
+        size_t rest = (size_t)heard->columns - start, length = rest < block ? rest : block;
+        // Whole vectors: the numbers behind the table are computed, too, but change nothing.
+        size_t whole = (length + cmath_lanes - 1) / cmath_lanes * cmath_lanes;
+        for (size_t index = 0; index < whole; index++) {
+            x[index] = left + ((float)heard->first_column + (float)(start + index) + 0.5f) * size;
+            is_inside[index] = index < length;
+            mean[index] = 0;
+            variance[index] = 0;
+        }
+        for (int32_t row = from; row < to; row += row_step) {
+            size_t entry = (size_t)(row - heard->first_row) * (size_t)heard->columns + start;
+            size_t here = (size_t)(row - first_row) * (size_t)grid_columns + (size_t)heard->first_column + start;
+            float middle = top + ((float)row + 0.5f) * size;
+            for (size_t index = 0; index < whole; index++) y[index] = middle;
+            // Behind the last numbers of the table is none.
+            int is_last = entry + whole > (size_t)heard->rows * (size_t)heard->columns;
+            if (is_last) {
+                for (size_t index = 0; index < length; index++) {
+                    mean[index] = heard->mean[entry + index];
+                    variance[index] = heard->variance[entry + index];
+                }
             }
             hear_block(
-                *heard, length, heard->mean + entry + start, heard->variance + entry + start, is_inside, x, y,
-                all.offset + here, all.body_x + here, all.body_y + here, all.c00 + here, all.c01 + here,
-                all.c02 + here, all.c11 + here, all.c12 + here, all.c22 + here, sums + here);
+                *heard, whole, is_last ? mean : heard->mean + entry, is_last ? variance : heard->variance + entry,
+                is_inside, x, y, all.offset + here, all.body_x + here, all.body_y + here, all.c00 + here,
+                all.c01 + here, all.c02 + here, all.c11 + here, all.c12 + here, all.c22 + here, sums + here);
         }
     }
 }
 CMATH_KINDS(
     hear_grid,
-    (const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size, int32_t row_step,
-     struct cmath_receivers receivers, float *sums),
-    (heard, grid_columns, left, top, size, row_step, receivers, sums))
+    (const struct cmath_heard *heard, int32_t grid_columns, int32_t first_row, int32_t rows, float left, float top,
+     float size, int32_t row_step, struct cmath_receivers receivers, float *sums),
+    (heard, grid_columns, first_row, rows, left, top, size, row_step, receivers, sums))
 
 INLINE void age_block(
     float wander, float keep, float fresh, size_t count, float *restrict body_x, float *restrict body_y,

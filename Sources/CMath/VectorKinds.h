@@ -143,6 +143,6 @@ INLINE void draw(
 // processor. They are never passed to functions, because processors pass vectors in different ways.
 typedef float cmath_floats __attribute__((vector_size(64), aligned(4)));
 typedef double cmath_doubles __attribute__((vector_size(64), aligned(8)));
-enum { cmath_lanes = 16, cmath_double_lanes = 8 };
+enum { cmath_double_lanes = 8 };
 
 #endif

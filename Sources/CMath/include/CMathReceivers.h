@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CMathVectors.h"
+
 /// The receiver's state z = (offset, body x, body y) for each hypothesis, as a normal distribution: mean and covariance
 /// in dB and dB². The RSSI of a beacon in the direction u increases by offset + u · body.
 struct cmath_receivers {
@@ -82,13 +84,16 @@ void cmath_hear_lasting(
     const int32_t *_Nonnull cells, const float *_Nonnull x, const float *_Nonnull y, size_t first, size_t count,
     struct cmath_receivers receivers, float *_Nonnull sums);
 
-/// Does the same without lasting errors at the centre of each cell of a whole grid, for the cells within the reading's table.
+/// Does the same without lasting errors at the centre of each cell in a band of a grid's rows, for the cells within the
+/// reading's table.
 ///
+/// - first_row, rows: the band. The receivers and sums begin with its first cell, and have room for
+///   `cmath_lanes` more, whose values are read and written, but not changed.
 /// - left, top, size: the grid's corner and the edge of its cells in metres.
 /// - row_step: only the middle one of so many rows of the grid is computed; 1 for all rows.
 void cmath_hear_grid(
-    const struct cmath_heard *_Nonnull heard, int32_t grid_columns, float left, float top, float size,
-    int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);
+    const struct cmath_heard *_Nonnull heard, int32_t grid_columns, int32_t first_row, int32_t rows, float left,
+    float top, float size, int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);
 
 /// Advances the receivers in time: the offset drifts, and the body turns.
 ///
@@ -105,8 +110,8 @@ void cmath_hear_lasting_at(
     int32_t grid_columns, const int32_t *_Nonnull cells, const float *_Nonnull x, const float *_Nonnull y, size_t first,
     size_t count, struct cmath_receivers receivers, float *_Nonnull sums);
 void cmath_hear_grid_at(
-    int level, const struct cmath_heard *_Nonnull heard, int32_t grid_columns, float left, float top, float size,
-    int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);
+    int level, const struct cmath_heard *_Nonnull heard, int32_t grid_columns, int32_t first_row, int32_t rows,
+    float left, float top, float size, int32_t row_step, struct cmath_receivers receivers, float *_Nonnull sums);
 void cmath_age_receivers_at(
     int level, float wander, float keep, float fresh, size_t first, size_t count, struct cmath_receivers receivers);
 

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// The numbers in the largest vector. Loops that need room behind the last element need at most so many.
+enum { cmath_lanes = 16 };
+
 /// Returns the kind of vectors in use: 0 for the baseline, 1 for AVX2, 2 for AVX-512.
 int cmath_vector_level(void);
 

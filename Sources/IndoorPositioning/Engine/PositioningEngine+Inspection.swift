@@ -224,7 +224,7 @@ extension PositioningEngine {
             return agreement >= Self.leastWalking ? velocity.course : nil
         }
         guard let step = steps.latest, let now = clock.latestAdvance, let heading = step.heading,
-            step.instant.duration(to: now).seconds <= Self.longestStep
+            step.instant.seconds(to: now) <= Self.longestStep
         else { return nil }
         let lean = belief.filter.lean(mapIndex: mapIndex)
         guard cmath_hypot(lean.x, lean.y) >= Self.leastAgreement else { return nil }
@@ -242,7 +242,7 @@ extension ParticleFilter {
             all += weight
             guard particles.isWalking[index] else { continue }
             let (vx, vy) = (Double(particles.velocityX[index]), Double(particles.velocityY[index]))
-            let speed = max(cmath_hypot(vx, vy), 1e-6)
+            let speed = max((vx * vx + vy * vy).squareRoot(), 1e-6)
             x += weight * vx / speed
             y += weight * vy / speed
         }

@@ -151,13 +151,13 @@ extension PositioningEngine {
 
         /// Notes an update; returns the time in seconds since the latest one.
         mutating func advance(to now: Instant) -> Double {
-            let seconds = latestAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
+            let seconds = latestAdvance.map { max(0, $0.seconds(to: now)) } ?? 0
             latestAdvance = now
             return seconds
         }
 
         /// Returns the time in seconds since the latest look; nil without one.
-        func secondsSinceLook(at now: Instant) -> Double? { latestLook?.duration(to: now).seconds }
+        func secondsSinceLook(at now: Instant) -> Double? { latestLook?.seconds(to: now) }
 
         /// Returns whether a look is due: the first one at once, each other one after `interval` seconds.
         func isLookDue(at now: Instant, interval: Double, needsNewEvidence: Bool) -> Bool {

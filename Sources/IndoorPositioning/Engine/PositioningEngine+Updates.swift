@@ -41,16 +41,21 @@ extension PositioningEngine {
 
     /// Weighs the belief by the evidence since the latest update.
     private mutating func update(_ heard: Evidence, _ measured: RangeEvidence?, _ seconds: Double) {
-        let likelihood = Likelihood(
+        var likelihood = Likelihood(
             field: field, evidence: heard, receivers: device.offsets, reference: receiver,
             ranges: measured.map { self.likelihood(of: $0) })
+        for index in field.maps.indices where belief.filter.hasParticles(on: index) {
+            likelihood.lookUpTables(mapIndex: index)
+        }
         // The receivers drift until the readings that show their state.
         belief.filter.passReceivers(seconds: seconds, field.model)
-        let expectation = Float(settings.priorShare * seconds)
+        let (expectation, outside) = (Float(settings.priorShare * seconds), cmath_logf(1e-3))
         let evidence = belief.filter.weigh(likelihood) { index, cells, sums in
-            let prior = field.maps[index].prior
-            for (position, cell) in cells.enumerated() {
-                sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : prior[Int(cell)])
+            let logPrior = field.maps[index].logPrior
+            sums.withUnsafeMutableBufferPointer { sums in
+                for (position, cell) in cells.enumerated() {
+                    sums[position] = expectation * (cell < 0 ? outside : logPrior[Int(cell)])
+                }
             }
         }
         // The weights of the particles on each map are the evidence for the maps; then they get the maps' shares.
@@ -84,9 +89,12 @@ extension PositioningEngine {
         if let unknown { begin(with: unknown) }
         let restarts = isAstray || unknown != nil
 
-        let likelihood = Likelihood(
+        var likelihood = Likelihood(
             field: field, evidence: heard, receivers: belief.filter.receivers,
             ranges: measured.map { self.likelihood(of: $0) })
+        for index in field.maps.indices where likelihood.isInQuestion(mapIndex: index) {
+            likelihood.lookUpTables(mapIndex: index)
+        }
         var posterior = GridPosterior(likelihood, isCoarse: !belief.filter.isEmpty && !restarts)
 
         // The belief is compared before it takes particles from the posterior. The test assumes the full weight of the

@@ -82,7 +82,7 @@ package struct EvidenceCollector: Sendable {
         /// than readings share their errors.
         func isForgotten(at now: Instant, after memory: Double) -> Bool {
             guard count == 0, let lastUsed else { return false }
-            return lastUsed.duration(to: now).seconds > max(memory, window)
+            return lastUsed.seconds(to: now) > max(memory, window)
         }
 
         /// Adds a reading and discards the oldest readings beyond the limit.
@@ -113,9 +113,10 @@ package struct EvidenceCollector: Sendable {
 
     /// The mean of a beacon's recent readings.
     private struct Mean {
-        var mean: Double
+        var beacon: Int
+        var mean = 0.0
         var squares = 0.0
-        var count: Int
+        var count = 0
         var window: Double
     }
 
@@ -172,7 +173,7 @@ package struct EvidenceCollector: Sendable {
     /// - Parameter window: the time over which the RSSI is a median; zero for the RSSI of one advertisement.
     package mutating func add(beacon: Int, rssi: Double, at instant: Instant, window: Duration = .zero) {
         start = start ?? instant
-        let time = (lastDrain ?? start ?? instant).duration(to: instant).seconds
+        let time = (lastDrain ?? start ?? instant).seconds(to: instant)
         let (place, length) = (place(of: beacon), max(0, window.seconds))
         if length > 0 {
             accumulators[place].replace(by: rssi, time - length / 2, window: length)
@@ -205,20 +206,22 @@ package struct EvidenceCollector: Sendable {
         guard let start else { return nil }
         let since = lastDrain ?? start
         lastDrain = now
-        let elapsed = since.duration(to: now).seconds
+        let elapsed = since.seconds(to: now)
         // The minimum gives an interval with a single reading a positive length.
         let duration = max(elapsed, 0.5)
         forget(before: now)
         let means = recentMeans()
         let threshold = weakestRelevant(means)
-        var evidence = Evidence(duration: Float(duration), time: start.duration(to: now).seconds, heard: [])
+        var evidence = Evidence(duration: Float(duration), time: start.seconds(to: now), heard: [])
         var (count, times) = (0, 0.0)
         for place in accumulators.indices {
             let accumulator = accumulators[place]
             guard accumulator.count > 0 else { continue }
             count += accumulator.count
             times += accumulator.times
-            let isRelevant = means[accumulator.beacon].map { $0.mean >= threshold } ?? true
+            let known = Self.place(of: accumulator.beacon, in: means)
+            let isRelevant =
+                known == means.count || means[known].beacon != accumulator.beacon || means[known].mean >= threshold
             evidence.heard.append(
                 Evidence.Heard(
                     beacon: accumulator.beacon, rssi: Float(accumulator.sum / Double(accumulator.count)),
@@ -240,13 +243,13 @@ package struct EvidenceCollector: Sendable {
     ///
     /// - Parameter time: the time in seconds within which readings are dependent.
     private func freshness(of accumulator: Accumulator, at now: Instant, after time: Double) -> Double {
-        guard let age = accumulator.lastUsed.map({ $0.duration(to: now).seconds }) else { return 1 }
+        guard let age = accumulator.lastUsed.map({ $0.seconds(to: now) }) else { return 1 }
         return 1 - cmath_exp(-age / time)
     }
 
     /// Returns the part of a filtered reading that no earlier one contains, as a weight in [0, 1].
     private func newPart(of accumulator: Accumulator, at now: Instant) -> Double {
-        guard accumulator.window > 0, let age = accumulator.lastUsed.map({ $0.duration(to: now).seconds }) else {
+        guard accumulator.window > 0, let age = accumulator.lastUsed.map({ $0.seconds(to: now) }) else {
             return 1
         }
         return min(1, max(0, age / accumulator.window)).squareRoot()
@@ -260,27 +263,36 @@ package struct EvidenceCollector: Sendable {
         return Float(fading / min(max(1, equivalent), Double(model.readingCap)))
     }
 
-    /// Returns the mean and the number of the readings in the window, by beacon.
-    private func recentMeans() -> [Int: Mean] {
-        var sums: [Int: Mean] = [:]
+    /// Returns the mean and the number of the readings in the window for each beacon, ordered by the beacons' indexes.
+    private func recentMeans() -> [Mean] {
+        var means: [Mean] = []
+        means.reserveCapacity(accumulators.count)
         for reading in recent {
-            var sum = sums[reading.beacon] ?? Mean(mean: 0, count: 0, window: reading.window)
-            sum.mean += reading.rssi
-            sum.squares += reading.rssi * reading.rssi
-            sum.count += 1
-            sums[reading.beacon] = sum
+            let place = Self.place(of: reading.beacon, in: means)
+            if place == means.count || means[place].beacon != reading.beacon {
+                means.insert(Mean(beacon: reading.beacon, window: reading.window), at: place)
+            }
+            means[place].mean += reading.rssi
+            means[place].squares += reading.rssi * reading.rssi
+            means[place].count += 1
         }
-        return sums.mapValues { sum in
-            let (count, mean) = (Double(sum.count), sum.mean / Double(sum.count))
-            return Mean(mean: mean, squares: sum.squares / count, count: sum.count, window: sum.window)
+        for place in means.indices {
+            means[place].mean /= Double(means[place].count)
+            means[place].squares /= Double(means[place].count)
         }
+        return means
+    }
+
+    /// Returns the place of a beacon's mean, or the one at which it is missing.
+    private static func place(of beacon: Int, in means: [Mean]) -> Int {
+        means.indices.bisection { means[$0].beacon >= beacon }
     }
 
     /// Returns the RSSI in dBm of the weakest beacon within the beacon limit.
-    private func weakestRelevant(_ means: [Int: Mean]) -> Double {
+    private func weakestRelevant(_ means: [Mean]) -> Double {
         guard means.count > model.beaconLimit else { return -.infinity }
         guard model.beaconLimit > 0 else { return .infinity }
-        let levels = means.filter { !imitated.contains($0.key) }.values.map(\.mean).sorted(by: >)
+        let levels = means.filter { !imitated.contains($0.beacon) }.map(\.mean).sorted(by: >)
         return levels.count > model.beaconLimit ? levels[model.beaconLimit - 1] : -.infinity
     }
 
@@ -289,16 +301,16 @@ package struct EvidenceCollector: Sendable {
         guard let start, !recent.isEmpty else { return nil }
         let means = recentMeans()
         let threshold = weakestRelevant(means)
-        let duration = min(max((windowStart ?? start).duration(to: now).seconds, 0.5), Self.window)
-        var evidence = Evidence(duration: Float(duration), time: start.duration(to: now).seconds, heard: [])
-        for (beacon, recent) in means {
+        let duration = min(max((windowStart ?? start).seconds(to: now), 0.5), Self.window)
+        var evidence = Evidence(duration: Float(duration), time: start.seconds(to: now), heard: [])
+        for recent in means {
             evidence.heard.append(
                 Evidence.Heard(
-                    beacon: beacon, rssi: Float(recent.mean), variance: fading(recent.count, window: recent.window),
+                    beacon: recent.beacon, rssi: Float(recent.mean),
+                    variance: fading(recent.count, window: recent.window),
                     share: recent.mean >= threshold ? 1 : 0, draws: 1, count: Float(recent.count),
                     spread: Float(max(0, recent.squares - recent.mean * recent.mean))))
         }
-        // The order of a dictionary is random, but that of the result isn't: it depends on RSSI and index only.
         evidence.order()
         return evidence
     }
@@ -334,7 +346,9 @@ package struct EvidenceCollector: Sendable {
     private mutating func forget(before now: Instant) {
         let limit = now.advanced(by: .zero - .seconds(Self.window))
         if let first = recent.first, first.instant < limit {
-            recent.removeAll { $0.instant.advanced(by: .seconds($0.window / 2)) < limit }
+            recent.removeAll {
+                ($0.window > 0 ? $0.instant.advanced(by: .seconds($0.window / 2)) : $0.instant) < limit
+            }
         }
     }
 }

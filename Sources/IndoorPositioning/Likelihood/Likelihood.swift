@@ -36,6 +36,8 @@ package struct Likelihood {
 
     /// Logarithm of the detections per second of a beacon where it is not expected.
     private let unheard: Float
+    /// The tables of the detected beacons by map; empty for a map whose tables weren't looked up.
+    private var tables: [[SignalField.Table?]] = []
 
     /// Creates the likelihood of evidence in a field.
     ///
@@ -52,6 +54,24 @@ package struct Likelihood {
         unheard = cmath_logf(Float(field.unheardRate))
     }
 
+    /// Looks up the tables of the detected beacons on a map once, as each access needs a lock.
+    package mutating func lookUpTables(mapIndex: Int) {
+        while tables.count <= mapIndex { tables.append([]) }
+        guard tables[mapIndex].isEmpty else { return }
+        let known = field.maps[mapIndex].tables
+        tables[mapIndex] = evidence.heard.map { known[$0.beacon] }
+    }
+
+    /// Returns the table of a detected beacon on a map; nil where the beacon cannot be detected.
+    ///
+    /// - Parameter place: the index of the beacon in the evidence.
+    private func table(_ place: Int, mapIndex: Int) -> SignalField.Table? {
+        guard mapIndex < tables.count, place < tables[mapIndex].count else {
+            return field.maps[mapIndex].tables[evidence.heard[place].beacon]
+        }
+        return tables[mapIndex][place]
+    }
+
     /// Adds the log-likelihood of detecting exactly these beacons, for some cells.
     ///
     /// - Parameter cells: index of each cell in the map's grid, -1 outside it; as many elements as `sums`.
@@ -59,8 +79,8 @@ package struct Likelihood {
         guard field.areRatesKnown else { return }
         let map = field.maps[index]
         precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
-        for heard in evidence.heard {
-            guard let table = map.tables[heard.beacon] else { continue }
+        for (place, heard) in evidence.heard.enumerated() {
+            guard let table = table(place, mapIndex: index) else { continue }
             let draw = draw(heard)
             table.logRate.withUnsafeBufferPointer { rate in
                 guard let rate = rate.baseAddress else { return }
@@ -76,8 +96,8 @@ package struct Likelihood {
         guard field.areRatesKnown else { return }
         let map = field.maps[index]
         precondition(sums.count >= first + map.grid.count, "\(sums.count) sums for \(map.grid.count) cells")
-        for heard in evidence.heard {
-            guard let table = map.tables[heard.beacon] else { continue }
+        for (place, heard) in evidence.heard.enumerated() {
+            guard let table = table(place, mapIndex: index) else { continue }
             let draw = draw(heard)
             sums.withUnsafeMutableBufferPointer { sums in
                 table.logRate.withUnsafeBufferPointer { rate in
@@ -90,44 +110,75 @@ package struct Likelihood {
         cmath_subtract(draws, map.logRate, first, map.grid.count, &sums)
     }
 
-    /// Adds the log-likelihood of the readings at the center of every cell of a map.
+    /// The number of cells of a grid whose receiver states are computed at a time, so that they stay in the nearest cache.
+    private static let bandCells = 512
+
+    /// Adds the log-likelihood of the readings at the center of every cell of a map, whose sums begin at `first`. The
+    /// receiver state of each cell begins with the prior of the map.
     ///
-    /// - Parameters:
-    ///   - states: the receiver state of each cell.
-    ///   - rowStep: only the middle one of so many rows is computed; 1 for all rows.
-    package func hear(
-        grid states: inout ReceiverStates, first: Int, sums: inout [Float], mapIndex index: Int, rowStep: Int = 1
-    ) {
-        let grid = field.maps[index].grid
-        states.withPointers { receivers in
-            sums.withUnsafeMutableBufferPointer { sums in
-                guard let sums = sums.baseAddress else { return }
-                forEachReading(mapIndex: index) { reading, _, _ in
-                    cmath_hear_grid(
-                        &reading, Int32(grid.columns), Float(grid.origin.x), Float(grid.origin.y),
-                        Float(grid.cellSize), Int32(rowStep), receivers, sums + first)
+    /// - Parameter rowStep: only the middle one of so many rows is computed; 1 for all rows.
+    package func hear(grid sums: inout [Float], first: Int = 0, mapIndex index: Int, rowStep: Int = 1) {
+        let (grid, prior) = (field.maps[index].grid, receivers[index])
+        precondition(sums.count >= first + grid.count, "\(sums.count) sums for \(grid.count) cells")
+        let readings = readings(mapIndex: index)
+        guard !readings.isEmpty else { return }
+        let height = max(1, Self.bandCells / grid.columns)
+        let room = height * grid.columns + Int(cmath_lanes)
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: 10 * room) { memory in
+            guard let base = memory.baseAddress else { return }
+            // The room behind the last row, too, is read.
+            memory.initialize(repeating: 0)
+            let states = cmath_receivers(
+                offset: base, body_x: base + room, body_y: base + 2 * room, c00: base + 3 * room, c01: base + 4 * room,
+                c02: base + 5 * room, c11: base + 6 * room, c12: base + 7 * room, c22: base + 8 * room)
+            let band = base + 9 * room
+            for row in stride(from: 0, to: grid.rows, by: height) {
+                let rows = min(height, grid.rows - row)
+                let (start, count) = (first + row * grid.columns, rows * grid.columns)
+                states.offset.update(repeating: Float(prior.value), count: count)
+                states.c00.update(repeating: Float(prior.variance), count: count)
+                states.c11.update(repeating: Float(prior.bodyVariance), count: count)
+                states.c22.update(repeating: Float(prior.bodyVariance), count: count)
+                if row > 0 {
+                    states.body_x.update(repeating: 0, count: count)
+                    states.body_y.update(repeating: 0, count: count)
+                    states.c01.update(repeating: 0, count: count)
+                    states.c02.update(repeating: 0, count: count)
+                    states.c12.update(repeating: 0, count: count)
+                }
+                sums.withUnsafeMutableBufferPointer { sums in
+                    guard let sums = sums.baseAddress.map({ $0 + start }) else { return }
+                    band.update(from: sums, count: count)
+                    for reading in readings {
+                        reading.withHeard { heard in
+                            cmath_hear_grid(
+                                &heard, Int32(grid.columns), Int32(row), Int32(rows), Float(grid.origin.x),
+                                Float(grid.origin.y), Float(grid.cellSize), Int32(rowStep), states, band)
+                        }
+                    }
+                    sums.update(from: band, count: count)
                 }
             }
         }
     }
 
-    /// Calls a closure with each reading on a map.
-    ///
-    /// - Parameter remembered: the beacons whose lasting errors are known; the closure gets their slots, and the times of
-    ///   their latest readings.
-    @inline(__always)
-    func forEachReading(
-        mapIndex index: Int, _ remembered: RememberedBeacons = RememberedBeacons(),
-        _ body: (inout cmath_heard, Evidence.Heard, (index: Int, latest: Double)?) -> Void
-    ) {
-        let map = field.maps[index]
-        for heard in evidence.heard where heard.share > 0 {
-            guard let table = map.tables[heard.beacon] else { continue }
-            let slot = remembered.slot(of: heard.beacon)
-            let share = slot == nil ? heard.share * heard.fresh : heard.share
-            guard share > 0 else { continue }
-            let terms = terms(heard, share: share, mapIndex: index)
-            let beacon = field.transmitters[heard.beacon]
+    /// A reading that affects a map, with the table of its beacon there.
+    struct TabledReading {
+        let heard: Evidence.Heard
+        let table: SignalField.Table
+        /// The slot of the beacon's lasting errors, and the time of its latest reading; nil without a slot.
+        let slot: (index: Int, latest: Double)?
+        /// The weight of the reading, above 0.
+        let share: Float
+        let terms: Terms
+        fileprivate let beacon: SignalField.Transmitter
+        fileprivate let isDirected: Bool
+        fileprivate let caution: Float
+        fileprivate let freedom: Float
+
+        /// Passes the reading to a C loop.
+        @inline(__always)
+        func withHeard(_ body: (inout cmath_heard) -> Void) {
             table.mean.withUnsafeBufferPointer { mean in
                 table.variance.withUnsafeBufferPointer { variance in
                     guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return }
@@ -135,13 +186,34 @@ package struct Likelihood {
                         mean: mean, variance: variance, first_column: Int32(table.columns.lowerBound),
                         columns: Int32(table.columns.count), first_row: Int32(table.rows.lowerBound),
                         rows: Int32(table.rows.count), rssi: heard.rssi, noise: terms.variance, share: share,
-                        caution: Float(field.model.receiverCaution), x: Float(beacon.point.x),
-                        y: Float(beacon.point.y), directed: beacon.mapID == map.mapID ? 1 : 0,
-                        outside: terms.outside, freedom: freedom)
-                    body(&reading, heard, slot)
+                        caution: caution, x: Float(beacon.point.x), y: Float(beacon.point.y),
+                        directed: isDirected ? 1 : 0, outside: terms.outside, freedom: freedom)
+                    body(&reading)
                 }
             }
         }
+    }
+
+    /// Returns the readings that affect a map, the strongest first.
+    ///
+    /// - Parameter remembered: the beacons whose lasting errors are known.
+    func readings(mapIndex index: Int, _ remembered: RememberedBeacons = RememberedBeacons()) -> [TabledReading] {
+        let (map, caution) = (field.maps[index], Float(field.model.receiverCaution))
+        var readings: [TabledReading] = []
+        readings.reserveCapacity(evidence.heard.count)
+        for (place, heard) in evidence.heard.enumerated() where heard.share > 0 {
+            guard let table = table(place, mapIndex: index) else { continue }
+            let slot = remembered.slot(of: heard.beacon)
+            let share = slot == nil ? heard.share * heard.fresh : heard.share
+            guard share > 0 else { continue }
+            let beacon = field.transmitters[heard.beacon]
+            readings.append(
+                TabledReading(
+                    heard: heard, table: table, slot: slot, share: share,
+                    terms: terms(heard, share: share, mapIndex: index), beacon: beacon,
+                    isDirected: beacon.mapID == map.mapID, caution: caution, freedom: freedom))
+        }
+        return readings
     }
 
     private func rates(_ rate: UnsafePointer<Float>, _ table: SignalField.Table, _ draw: Float) -> cmath_rates {
@@ -206,7 +278,6 @@ extension Likelihood {
 
     /// Returns whether any of the detected beacons can be detected on a map.
     func canHear(_ mapIndex: Int) -> Bool {
-        let tables = field.maps[mapIndex].tables
-        return evidence.heard.contains { tables[$0.beacon] != nil }
+        evidence.heard.indices.contains { table($0, mapIndex: mapIndex) != nil }
     }
 }

@@ -168,9 +168,8 @@ extension ParticleFilter {
             fill(mapIndex, workspace.occupied[mapIndex].cells, &workspace.cellSums)
             likelihood.addRates(to: &workspace.cellSums, mapIndex: mapIndex, cells: workspace.occupied[mapIndex].cells)
             workspace.sums.resize(to: members.count, with: 0)
-            for (index, slot) in workspace.occupied[mapIndex].slots.enumerated() {
-                workspace.sums[index] = workspace.cellSums[Int(slot)]
-            }
+            cmath_gather(
+                workspace.cellSums, workspace.occupied[mapIndex].slots, members.count, &workspace.sums, 0)
             likelihood.hear(
                 &particles, members, mapIndex: mapIndex, cells: workspace.heardCells, sums: &workspace.sums,
                 remembered: remembered)
@@ -187,8 +186,10 @@ extension ParticleFilter {
         cmath_exp_below(&workspace.sums, best, workspace.sums.count)
         let before = particles.weight(of: members)
         // The lower bound keeps every particle alive in case the evidence as a whole is an outlier.
-        for index in workspace.sums.indices {
-            particles.weight[members.lowerBound + index] *= workspace.sums[index] + 1e-6
+        particles.weight.withUnsafeMutableBufferPointer { weights in
+            workspace.sums.withUnsafeBufferPointer { sums in
+                for index in sums.indices { weights[members.lowerBound + index] *= sums[index] + 1e-6 }
+            }
         }
         let after = particles.weight(of: members)
         // The map's total weight doesn't change.
@@ -277,15 +278,19 @@ extension Likelihood {
     ) {
         let columns = Int32(field.maps[index].grid.columns)
         precondition(sums.count >= range.count && cells.count >= range.count, "too few sums or cells")
+        let readings = readings(mapIndex: index, remembered)
         particles.hear { x, y, receivers, errors in
             precondition(errors.slots == 0 || errors.count >= range.upperBound, "too few lasting errors")
-            forEachReading(mapIndex: index, remembered) { reading, heard, slot in
-                guard let slot else {
-                    return cmath_hear(&reading, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
-                }
-                errors.withPointers(slot.index, after: evidence.time - slot.latest, fading: heard.variance) { last in
-                    cmath_hear_lasting(
-                        &reading, &last, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+            for reading in readings {
+                reading.withHeard { heard in
+                    guard let slot = reading.slot else {
+                        return cmath_hear(&heard, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+                    }
+                    let age = evidence.time - slot.latest
+                    errors.withPointers(slot.index, after: age, fading: reading.heard.variance) { last in
+                        cmath_hear_lasting(
+                            &heard, &last, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+                    }
                 }
             }
         }

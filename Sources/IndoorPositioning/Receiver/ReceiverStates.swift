@@ -42,7 +42,11 @@ package struct ReceiverStates: Sendable {
     }
 
     private mutating func fill(_ field: Int, _ range: Range<Int>, with value: Float) {
-        for index in range { values[field * room + index] = value }
+        guard !range.isEmpty else { return }
+        let first = field * room
+        values.withUnsafeMutableBufferPointer { values in
+            values[first + range.lowerBound..<first + range.upperBound].update(repeating: value)
+        }
     }
 
     /// Overwrites the states at and after `start` with copies of the picked states of another set.

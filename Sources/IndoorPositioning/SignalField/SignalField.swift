@@ -33,9 +33,12 @@ package struct SignalField: Sendable {
         /// The tables by beacon index; nil where the beacon cannot be detected anywhere on this map.
         package let tables: SignalTables
         let priors: Once<[Float]>
+        let logPriors: Once<[Float]>
         let totalRates: Once<[Float]>
         /// The prior of each cell relative to the most probable cell, in (0, 1].
         package var prior: [Float] { priors.value }
+        /// The logarithm of the prior.
+        var logPrior: [Float] { logPriors.value }
         /// Logarithm of the detections per second of all beacons together, by cell; empty without a survey. Like the
         /// prior, it is computed on first use.
         package var logRate: [Float] { totalRates.value }
@@ -340,13 +343,14 @@ struct SignalFieldBuilder {
         let maps = venue.maps.indices.map { index in
             let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
             let priors = Once { prior.makeWeights(on: map, grid: grid) }
+            let logPriors = Once { priors.value.map(cmath_logf) }
             let rates = Once {
                 areRatesKnown ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
             }
             // Evaluate the program's prior now, so that it uses no time while the engine runs.
             if isOwnPrior { _ = priors.value }
             return SignalField.MapField(
-                mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,
+                mapID: map, grid: grid, tables: tables, priors: priors, logPriors: logPriors, totalRates: rates,
                 outsideRate: cmath_logf(none))
         }
         return (maps, areRatesKnown)

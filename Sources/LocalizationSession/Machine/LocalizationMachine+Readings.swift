@@ -92,7 +92,8 @@ extension LocalizationMachine {
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return submit(fix, at: now) }
         let turned = oriented(reading)
-        if visit == nil || isHeldBack(at: now) {
+        // The calls below copy the machine, which is 14 kB large. The conditions before them spare most readings the copy.
+        if visit == nil || isFoundByGNSS && isHeldBack(at: now) {
             recent.add(turned)
             if case .sighting(let sighting) = turned {
                 visit?.interactions.observe(sighting, listened: listened.instant(at: now))
@@ -107,7 +108,8 @@ extension LocalizationMachine {
             note(sighting)
             sighting.instant = listened.instant(at: sighting.instant)
             verdict = search.observe(
-                sighting, current: state.venueID, restored: restoredVenue(at: now), isNearby: isNearbyOnly)
+                sighting, current: state.venueID, restored: restored == nil ? nil : restoredVenue(at: now),
+                isNearby: isFoundByGNSS && isNearbyOnly)
         case .gnss(var fix):
             fix.instant = listened.instant(at: fix.instant)
             verdict =
@@ -198,6 +200,9 @@ extension LocalizationMachine {
     }
 
     /// Returns the sighting with the identity that the venue has for its transmitter.
+    ///
+    /// Inlined, because a call would copy the machine for each reading.
+    @inline(__always)
     private func named(_ sighting: Sighting) -> Sighting {
         addresses.isEmpty ? sighting : addresses.resolve(sighting) { search.owner(of: $0) != nil }
     }

@@ -15,10 +15,7 @@ final class GridPosteriorTests: XCTestCase {
         var logarithms = [Float](repeating: 0, count: size)
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
         likelihood.addRates(toGrid: &logarithms, mapIndex: 0)
-        var states = ReceiverStates()
-        states.resize(to: size)
-        states.begin(0..<size, with: receiver)
-        likelihood.hear(grid: &states, first: 0, sums: &logarithms, mapIndex: 0)
+        likelihood.hear(grid: &logarithms, mapIndex: 0)
         let best = logarithms.max() ?? 0
         let weights = zip(logarithms, field.maps[0].prior).map { Double($1 * exp($0 - best)) }
         let total = weights.reduce(0, +)

@@ -301,10 +301,7 @@ final class LikelihoodTests: XCTestCase {
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
         var sums = [Float](repeating: 0, count: count)
         likelihood.addRates(toGrid: &sums, mapIndex: 0)
-        var states = ReceiverStates()
-        states.resize(to: count)
-        states.begin(0..<count, with: receiver)
-        likelihood.hear(grid: &states, first: 0, sums: &sums, mapIndex: 0)
+        likelihood.hear(grid: &sums, mapIndex: 0)
         return sums
     }
 

@@ -6,6 +6,8 @@ import XCTest
 final class ReceiverLoopTests: XCTestCase {
     private typealias State = ReceiverReference.State
     private static let levels = 0...cmath_vector_level()
+    /// Bands of rows that together are the grid of `ReceiverReference.Table`.
+    private static let bands: [Range<Int32>] = [0..<10, 10..<11, 11..<40]
 
     /// What many guesses know, as the loops take it: nine numbers each, one array a number.
     private struct Guesses {
@@ -46,8 +48,11 @@ final class ReceiverLoopTests: XCTestCase {
         func state(_ index: Int) -> State { State(fields: fields.map { Double($0[index]) }) }
 
         mutating func with(_ body: (cmath_receivers, inout [Float]) -> Void) {
-            var flat = fields.flatMap { $0 }
-            let count = x.count
+            // Room behind each field, as a grid needs it.
+            let count = x.count + Int(cmath_lanes)
+            var flat = fields.flatMap { $0 + [Float](repeating: 0, count: Int(cmath_lanes)) }
+            sums += [Float](repeating: 0, count: Int(cmath_lanes))
+            defer { sums.removeLast(Int(cmath_lanes)) }
             flat.withUnsafeMutableBufferPointer { flat in
                 guard let base = flat.baseAddress else { return XCTFail("there are no guesses") }
                 let all = cmath_receivers(
@@ -56,7 +61,7 @@ final class ReceiverLoopTests: XCTestCase {
                     c22: base + 8 * count)
                 body(all, &sums)
             }
-            for field in fields.indices { fields[field] = Array(flat[field * count..<(field + 1) * count]) }
+            for field in fields.indices { fields[field] = Array(flat[field * count..<field * count + x.count]) }
         }
 
         mutating func hear(_ level: Int32, _ table: ReceiverReference.Table, first: Int = 0, count: Int? = nil) {
@@ -70,12 +75,24 @@ final class ReceiverLoopTests: XCTestCase {
             }
         }
 
-        mutating func hearGrid(_ level: Int32, _ table: ReceiverReference.Table) {
+        /// Weighs the reading in each cell of a grid, a band of rows after the other.
+        mutating func hearGrid(_ level: Int32, _ table: ReceiverReference.Table, bands: [Range<Int32>]) {
+            let columns = ReceiverReference.Table.columns
             table.with { heard in
-                with { receivers, sums in
-                    cmath_hear_grid_at(
-                        level, &heard, ReceiverReference.Table.columns, table.left, table.top, table.size, 1,
-                        receivers, &sums)
+                with { all, sums in
+                    for band in bands {
+                        let first = Int(band.lowerBound * columns)
+                        let receivers = cmath_receivers(
+                            offset: all.offset + first, body_x: all.body_x + first, body_y: all.body_y + first,
+                            c00: all.c00 + first, c01: all.c01 + first, c02: all.c02 + first, c11: all.c11 + first,
+                            c12: all.c12 + first, c22: all.c22 + first)
+                        sums.withUnsafeMutableBufferPointer { sums in
+                            guard let sums = sums.baseAddress else { return XCTFail("there are no sums") }
+                            cmath_hear_grid_at(
+                                level, &heard, columns, band.lowerBound, Int32(band.count), table.left, table.top,
+                                table.size, 1, receivers, sums + first)
+                        }
+                    }
                 }
             }
         }
@@ -153,7 +170,7 @@ final class ReceiverLoopTests: XCTestCase {
             let table = ReceiverReference.Table(seed: seed)
             for level in Self.levels {
                 var (grid, single) = (Guesses(middlesOf: table, state), Guesses(middlesOf: table, state))
-                grid.hearGrid(level, table)
+                grid.hearGrid(level, table, bands: Self.bands)
                 single.hear(level, table)
                 XCTAssertEqual(grid.bits, single.bits, "level \(level), seed \(seed)")
                 XCTAssertEqual(grid.sums.filter { $0 != 0 }.count, 600, "the cells of the table")
@@ -208,7 +225,7 @@ final class ReceiverLoopTests: XCTestCase {
                 heard.with { receivers, _ in cmath_age_receivers_at(level, 0.01, 0.9, 0.8, 3, 990, receivers) }
             }
             var grid = Guesses(middlesOf: table, guesses.state(0))
-            grid.hearGrid(level, table)
+            grid.hearGrid(level, table, bands: Self.bands)
             return heard.bits + grid.bits
         }
         for level in Self.levels { XCTAssertEqual(bits(level), bits(0), "level \(level)") }
