@@ -120,7 +120,8 @@ let targets: [Target] = [
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
             "LocalizationSession",
-            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "SQLiteFiles", "CMemory",
+            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "SQLiteFiles", "SecretFiles",
+            "RecordUpload", "CMemory", "CSodium",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
     .target(

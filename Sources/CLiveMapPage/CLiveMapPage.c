@@ -8,6 +8,9 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 // To add a file to the page, add its array and its row, in alphabetical order.
+static const unsigned char alert_panel_js[] = {
+#embed "page/alert-panel.js"
+};
 static const unsigned char api_js[] = {
 #embed "page/api.js"
 };
@@ -206,6 +209,7 @@ static const unsigned char openapi_tags_json[] = {
 };
 
 static const live_map_file files[] = {
+    { "alert-panel.js", alert_panel_js, sizeof alert_panel_js },
     { "api.js", api_js, sizeof api_js },
     { "app.js", app_js, sizeof app_js },
     { "base64.js", base64_js, sizeof base64_js },

@@ -400,7 +400,7 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension UploadError {
     /// Creates the upload error for a failed request.
-    init(_ error: VenueRepositoryError) {
+    package init(_ error: VenueRepositoryError) {
         let kind: Kind =
             switch error {
             case .failed(413, _): .tooLarge

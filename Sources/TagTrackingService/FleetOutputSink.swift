@@ -11,6 +11,12 @@ package protocol FleetOutputSink: Sendable {
     func write(_ events: [ReceiverEvent]) async
     /// Writes the activity of gateways. A sink that doesn't need it ignores it.
     func write(_ activity: GatewayActivity) async
+    /// Writes the batteries of tags that have changed. A sink that doesn't need them ignores them.
+    func write(_ batteries: [TagKey: TagBattery]) async
+    /// Writes what happens to alerts. A sink that doesn't need it ignores it.
+    func write(_ alerts: [AlertEvent]) async
+    /// Uses the alerts at the start, and other rules. A sink that doesn't need them ignores them.
+    func use(_ alerts: AlertStatus) async
     /// Uses another register, and removes the tags that aren't located any more. A sink without state ignores it.
     func use(register: TagRegister, removing tags: [TagKey]) async
 }
@@ -19,6 +25,12 @@ extension FleetOutputSink {
     package func write(_ events: [ReceiverEvent]) async {}
 
     package func write(_ activity: GatewayActivity) async {}
+
+    package func write(_ batteries: [TagKey: TagBattery]) async {}
+
+    package func write(_ alerts: [AlertEvent]) async {}
+
+    package func use(_ alerts: AlertStatus) async {}
 
     package func use(register: TagRegister, removing tags: [TagKey]) async {}
 }

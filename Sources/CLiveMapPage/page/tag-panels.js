@@ -31,6 +31,17 @@ function placeText(position, mapName) {
   return position ? [position.label, mapName(position.mapId)].filter(Boolean).join(", ") : "";
 }
 
+/**
+ * Returns the level and the voltage of a battery, as far as the tag tells them.
+ * @param {any} battery
+ */
+function batteryText(battery) {
+  return [
+    battery.percent === undefined ? "" : percent(battery.percent / 100),
+    battery.volts === undefined ? "" : `${number(battery.volts, 2)}\u00a0V`,
+  ].filter(Boolean).join(", ");
+}
+
 /** The list of tags that match the search, in two groups if there is a register. */
 export class TagList {
   /**
@@ -210,6 +221,7 @@ export function showSelection(tag, now, mapName) {
     if (position.speed !== undefined) facts.push(["Speed", `${number(position.speed, 1)}\u00a0m/s`]);
     facts.push([tag.present ? "Age" : "Last position", ageText(now - Date.parse(position.time))]);
   }
+  if (tag.battery) facts.push(["Battery", batteryText(tag.battery)]);
   showFacts(facts);
 }
 

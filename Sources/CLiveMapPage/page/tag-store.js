@@ -5,6 +5,8 @@ import { address, isRefusal, pause, refusalText, request } from "./api.js";
 const retryPause = 2;
 /** The milliseconds between two requests of the receivers' latest messages. */
 const receiverPause = 5000;
+/** The number of the latest events of alerts. */
+const mostAlerts = 100;
 /** The number of tags of a request. */
 const pageSize = 10000;
 
@@ -28,6 +30,10 @@ export class TagStore {
     this.unknownGateways = undefined;
     /** The tags of the register without a state, by key. @type {Map<string, any>} */
     this.unlocated = new Map();
+    /** Whether the server has rules of alerts. */
+    this.hasAlerts = false;
+    /** The alerts that last, the oldest first, and the latest events, the newest first. @type {any} */
+    this.alerts = { active: [], latest: [] };
     /** @type {any} */
     this.renewal = undefined;
     /** The run of the server, whose changes are numbered. */
@@ -68,6 +74,7 @@ export class TagStore {
     }
     await this.loadReceivers();
     await this.loadUnlocated();
+    if (this.hasAlerts) this.alerts = await request("alerts");
     this.tags = tags;
     this.run = change.slice(0, change.lastIndexOf("-"));
     this.reports.changed();
@@ -110,6 +117,7 @@ export class TagStore {
     try {
       await this.loadReceivers();
       await this.loadUnlocated();
+      if (this.hasAlerts) this.alerts = await request("alerts");
       this.reports.changed();
     } catch {
       // The stream reports a server that is gone.
@@ -146,6 +154,16 @@ export class TagStore {
     listen("removed", (data) => {
       this.tags.delete(data.tag);
       this.reports.removed(data.tag);
+      this.reports.changed();
+    });
+    listen("alert", (data) => {
+      const { active, latest } = this.alerts;
+      const isKnown = latest.some((/** @type {any} */ one) => one.id === data.id);
+      if (isKnown) return;
+      const others = active.filter((/** @type {any} */ one) => one.alert !== data.alert);
+      this.alerts = {
+        active: data.state === "cleared" ? others : [...others, data], latest: [data, ...latest].slice(0, mostAlerts),
+      };
       this.reports.changed();
     });
     listen("receiver", (data) => {

@@ -9,6 +9,7 @@ import { TagLayer } from "./layer-tags.js";
 import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
+import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
 import { TagStore } from "./tag-store.js";
 import { Theme } from "./theme.js";
@@ -55,6 +56,7 @@ export class TagsApp {
       changed: () => this.changed(), tag: (tag) => this.extendTrail(tag), removed: (key) => this.forget(key),
       connection: (state, text) => this.showConnection(state, text),
     });
+    this.store.hasAlerts = overview.alerts === true;
     const scene = /** @type {any} */ (this.plan.scene);
     scene.venue = this.venue;
     scene.layers = new Set(["image", "walls", "rooms", "names", "fences"]);
@@ -277,6 +279,7 @@ export class TagsApp {
       showSelectedReceiver(receiver, this.store.unknownGateways !== undefined, this.store.now, mapName);
     } else showSelection(this.selectedTag, this.store.now, mapName);
     this.showHearings();
+    if (this.store.hasAlerts) showAlerts(this.store.alerts, this.store.now, (key) => this.select(key));
     showReceivers(
       this.store.receivers, this.store.unknownGateways, this.store.now, this.receiver,
       (id) => this.selectReceiver(id));

@@ -20,6 +20,7 @@ enum ESPresenseMessage {
         var report = TagReport()
         try fields.enterObject("message")
         var power: Double?
+        var level: (percent: Double?, millivolts: Double?)
         var id: JSONString?
         while let key = try fields.nextKey() {
             if fields.matches(key, "mac") {
@@ -33,11 +34,16 @@ enum ESPresenseMessage {
                 power = try fields.signalStrength("rssi@1m")
             } else if fields.matches(key, "rssi") {
                 report.rssi = try fields.signalStrength("rssi")
+            } else if fields.matches(key, "batt") {
+                level.percent = try fields.numberIfAny("batt")
+            } else if fields.matches(key, "mV") {
+                level.millivolts = try fields.numberIfAny("mV")
             } else {
                 try fields.skip()
             }
         }
         try fields.finish()
+        report.battery = TagBattery(percent: level.percent, millivolts: level.millivolts)
         guard id != nil || report.address != nil else { throw fields.error(0, "message", "the keys 'id' and 'mac'") }
         if let id { try readName(id, fields, &report) }
         // For other tags, the node sends a power that it assumes.
@@ -284,6 +290,7 @@ enum OpenMQTTMessage {
         var minor: UInt16?
         var serviceData: [UInt8] = []
         var serviceUUID: UInt64?
+        var level: (percent: Double?, volts: Double?)
 
         mutating func read(_ key: JSONString, _ fields: inout GatewayFields) throws(GatewayError) {
             if fields.matches(key, "id") {
@@ -331,6 +338,10 @@ enum OpenMQTTMessage {
                 major = try fields.number16("major")
             } else if fields.matches(key, "minor") {
                 minor = try fields.number16("minor")
+            } else if fields.matches(key, "batt") {
+                level.percent = try fields.numberIfAny("batt")
+            } else if fields.matches(key, "volt") {
+                level.volts = try fields.numberIfAny("volt")
             } else {
                 try fields.skip()
             }
@@ -363,6 +374,9 @@ enum OpenMQTTMessage {
                 report.endStructure(start)
             }
             report.readAdvertisement()
+            // The gateway's decoder knows more tags than this package.
+            let level = TagBattery(percent: level.percent, millivolts: level.volts.map { $0 * 1000 })
+            report.battery = level ?? report.battery
             return report
         }
     }

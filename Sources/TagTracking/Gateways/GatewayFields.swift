@@ -119,6 +119,15 @@ struct GatewayFields {
         do { return try json.number() } catch { throw failure(field, error) }
     }
 
+    /// Reads a number; returns nil for a value of another kind.
+    mutating func numberIfAny(_ field: StaticString) throws(GatewayError) -> Double? {
+        guard try kind() == .number else {
+            try skip()
+            return nil
+        }
+        return try number(field)
+    }
+
     /// Reads an integer within a range.
     mutating func integer(_ field: StaticString, in range: ClosedRange<Int64>) throws(GatewayError) -> Int64 {
         _ = try kind()
@@ -255,12 +264,13 @@ struct TagReport {
     var power: Double?
     var time: GatewayTime?
     var channel: UInt8?
+    var battery: TagBattery?
     /// The AD structures of the advertisement; empty if the message doesn't contain them.
     var data: [UInt8] = []
     /// The AD structures that the reading keeps.
     var keptData: [UInt8] = []
 
-    /// Sets beacon, power and name from the AD structures.
+    /// Sets beacon, power, battery and name from the AD structures.
     ///
     /// Malformed data identify no beacon. They aren't an error, because the tag sent them in this form and the
     /// gateway's RSSI is valid.
@@ -270,6 +280,7 @@ struct TagReport {
             beacon = frame.beacon
             power = frame.measuredPower.map(Double.init)
         }
+        if let battery = TagBattery(advertising: data) { self.battery = battery }
         guard name == nil else { return }
         var structures = AdvertisingStructureIterator()
         while let structure = try? structures.next(in: data.span) {
@@ -318,6 +329,7 @@ struct TagReport {
             receiver: receiver, address: address, beacon: beacon, identifier: identifier, name: name, rssi: rssi,
             window: window, time: time, channel: channel, measuredPower: power)
         if !keptData.isEmpty { reading.advertisingData = keptData }
+        reading.battery = battery
         return reading
     }
 }

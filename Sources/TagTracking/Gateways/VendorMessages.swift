@@ -33,6 +33,8 @@ enum KontaktMessage {
             } else if fields.matches(key, "timestamp") {
                 report.time =
                     try fields.kind() == .number ? fields.unixSeconds("timestamp") : fields.isoTime("timestamp")
+            } else if fields.matches(key, "batteryLevel") {
+                report.battery = TagBattery(percent: try fields.numberIfAny("batteryLevel"))
             } else {
                 try fields.skip()
             }
@@ -104,6 +106,8 @@ enum MinewLongMessage {
                 minor = try fields.number16("ibeaconMinor")
             } else if fields.matches(key, "ibeaconTxPower") {
                 report.power = try fields.signalStrength("ibeaconTxPower")
+            } else if fields.matches(key, "battery") {
+                report.battery = TagBattery(percent: try fields.numberIfAny("battery"))
             } else {
                 try fields.skip()
             }

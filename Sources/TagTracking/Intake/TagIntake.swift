@@ -30,6 +30,8 @@ package struct TagIntake: Sendable {
         package var pairs = 524_288
         /// The number of tags outside of the register that were heard. Each needs about 150 bytes.
         package var strangers = 65_536
+        /// The number of tags whose battery is stored. Each needs about 150 bytes.
+        package var batteries = 65_536
         /// The number of topics with a stored error.
         package var problems = 64
         /// The number of events until ``drainEvents()``.
@@ -67,6 +69,8 @@ package struct TagIntake: Sendable {
     private var filter: RepetitionFilter
     private var faults: RecencyTable<String, IntakeProblem>
     private var events: [ReceiverEvent] = []
+    private var batteries: RecencyTable<TagKey, TagBattery>
+    private var changedBatteries: [TagKey: TagBattery] = [:]
 
     /// Creates an intake without messages.
     ///
@@ -95,6 +99,7 @@ package struct TagIntake: Sendable {
         acquaintance = TagAcquaintance(needed: settings.unknownTagMoments, limit: limits.strangers)
         filter = RepetitionFilter(limit: limits.pairs)
         faults = RecencyTable(limit: limits.problems)
+        batteries = RecencyTable(limit: limits.batteries)
     }
 
     /// Replaces the known tags. The links of addresses are learned again.
@@ -145,6 +150,24 @@ package struct TagIntake: Sendable {
     package mutating func drainEvents() -> [ReceiverEvent] {
         defer { events = [] }
         return events
+    }
+
+    /// Returns the batteries that have changed since the last call.
+    package mutating func drainBatteries() -> [TagKey: TagBattery] {
+        guard !changedBatteries.isEmpty else { return [:] }
+        defer { changedBatteries = [:] }
+        return changedBatteries
+    }
+
+    /// Stores the battery of a tag. Some tags tell the level and the voltage in different advertisements.
+    private mutating func note(_ battery: TagBattery, of tag: TagKey) {
+        let isChanged = batteries.use(tag, else: TagBattery()) { known in
+            let before = known
+            known.percent = battery.percent ?? known.percent
+            known.millivolts = battery.millivolts ?? known.millivolts
+            return known != before
+        }
+        if isChanged { changedBatteries[tag] = batteries.peek(tag) }
     }
 
     /// Returns the offset of a receiver's clock in nanoseconds, the time of arrival minus the receiver's; nil if unknown.
@@ -234,6 +257,7 @@ package struct TagIntake: Sendable {
         guard known.contains(tag) || acquaintance.isLocated(tag, at: arrival) else {
             return .failure(Dropped(reason: .stranger))
         }
+        if let battery = reading.battery { note(battery, of: tag) }
         let isDuplicate = filter.isDuplicate(
             reading, of: tag, receiver: receiver, arrival: arrival, message: decodedMessages)
         if isDuplicate { return .failure(Dropped(reason: .duplicate)) }

@@ -105,6 +105,16 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
+    package func write(_ alerts: [AlertEvent]) async {
+        for event in alerts { publisher.add(event) }
+        pump()
+    }
+
+    package func use(_ alerts: AlertStatus) async {
+        publisher.use(alerts)
+        pump()
+    }
+
     /// Removes the retained messages of tags, such as those that left the register.
     package func remove(_ tags: [TagKey]) {
         publisher.remove(tags)
@@ -225,6 +235,8 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     package var homeAssistantPrefix: String?
     /// The tags that Home Assistant gets; nil for all.
     package var homeAssistantTags: Set<TagKey>?
+    /// Whether tags have alerts, or had some at an earlier start, so that Home Assistant can have entities for them.
+    package var usesAlerts = false
     /// The time between two states of a tag for Home Assistant while neither room nor presence changes. Home Assistant
     /// stores each state in its database.
     package var homeAssistantInterval = Duration.seconds(10)

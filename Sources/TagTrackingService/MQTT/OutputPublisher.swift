@@ -34,7 +34,8 @@ package struct OutputPublisher: Sendable {
         static let presence = Kinds(rawValue: 4)
         static let position = Kinds(rawValue: 8)
         static let state = Kinds(rawValue: 16)
-        static let discovery: Kinds = [.tracker, .area, .state]
+        static let alert = Kinds(rawValue: 32)
+        static let discovery: Kinds = [.tracker, .area, .state, .alert]
     }
 
     private struct Tag {
@@ -53,6 +54,7 @@ package struct OutputPublisher: Sendable {
     private enum Sent {
         case retained(TagKey, Kinds)
         case once(MQTTMessage)
+        case alert(topic: String)
     }
 
     private let settings: MQTTOutputSettings
@@ -65,6 +67,9 @@ package struct OutputPublisher: Sendable {
     private var queue = FirstInFirstOut<TagKey>()
     private var events = FirstInFirstOut<MQTTMessage>()
     private var removals = FirstInFirstOut<MQTTMessage>()
+    private var alerts = AlertMessages()
+    /// The tags whose alerts Home Assistant gets.
+    private var alertTags: Set<TagKey> = []
     /// The messages without the broker's confirmation. A broker confirms in the order of the messages (MQTT 3.1.1,
     /// section 4.6).
     private var unconfirmed = FirstInFirstOut<Sent>()
@@ -85,7 +90,9 @@ package struct OutputPublisher: Sendable {
     /// The number of tags with retained messages.
     package var tagCount: Int { tags.count }
     /// Whether the broker has confirmed all messages.
-    package var isIdle: Bool { queue.isEmpty && events.isEmpty && removals.isEmpty && unconfirmed.isEmpty }
+    package var isIdle: Bool {
+        queue.isEmpty && events.isEmpty && removals.isEmpty && alerts.isEmpty && unconfirmed.isEmpty
+    }
 
     // MARK: Outputs
 
@@ -105,9 +112,7 @@ package struct OutputPublisher: Sendable {
             if output.content == .away { away.insert(output.tag) } else { away.remove(output.tag) }
             wait(for: .presence, of: output.tag)
         case .position(let position): add(output, position)
-        case .event:
-            if events.count >= settings.eventLimit, events.popFirst() != nil { counters.lostEvents += 1 }
-            events.append(MQTTMessage(topic: topics.events(of: output.tag), payload: output.jsonBytes))
+        case .event: addEvent(MQTTMessage(topic: topics.events(of: output.tag), payload: output.jsonBytes))
         }
         if let name = output.name, tags[output.tag]?.name != name {
             tags[output.tag]?.name = name
@@ -115,6 +120,39 @@ package struct OutputPublisher: Sendable {
         }
         updateState(of: output.tag, at: output.instant)
     }
+
+    private mutating func addEvent(_ message: MQTTMessage) {
+        if events.count >= settings.eventLimit, events.popFirst() != nil { counters.lostEvents += 1 }
+        events.append(message)
+    }
+
+    // MARK: Alerts
+
+    /// Adds an event of an alert.
+    package mutating func add(_ event: AlertEvent) {
+        addEvent(MQTTMessage(topic: topics.alerts(of: event.tag), payload: event.jsonBytes))
+        if usesHomeAssistant(event.tag), alertTags.contains(event.tag) {
+            addEvent(
+                MQTTMessage(topic: topics.homeAssistantAlerts(of: event.tag), payload: TagDiscovery.alert(event)))
+        }
+        // A repetition tells nothing new about an alert that lasts.
+        guard event.state != .repeated else { return }
+        alerts.set(event.state == .cleared ? [] : event.jsonBytes, for: topics.alert(event.rule, of: event.tag))
+    }
+
+    /// Uses the alerts at the start, and other tags with alerts.
+    package mutating func use(_ status: AlertStatus) {
+        // A process that was killed can have left the message of an alert that has ended.
+        for event in status.latest where event.state == .cleared {
+            alerts.set([], for: topics.alert(event.rule, of: event.tag))
+        }
+        for event in status.active { alerts.set(event.jsonBytes, for: topics.alert(event.rule, of: event.tag)) }
+        let changed = alertTags.symmetricDifference(status.tags)
+        alertTags = status.tags
+        for key in changed.sorted() where usesHomeAssistant(key) { wait(for: .alert, of: key) }
+    }
+
+    // MARK: Tags
 
     /// Removes the tags that are away for the longest time, a tenth of the limit at once; returns whether there were any.
     private mutating func discardAway() -> Bool {
@@ -200,6 +238,7 @@ package struct OutputPublisher: Sendable {
         for topic in [discovery.trackerTopic(of: key), discovery.areaTopic(of: key), topics.homeAssistant(of: key)] {
             clear(topic)
         }
+        if settings.usesAlerts { clear(discovery.alertTopic(of: key)) }
     }
 
     private mutating func clear(_ topic: String) {
@@ -210,6 +249,7 @@ package struct OutputPublisher: Sendable {
 
     /// Prepares to send all retained messages, because the broker may have lost them.
     package mutating func restate() {
+        alerts.restate()
         for key in tags.keys {
             var kinds: Kinds = usesHomeAssistant(key) ? .discovery : []
             if tags[key]?.presence != nil { kinds.insert(.presence) }
@@ -230,6 +270,7 @@ package struct OutputPublisher: Sendable {
             switch sent {
             case .retained(let key, let kinds): wait(for: kinds, of: key)
             case .once(let message): repeated.append(message)
+            case .alert(let topic): alerts.wait(for: topic)
             }
         }
         events.prepend(repeated.filter { !$0.isRetained })
@@ -253,6 +294,10 @@ package struct OutputPublisher: Sendable {
     /// Returns the next message regardless of the confirmations, before the end of the connection; nil if none waits.
     package mutating func last() -> MQTTMessage? {
         if let message = removals.popFirst() { return send(message) }
+        if let message = alerts.next() {
+            unconfirmed.append(.alert(topic: message.topic))
+            return message
+        }
         defer { isEventNext.toggle() }
         if isEventNext, let message = events.popFirst() { return send(message) }
         while let key = queue.first {
@@ -287,6 +332,11 @@ package struct OutputPublisher: Sendable {
                     $0.trackerTopic(of: key), $0.tracker(of: key, name: tag.name, isGeoreferenced: tag.isGeoreferenced))
             }
         case .area: return discovery.map { retained($0.areaTopic(of: key), $0.area(of: key, name: tag.name)) }
+        case .alert:
+            guard settings.usesAlerts else { return nil }
+            return discovery.map {
+                retained($0.alertTopic(of: key), alertTags.contains(key) ? $0.alert(of: key, name: tag.name) : [])
+            }
         case .presence: return tag.presence.map { retained(topics.presence(of: key), $0.jsonBytes) }
         case .position: return tag.position.map { retained(topics.position(of: key), $0.jsonBytes) }
         default:
@@ -347,6 +397,17 @@ package struct OutputTopics: Hashable, Sendable {
     /// The entries and exits of a tag, as ``FleetOutput/json``.
     package func events(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/events" }
 
+    /// What happens to the alerts of a tag, as ``AlertEvent/json``.
+    package func alerts(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/alerts" }
+
+    /// Retained while an alert of a tag lasts: the event that raised it.
+    package func alert(_ rule: String, of tag: TagKey) -> String {
+        "\(alerts(of: tag))/\(EscapedText.escaped(rule, mark: UInt8(ascii: "%"), plain: "-._~:"))"
+    }
+
+    /// What happens to the alerts of a tag, for Home Assistant.
+    package func homeAssistantAlerts(of tag: TagKey) -> String { "\(homeAssistant(of: tag))/alerts" }
+
     /// Retained: the state of a tag for Home Assistant.
     package func homeAssistant(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/homeassistant" }
 }
@@ -371,6 +432,7 @@ struct TagDiscovery: Sendable {
 
     func trackerTopic(of tag: TagKey) -> String { "\(prefix)/device_tracker/\(objectID(tag))_position/config" }
     func areaTopic(of tag: TagKey) -> String { "\(prefix)/sensor/\(objectID(tag))_area/config" }
+    func alertTopic(of tag: TagKey) -> String { "\(prefix)/event/\(objectID(tag))_alert/config" }
 
     /// Returns the configuration of the tracker.
     ///
@@ -378,6 +440,7 @@ struct TagDiscovery: Sendable {
     ///   them while the tag is present; otherwise the tracker only distinguishes home from away.
     func tracker(of tag: TagKey, name: String?, isGeoreferenced: Bool) -> [UInt8] {
         configuration(of: tag, name: name, entity: "Position", suffix: "_position") { json in
+            addState(of: tag, to: &json)
             json.add("source_type", isGeoreferenced ? "gps" : "bluetooth_le")
             json.add("payload_home", "home")
             json.add("payload_not_home", "not_home")
@@ -392,9 +455,28 @@ struct TagDiscovery: Sendable {
     /// Returns the configuration of the sensor whose state is the name of the room.
     func area(of tag: TagKey, name: String?) -> [UInt8] {
         configuration(of: tag, name: name, entity: "Area", suffix: "_area") { json in
+            addState(of: tag, to: &json)
             json.add("icon", "mdi:map-marker")
             json.add("value_template", "{{ value_json.room }}")
         }
+    }
+
+    /// Returns the configuration of the event entity of a tag's alerts.
+    /// Source: Home Assistant, *MQTT Event*, home-assistant.io.
+    func alert(of tag: TagKey, name: String?) -> [UInt8] {
+        configuration(of: tag, name: name, entity: "Alert", suffix: "_alert") { json in
+            json.add("state_topic", topics.homeAssistantAlerts(of: tag))
+            json.add("icon", "mdi:bell-alert")
+            json.name("event_types")
+            json.beginArray()
+            for type in Self.alertTypes { json.value(type) }
+            json.endArray()
+        }
+    }
+
+    private func addState(of tag: TagKey, to json: inout JSONWriter) {
+        json.add("state_topic", topics.homeAssistant(of: tag))
+        json.add("json_attributes_topic", topics.homeAssistant(of: tag))
     }
 
     private func configuration(
@@ -420,8 +502,6 @@ struct TagDiscovery: Sendable {
         json.add("name", "IndoorLocalization")
         json.endObject()
         json.add("availability_topic", topics.status)
-        json.add("state_topic", topics.homeAssistant(of: tag))
-        json.add("json_attributes_topic", topics.homeAssistant(of: tag))
         members(&json)
         json.endObject()
         return json.bytes

@@ -15,6 +15,8 @@ package actor FleetEngine {
         package var outputs: [FleetOutput] = []
         /// The changes of the receivers' health.
         package var receiverEvents: [ReceiverEvent] = []
+        /// The batteries of tags that have changed.
+        package var batteries: [TagKey: TagBattery] = [:]
         /// The activity of gateways; nil in most steps.
         package var activity: GatewayActivity?
     }
@@ -73,6 +75,7 @@ package actor FleetEngine {
             }
         }
         var step = Step()
+        step.batteries = intake.drainBatteries()
         step.outputs = await outputs(of: readings, to: now)
         await returnMemory(at: now)
         if nextExchange.map({ now >= $0 }) ?? true {

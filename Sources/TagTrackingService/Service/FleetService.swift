@@ -126,6 +126,9 @@ package struct FleetService: Sendable {
             if !step.outputs.isEmpty {
                 for sink in service.sinks { await sink.write(step.outputs) }
             }
+            if !step.batteries.isEmpty {
+                for sink in service.sinks { await sink.write(step.batteries) }
+            }
             if !step.receiverEvents.isEmpty {
                 for sink in service.sinks { await sink.write(step.receiverEvents) }
                 service.report(.receivers(step.receiverEvents))

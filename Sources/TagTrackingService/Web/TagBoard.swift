@@ -12,6 +12,7 @@ package actor TagBoard: FleetOutputSink {
         case event(FleetOutput)
         case removed(TagKey)
         case receiver(ReceiverStatus)
+        case alert(AlertEvent)
     }
 
     /// The changes for a reader.
@@ -31,6 +32,9 @@ package actor TagBoard: FleetOutputSink {
     private var changes = ChangeLog()
     private var notices = FirstInFirstOut<(number: UInt64, notice: Notice)>()
     private var receiversByID: [String: ReceiverStatus] = [:]
+    private(set) var alerts = AlertBoard()
+    /// The batteries of tags that have a state or are in the register.
+    private var batteries: [TagKey: TagBattery] = [:]
     /// The known tags; without any, no tag is told apart as one of the register.
     private(set) var register = TagRegister()
     /// The gateways without a receiver; nil if the server doesn't know the activity of gateways.
@@ -123,6 +127,27 @@ package actor TagBoard: FleetOutputSink {
         }
     }
 
+    /// Stores the batteries of tags. Readers get a tag whose battery has changed.
+    package func write(_ batteries: [TagKey: TagBattery]) async {
+        for (tag, battery) in batteries {
+            // Without a limit of its own, a tag that is never located would need memory.
+            guard self.batteries[tag] != nil || self.batteries.count < latest.capacity else { continue }
+            self.batteries[tag] = battery
+            if latest.tags[tag] != nil { changes.add(tag) }
+        }
+    }
+
+    /// Applies what happens to alerts.
+    package func write(_ alerts: [AlertEvent]) async {
+        for event in alerts {
+            self.alerts.add(event)
+            notify(.alert(event), changes.addOther())
+        }
+    }
+
+    /// Applies the alerts at the start, and other rules.
+    package func use(_ alerts: AlertStatus) async { self.alerts.use(alerts) }
+
     private func notify(_ notice: Notice, _ number: UInt64) {
         notices.append((number, notice))
         if notices.count > Self.mostNotices { notices.removeFirst() }
@@ -131,6 +156,7 @@ package actor TagBoard: FleetOutputSink {
     private func forgetDiscarded() {
         sortedTags = nil
         let tags = latest.tags
+        batteries = batteries.filter { tags[$0.key] != nil || register.entries[$0.key] != nil }
         trails.keep { tags[$0] != nil }
         changes.keep { tags[$0] != nil }
     }
@@ -153,7 +179,7 @@ package actor TagBoard: FleetOutputSink {
 
     /// Returns states with their places in the register.
     func entries(_ states: [LatestOutput]) -> [BoardTag] {
-        states.map { BoardTag(state: $0, isRegistered: isRegistered($0.tag)) }
+        states.map { BoardTag(state: $0, isRegistered: isRegistered($0.tag), battery: batteries[$0.tag]) }
     }
 
     /// Returns the tags of the register in order of their keys.
@@ -194,6 +220,7 @@ package actor TagBoard: FleetOutputSink {
             case .event(let output): selected?.contains(output.tag) ?? true
             case .removed(let tag): selected?.contains(tag) ?? true
             case .receiver: selected == nil
+            case .alert(let event): selected?.contains(event.tag) ?? true
             }
         }
         return result
@@ -205,6 +232,8 @@ struct BoardTag: Sendable {
     var state: LatestOutput
     /// Whether the register has the tag; nil without a register.
     var isRegistered: Bool?
+    /// The battery; nil if unknown.
+    var battery: TagBattery?
 }
 
 /// A receiver with its health, for the page and the interface.

@@ -35,6 +35,7 @@ package struct TagRoutes: HTTPRoutes {
         case dwells = "/api/v1/history/dwell"
         case receivers = "/api/v1/receivers"
         case receiverTags = "/api/v1/receivers/{id}/tags"
+        case alerts = "/api/v1/alerts"
         case stream = "/api/v1/stream"
         case health = "/api/v1/health"
         case gateways = "/api/v1/gateways/{format}"
@@ -57,6 +58,7 @@ package struct TagRoutes: HTTPRoutes {
     let gateways: GatewayReceiver?
     let hearings: (any HearingSource)?
     let history: TagHistory?
+    let hasAlerts: Bool
     let interval: Duration
     private let start = ContinuousClock.now
 
@@ -71,15 +73,17 @@ package struct TagRoutes: HTTPRoutes {
     ///   - gateways: receives the messages of gateways that use HTTP; nil to refuse them.
     ///   - history: the visits and positions of the past; nil if none are stored.
     ///   - hearings: lists the receivers that hear each tag; nil if the process doesn't know.
+    ///   - hasAlerts: whether the process has rules of alerts.
     ///   - interval: the shortest time between two states of a tag in a stream.
     package init(
         board: TagBoard, title: String, venue: Venue, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: GatewayReceiver? = nil,
-        hearings: (any HearingSource)? = nil, history: TagHistory? = nil, interval: Duration = .milliseconds(500)
+        hearings: (any HearingSource)? = nil, history: TagHistory? = nil, hasAlerts: Bool = false,
+        interval: Duration = .milliseconds(500)
     ) {
         (self.board, self.title, self.metrics, self.gateways) = (board, title, metrics, gateways)
         self.hearings = hearings
-        self.history = history
+        (self.history, self.hasAlerts) = (history, hasAlerts)
         (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
     }
 
@@ -117,6 +121,7 @@ package struct TagRoutes: HTTPRoutes {
         case .receiverTags: return try await tags(heardBy: request)
         case .collection: return try await collection(request)
         case .receivers: return await receivers()
+        case .alerts: return try await alertList()
         case .stream: return try stream(request)
         case .health: return await health()
         case .gateways: return try await receive(request)
@@ -158,7 +163,9 @@ package struct TagRoutes: HTTPRoutes {
         case .visits, .dwells: ["room", "tag", "from", "to", "limit"]
         case .stream: ["tags", "after"]
         case nil: ["token"]
-        case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .health, .gateways, .description, .metrics: []
+        case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .health, .gateways, .description,
+            .metrics:
+            []
         }
     }
 
@@ -170,11 +177,14 @@ package struct TagRoutes: HTTPRoutes {
         let venues: [LiveMapVenue]
         /// Whether the process lists which receivers hear a tag.
         var hearings: Bool
+        /// Whether the process has rules of alerts.
+        var alerts: Bool
     }
 
     private func overview() async -> Overview {
         Overview(
-            title: title, run: board.run, venues: await venues.descriptions(), hearings: hearings != nil)
+            title: title, run: board.run, venues: await venues.descriptions(), hearings: hearings != nil,
+            alerts: hasAlerts)
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
@@ -432,7 +442,7 @@ package struct TagRoutes: HTTPRoutes {
         }
     }
 
-    private static func json(_ bytes: [UInt8]) -> HTTPResponse {
+    static func json(_ bytes: [UInt8]) -> HTTPResponse {
         HTTPResponse(200, [HTTPResponse.type("application/json"), HTTPResponse.noStore], .bytes(bytes))
     }
 }
@@ -516,6 +526,7 @@ enum TagJSON {
             position.writeMembers(to: &json)
             json.endObject()
         }
+        entry.battery?.write(to: &json)
         json.endObject()
     }
 
@@ -626,6 +637,7 @@ struct TagStream: HTTPStream {
         for notice in changes.notices {
             switch notice {
             case .event(let output): events.append(("event", output.jsonBytes))
+            case .alert(let event): events.append(("alert", event.jsonBytes))
             case .removed(let tag):
                 events.append(("removed", TagJSON.object { $0.add("tag", tag.description) }))
             case .receiver(let status):

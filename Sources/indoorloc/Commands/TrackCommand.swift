@@ -26,6 +26,9 @@ struct TrackCommand: Command {
             --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
             also accepts messages of gateways that use HTTP.
 
+            With --alerts, the lines have "type": alert when an alert begins or ends, too; --output-prefix,
+            --home-assistant and --http have them as well. A change of the file, or SIGHUP, reads it again.
+
             --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
             --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
             walls.
@@ -61,7 +64,8 @@ struct TrackCommand: Command {
             CommandOption(
                 name: "home-assistant",
                 help: "also announce the tags of the register to Home Assistant"),
-        ] + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds] + CommandOption.log)
+        ] + AlertOptions.options + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds]
+            + CommandOption.log)
 
     /// The limits of a history by default. 50 tags that always move need about 100 MB a day, and others less: a position
     /// takes about 120 bytes, measured with `--demo`.
@@ -80,6 +84,7 @@ struct TrackCommand: Command {
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     private let page: LiveMapOptions?
+    private let alerts: AlertOptions?
     private let history: (path: String, settings: TagHistory.Settings)?
     private let seed: UInt64
     private let limit: Duration?
@@ -103,6 +108,7 @@ struct TrackCommand: Command {
             let folders = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]?.split(separator: ":")
             stateFolder = folders?.first.map(String.init)
         }
+        alerts = try AlertOptions(arguments, hasState: stateFolder != nil)
         publishing = try Self.publishing(arguments)
         page = try LiveMapOptions(arguments, standard: isDemo ? "127.0.0.1:0" : nil)
         if opens, page == nil {
@@ -170,6 +176,7 @@ struct TrackCommand: Command {
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
         guard let venue = packet?.venue ?? demo?.venue else { return }
         let register = try demo?.register ?? fleet.register()
+        let rules = try alerts?.rules(venue, register)
         let page = try page.map { options in
             try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
         }
@@ -185,6 +192,10 @@ struct TrackCommand: Command {
         StandardError.line(
             "tracking in \(venue.name) with \(venue.receivers.count.counting("receiver")); start "
                 + "\(started.epoch), \(started.restoredTags.counting("tag")) restored", .info)
+        let hadAlerts = folder.map { TrackAlerts.exist(in: $0) } ?? false
+        let trackedAlerts =
+            alerts != nil || hadAlerts
+            ? try TrackAlerts(alerts, rules ?? AlertRules(), venue, epoch: started.epoch, in: folder) : nil
         var sinks: [any FleetOutputSink] = []
         var published: MQTTOutputSink?
         if var publishing, let broker {
@@ -195,6 +206,7 @@ struct TrackCommand: Command {
             }
             // Those that left the register while no process ran are withdrawn below.
             publishing.homeAssistantTags = known.union(started.earlierRegister)
+            publishing.usesAlerts = trackedAlerts != nil
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
@@ -221,7 +233,7 @@ struct TrackCommand: Command {
             register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page, demo: demo,
-            history: history)
+            history: history, alerts: trackedAlerts)
         do {
             try await run.follow(limit: limit)
         } catch {

@@ -82,11 +82,13 @@ struct TrackPage: Sendable {
     ///
     /// - Parameters:
     ///   - queue: receives the messages of gateways that use HTTP.
+    ///   - hasAlerts: whether there are rules of alerts.
     ///   - published: publishes the outputs over the broker; nil for none.
     ///   - now: returns the time of the fleet.
     /// - Throws: `LiveMapError` if the system has no resources for the server.
     func start(
-        _ engine: FleetEngine, _ queue: MessageQueue, _ history: TagHistory?, published: MQTTOutputSink?,
+        _ engine: FleetEngine, _ queue: MessageQueue, _ history: TagHistory?, hasAlerts: Bool,
+        published: MQTTOutputSink?,
         now: @escaping @Sendable () -> Instant
     ) throws(LiveMapError) -> LiveMapServer {
         let routes = TagRoutes(
@@ -107,7 +109,7 @@ struct TrackPage: Sendable {
                 } catch { return .invalid("\(error)") }
                 let message = GatewayMessage(topic: topic, payload: body, arrival: now())
                 return queue.offer(message) ? .accepted : .busy
-            }, hearings: engine, history: history)
+            }, hearings: engine, history: history, hasAlerts: hasAlerts)
         let server = try LiveMapServer(routes: routes, listener: listener)
         StandardError.line("page of the tags: \(server.url)", .info)
         if opens { LocalPage.open(server.url) }

@@ -9,6 +9,7 @@ struct TrackRun: Sendable {
     /// An update for the loop that prints.
     enum Update: Sendable {
         case outputs([FleetOutput])
+        case alerts([AlertEvent])
         case report(FleetService.Report)
         case state(TrackLog.State)
         case hearings([TrackLog.Heard])
@@ -20,6 +21,8 @@ struct TrackRun: Sendable {
         let give: @Sendable (Update) -> Void
 
         func write(_ outputs: [FleetOutput]) async { give(.outputs(outputs)) }
+
+        func write(_ alerts: [AlertEvent]) async { give(.alerts(alerts)) }
     }
 
     /// The clock of the fleet, for several tasks.
@@ -52,6 +55,8 @@ struct TrackRun: Sendable {
     let demo: DemoFleet?
     /// The history, which is also one of the sinks; nil for none.
     let history: TagHistory?
+    /// The rules of alerts; nil for none.
+    let alerts: TrackAlerts?
 
     /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
     /// demonstration aren't printed on a terminal.
@@ -64,32 +69,64 @@ struct TrackRun: Sendable {
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
-        let server = try page?.start(engine, queue, history, published: published) { clock.now() }
+        let server = try page?.start(
+            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published
+        ) { clock.now() }
         defer { server?.stop() }
-        let file = RegisterFile(fleet, register)
-        let reloading = ReloadSignal { file.reload() }
+        let file = fleet.tags.map { [fleet] path in
+            ReloadedFile(path, option: "tags", noun: "register", register) {
+                try fleet.register()
+            } count: {
+                $0.entries.count.counting("tag")
+            }
+        }
+        let current: @Sendable () -> TagRegister = { [register] in file?.current ?? register }
+        let rules = alerts?.file(register: current)
+        let reloading = ReloadSignal {
+            if file == nil, rules == nil {
+                StandardError.line("there is no register (--tags) to read again", .notice)
+            }
+            file?.reload()
+            rules?.reload()
+        }
         defer { withExtendedLifetime(reloading) {} }
         let requests = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let asking = SignalSources([SIGUSR1]) { _ in requests.continuation.yield() }
         defer { asking.cancel() }
         let input = demo == nil ? broker.map { FleetInput($0, filters: filters) { _ in clock.now() } } : nil
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
+            let outputs: [any FleetOutputSink] = [Printing(give: give)] + sinks
+            let alerting = await alerts?.service(
+                to: outputs, register: register, places: places, hearings: engine, isListening: input == nil
+            ) { clock.now() }
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
-                sinks: [Printing(give: give)] + sinks, places: places, registered: Set(register.entries.keys),
-                newRegister: { file.take() },
+                sinks: outputs + (alerting.map { [$0] } ?? []), places: places,
+                registered: Set(register.entries.keys), newRegister: { file?.take() },
                 now: { clock.now() }
-            ) { give(.report($0)) }
+            ) { report in
+                switch report {
+                case .connected: alerting?.listen(true)
+                case .disconnected: alerting?.listen(false)
+                case .lost, .unsaved, .saved, .receivers: break
+                }
+                give(.report(report))
+            }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
-                group.addTask { await file.watch() }
+                group.addTask { await file?.watch() }
+                if let alerting {
+                    group.addTask { await alerting.run() }
+                    group.addTask { await rules?.watch() }
+                    group.addTask { await rules?.pass(to: alerting) }
+                }
                 group.addTask { [demo] in await demo?.run(into: queue) { clock.now() } }
                 group.addTask { [published] in
                     if let error = await published?.nameTaken() { give(.nameTaken(error)) }
                 }
                 group.addTask { [engine] in
                     for await _ in requests.stream {
-                        give(.hearings(await TrackLog.heard(by: engine, register: file.current, at: clock.now())))
+                        give(.hearings(await TrackLog.heard(by: engine, register: current(), at: clock.now())))
                     }
                 }
                 group.addTask {
@@ -98,6 +135,7 @@ struct TrackRun: Sendable {
                     }
                 }
             }
+            await alerting?.stop()
         }
         var lines = LiveOutput()
         var log = TrackLog(broker: broker, filters: filters)
@@ -107,6 +145,8 @@ struct TrackRun: Sendable {
             switch occurrence {
             case .element(.outputs(let outputs)):
                 if prints { for output in outputs { try lines.line(output.json) } }
+            case .element(.alerts(let alerts)):
+                if prints { for event in alerts { try lines.line(event.json) } }
             case .element(.report(let report)): log.write(report)
             case .element(.state(let state)): log.write(state)
             case .element(.hearings(let tags)): log.write(tags)

@@ -29,9 +29,9 @@ final class TagPageTests: BrowserTestCase {
     /// Opens the page of a board, and waits until it shows the tags and follows the changes.
     private func shown(
         _ board: TagBoard, width: Int = 1440, height: Int = 900, isDark: Bool = false, isTouch: Bool = false,
-        hearings: (any HearingSource)? = nil
+        hearings: (any HearingSource)? = nil, hasAlerts: Bool = false
     ) throws -> ShownMap {
-        let server = try tagServer(board, hearings: hearings)
+        let server = try tagServer(board, hearings: hearings, hasAlerts: hasAlerts)
         let page = try page()
         try page.setViewport(width: width, height: height, isTouch: isTouch)
         try page.setPreferences(.init(isDark: isDark))
@@ -94,6 +94,43 @@ final class TagPageTests: BrowserTestCase {
             XCTAssertEqual(disc.x, expected.x, accuracy: 1)
             XCTAssertEqual(disc.y, expected.y, accuracy: 1)
         }
+        XCTAssertEqual(map.page.problems, [])
+    }
+
+    func testAlertsAreListedUntilTheyEndAndSelectTheirTag() throws {
+        let board = try board()
+        board.put(try TagStage.alerts())
+        let map = try shown(board, hasAlerts: true)
+        func texts(_ list: String) throws -> [[String]] {
+            try map.page.evaluate(
+                """
+                [...document.querySelectorAll("#\(list) button")].map((row) =>
+                    [...row.querySelectorAll("span:not(.age)")].map((one) => one.textContent))
+                """)
+        }
+        XCTAssertEqual(try texts("alert-list"), [["Cart", "Cart leaves hall", "Has left Hall"]])
+        XCTAssertEqual(try map.text(of: "#alert-count"), "1 alert")
+        XCTAssertEqual(
+            try texts("latest-alert-list").map { $0[1] }, ["Cart leaves hall", "Ended: Old", "Old"])
+        try map.click("#alert-list button")
+        try wait(map, until: "state.selected === '\(cart)'")
+        board.put([try TagStage.alert(4, .raised, rule: "Second"), try TagStage.alert(5, .cleared, of: 3)])
+        try map.page.wait(until: "document.querySelector('#alert-list .rule').textContent === 'Second'")
+        XCTAssertEqual(try map.text(of: "#alert-count"), "1 alert")
+        board.put([try TagStage.alert(6, .cleared, of: 4, rule: "Second")])
+        try map.page.wait(until: "document.querySelector('#alert-count').textContent === 'No alert'")
+        XCTAssertEqual(try texts("alert-list"), [])
+        XCTAssertEqual(map.page.problems, [])
+    }
+
+    func testAPageWithoutRulesHasNoAlertsAndASelectedTagHasItsBattery() throws {
+        let board = try board()
+        board.put([.name("lift"): TagBattery(percent: 55, millivolts: 2_870)])
+        let map = try shown(board)
+        XCTAssertTrue(try map.page.evaluate("document.querySelector('#alerts').hidden"))
+        try map.click("#tag-list [data-tag='lift']")
+        try map.page.wait(
+            until: "document.querySelector('#facts-list').textContent.includes('Battery55\\u00a0%, 2.87\\u00a0V')")
         XCTAssertEqual(map.page.problems, [])
     }
 

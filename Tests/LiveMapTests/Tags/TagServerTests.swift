@@ -159,6 +159,37 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(try RawClient.get("/api/v1/history/visits", port: bare).status, 404)
     }
 
+    func testAlertsThatLastAndTheLatestEventsAreListed() throws {
+        let board = try board()
+        board.put(try TagStage.alerts())
+        XCTAssertEqual(try RawClient.get("/api/v1/alerts", port: tagServer(board).address.port).status, 404)
+        let port = try tagServer(board, hasAlerts: true).address.port
+        func ids(_ list: JSON, _ member: String) -> [String] {
+            (list[member]?.array ?? []).compactMap { $0["id"]?.string }
+        }
+        let before = try get("/api/v1/alerts", port)
+        XCTAssertEqual(before["rules"]?.array?.compactMap { $0["area"]?.string }, ["Hall"])
+        XCTAssertEqual(ids(before, "active"), ["1-3"])
+        XCTAssertEqual(ids(before, "latest"), ["1-3", "1-2", "1-1"])
+        let client = try RawClient.stream("/api/v1/stream?after=r-5", port: port)
+        board.put([try TagStage.alert(4, .cleared, of: 3), try TagStage.alert(5, .raised)])
+        board.put([try TagStage.alert(6, .repeated, of: 5)])
+        try client.receive { $0.contains(#"{"type":"alert","id":"1-6""#) }
+        let after = try get("/api/v1/alerts", port)
+        XCTAssertEqual(ids(after, "active"), ["1-5"])
+        XCTAssertEqual(ids(after, "latest"), ["1-6", "1-5", "1-4", "1-3", "1-2", "1-1"])
+    }
+
+    func testATagHasTheBatteryThatItTells() throws {
+        let board = try board()
+        let port = try tagServer(board).address.port
+        XCTAssertNil(try get("/api/v1/tags/lift", port)["battery"])
+        board.put([.name("lift"): TagBattery(percent: 55), .name("unknown"): TagBattery(percent: 1)])
+        XCTAssertEqual(try get("/api/v1/tags/lift", port)["battery", "percent"]?.number, 55)
+        board.put([.name("lift"): TagBattery(percent: 54, millivolts: 2_870)])
+        XCTAssertEqual(try get("/api/v1/tags/lift", port)["battery", "volts"]?.number, 2.87)
+    }
+
     func testATrailHasThePointsOfTheLastMinutes() throws {
         let board = TagBoard(run: "r")
         for second in 0...300 {
@@ -417,6 +448,9 @@ final class TagDescriptionTests: XCTestCase {
             coordinate: Coordinate(latitude: 52.5, longitude: 13), course: 90, speed: 1, floorCertainty: 1)
         full.instant = TagStage.start
         board.put([try TagStage.output("AA:BB:CC:DD:EE:01", 3, .position(full))])
+        board.put([.name("lift"): TagBattery(percent: 55, millivolts: 2_870)])
+        board.put(try TagStage.alerts())
+        board.put([try TagStage.alert(4, .repeated, of: 3)])
         let fence = Fence(id: 3, name: "Gate", mapID: MapID(rawValue: 1), area: .polygon([]))
         for (number, kind) in [
             LocalizationEvent.Kind.enterRoom(TagStage.venue.rooms[0]), .exitRoom(TagStage.venue.rooms[0]),
@@ -477,7 +511,7 @@ final class TagDescriptionTests: XCTestCase {
         let metrics: @Sendable () async -> String = { "# EOF\n" }
         let port = try tagServer(
             board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings(),
-            history: try stagedHistory()
+            history: try stagedHistory(), hasAlerts: true
         ).address.port
         let locked = try tagServer(board, token: "0123456789abcdef").address.port
         let full = try tagServer(board, connections: 1).address.port
@@ -486,7 +520,9 @@ final class TagDescriptionTests: XCTestCase {
         try only.receive { $0.contains("retry") }
         var check = ResponseCheck(
             try document(port),
-            events: ["tags": "Tags", "event": "Output", "removed": "RemovedTag", "receiver": "Receiver"])
+            events: [
+                "tags": "Tags", "event": "Output", "removed": "RemovedTag", "receiver": "Receiver", "alert": "Alert",
+            ])
         for (path, item) in try XCTUnwrap(check.validator.document["paths"]?.object) {
             let target = Self.requests[path] ?? path
             let method = path.hasPrefix("/api/v1/gateways") ? "POST" : "GET"
@@ -515,7 +551,9 @@ final class TagDescriptionTests: XCTestCase {
             try ask(target + "?x=" + String(repeating: "x", count: 3_000), port)
             try ask(target, full)
             if let missing = Self.missing[path] { try ask(missing, port) }
-            if path == "/metrics" || path.hasPrefix("/api/v1/history/") { try ask(target, bare) }
+            if ["/metrics", "/api/v1/alerts"].contains(path) || path.hasPrefix("/api/v1/history/") {
+                try ask(target, bare)
+            }
             if method == "POST" {
                 try ask(target, port, body: String(repeating: " ", count: TagRoutes.largestMessage + 1))
             }

@@ -72,6 +72,32 @@ enum TagStage {
         ])
     }
 
+    /// Returns what happens to an alert of the cart.
+    static func alert(
+        _ number: Int, _ state: AlertEvent.State, of alert: Int? = nil, rule: String = "Cart leaves hall",
+        at seconds: Double = 0, reason: AlertEvent.Reason? = nil
+    ) throws -> AlertEvent {
+        var event = AlertEvent(
+            id: "1-\(number)", alert: "1-\(alert ?? number)", state: state, rule: rule, condition: .leaves,
+            area: "Hall",
+            tag: try XCTUnwrap(TagKey("AA:BB:CC:DD:EE:01")), name: "Cart",
+            instant: start.advanced(by: .seconds(seconds)),
+            since: start.advanced(by: .seconds(seconds)), battery: TagBattery(percent: 80, millivolts: 2_900))
+        event.reason = reason
+        if case .position(let position) = position(12, at: seconds) { event.position = position }
+        return event
+    }
+
+    /// The rule of ``alert(_:_:of:rule:at:reason:)`` with an alert that lasts and one that has ended.
+    static func alerts() throws -> AlertStatus {
+        var rule = AlertRule(name: "Cart leaves hall", condition: .leaves, tags: [.beginning("")])
+        rule.area = try AlertArea(.room, "Hall", of: venue)
+        let first = try alert(1, .raised, rule: "Old")
+        return AlertStatus(
+            rules: AlertRules([rule]), tags: [first.tag], active: [try alert(3, .raised)],
+            latest: [first, try alert(2, .cleared, of: 1, rule: "Old", reason: .ruleRemoved), try alert(3, .raised)])
+    }
+
     /// Three tags: one in the hall, one on the upper floor, and one that is away.
     static func outputs() throws -> [FleetOutput] {
         [
@@ -124,6 +150,15 @@ extension TagBoard {
     /// Writes what gateways have sent, and returns after that.
     nonisolated func put(_ activity: GatewayActivity) { block { await $0.write(activity) } }
 
+    /// Writes what happens to alerts, and returns after that.
+    nonisolated func put(_ alerts: [AlertEvent]) { block { await $0.write(alerts) } }
+
+    /// Uses the alerts at the start, and returns after that.
+    nonisolated func put(_ alerts: AlertStatus) { block { await $0.use(alerts) } }
+
+    /// Writes the batteries of tags, and returns after that.
+    nonisolated func put(_ batteries: [TagKey: TagBattery]) { block { await $0.write(batteries) } }
+
     /// Uses a register, and returns after that.
     nonisolated func put(_ register: TagRegister) { block { await $0.use(register: register, removing: []) } }
 
@@ -169,7 +204,7 @@ extension XCTestCase {
     func tagServer(
         _ board: TagBoard, token: String? = nil, connections: Int = 256, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
-        hearings: (any HearingSource)? = nil, history: TagHistory? = nil,
+        hearings: (any HearingSource)? = nil, history: TagHistory? = nil, hasAlerts: Bool = false,
         interval: Duration = .milliseconds(10), waitingBytes: Int? = nil
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
@@ -177,7 +212,8 @@ extension XCTestCase {
         if let waitingBytes { limits.waitingBytes = waitingBytes }
         let routes = TagRoutes(
             board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
-            gateways: gateways, hearings: hearings, history: history, interval: interval)
+            gateways: gateways, hearings: hearings, history: history, hasAlerts: hasAlerts,
+            interval: interval)
         let server = try LiveMapServer(
             routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
             limits: limits)

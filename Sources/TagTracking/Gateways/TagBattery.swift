@@ -1,0 +1,86 @@
+import BeaconScanning
+import IndoorVocabulary
+import TextFormats
+
+/// The level of a tag's battery, as the tag tells it.
+package struct TagBattery: Hashable, Sendable {
+    /// The level in percent, from 0 to 100; nil if the tag doesn't tell it.
+    package var percent: UInt8?
+    /// The voltage in millivolts, above 0; nil if the tag doesn't tell it.
+    package var millivolts: UInt16?
+
+    /// Creates a level.
+    package init(percent: UInt8? = nil, millivolts: UInt16? = nil) {
+        (self.percent, self.millivolts) = (percent, millivolts)
+    }
+
+    /// Creates a level from the numbers of a gateway. Numbers out of range are unknown; without any, the result is nil.
+    init?(percent: Double?, millivolts: Double? = nil) {
+        self.percent = percent.flatMap { (0...100).contains($0) ? UInt8($0.rounded()) : nil }
+        self.millivolts = millivolts.flatMap { (1...65_535).contains($0) ? UInt16($0) : nil }
+        if self.percent == nil, self.millivolts == nil { return nil }
+    }
+
+    /// Creates a level from the AD structures of an advertisement; nil if they have none.
+    ///
+    /// Sources: Eddystone-TLM, github.com/google/eddystone, `eddystone-tlm/tlm-plain.md`; Ruuvi, docs.ruuvi.com, data
+    /// formats 3 and 5 (RAWv1, RAWv2); BTHome, bthome.io/format.
+    init?(advertising data: [UInt8]) {
+        var structures = AdvertisingStructureIterator()
+        while let structure = try? structures.next(in: data.span) {
+            let battery: TagBattery? =
+                switch structure.type {
+                case AdvertisingStructure.KnownType.manufacturerData: Self.ruuvi(data[structure.payload])
+                case AdvertisingStructure.KnownType.serviceData: Self.service(data[structure.payload])
+                default: nil
+                }
+            if let battery {
+                self = battery
+                return
+            }
+        }
+        return nil
+    }
+
+    private static func ruuvi(_ data: ArraySlice<UInt8>) -> TagBattery? {
+        let bytes = Array(data.dropFirst(2))
+        guard data.starts(with: [0x99, 0x04]), let format = bytes.first else { return nil }
+        switch format {
+        case 3 where bytes.count >= 14: return TagBattery(percent: nil, millivolts: Double(number(bytes, at: 12)))
+        case 5 where bytes.count >= 15:
+            let level = number(bytes, at: 13) >> 5
+            // The largest number means that the voltage is unknown.
+            return level == 2047 ? nil : TagBattery(millivolts: level + 1600)
+        default: return nil
+        }
+    }
+
+    private static func service(_ data: ArraySlice<UInt8>) -> TagBattery? {
+        let bytes = Array(data)
+        if bytes.starts(with: [0xAA, 0xFE, 0x20, 0x00]), bytes.count >= 6 {
+            // A tag without a battery sends 0.
+            return TagBattery(percent: nil, millivolts: Double(number(bytes, at: 4)))
+        }
+        // The second bit of the flags is the version, 2, and the first one encryption. Objects are in order of their
+        // numbers: 0 is the number of the packet, and 1 the battery.
+        guard bytes.starts(with: [0xD2, 0xFC]), bytes.count >= 5, bytes[2] & 1 == 0, bytes[2] >> 5 == 2 else {
+            return nil
+        }
+        let start = bytes[3] == 0 ? 5 : 3
+        guard bytes.count >= start + 2, bytes[start] == 1 else { return nil }
+        return TagBattery(percent: Double(bytes[start + 1]))
+    }
+
+    private static func number(_ bytes: [UInt8], at index: Int) -> UInt16 {
+        UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
+    }
+
+    /// Writes the member `battery` with the known values.
+    package func write(to json: inout JSONWriter) {
+        json.name("battery")
+        json.beginObject()
+        if let percent { json.add("percent", percent) }
+        json.add("volts", millivolts.map { Double($0) / 1000 }, decimals: 3)
+        json.endObject()
+    }
+}

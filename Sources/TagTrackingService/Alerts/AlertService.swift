@@ -1,0 +1,187 @@
+import IndoorVocabulary
+import TagTracking
+
+/// The alerts of a fleet. It is a sink of the fleet's outputs, and passes what happens to alerts to other sinks and to a
+/// webhook.
+///
+/// With a store, each event is on disk before a destination gets it, and an alert lasts over a restart.
+package actor AlertService: FleetOutputSink {
+    /// The time between two checks.
+    private static let interval = Duration.seconds(1)
+    /// The shortest time between two times at which the places of tags are stored without an event.
+    private static let saveInterval = Duration.seconds(5)
+
+    private var machine: AlertMachine
+    private let store: AlertStore?
+    private let deliveries: AlertDeliveries?
+    private let destinations: [any FleetOutputSink]
+    private let hearings: any HearingSource
+    private let now: @Sendable () -> Instant
+    private let report: @Sendable (String) -> Void
+    private nonisolated let connection: Guarded<Bool>
+    private var waiting: [AlertEvent] = []
+    private var isPassing = false
+    private var savedRevision: UInt64 = 0
+    private var nextSave = ContinuousClock.now
+    private var isUnsaved = false
+
+    /// The parts of a service.
+    package struct Setup: Sendable {
+        /// The rules.
+        package var rules: AlertRules
+        /// The known tags.
+        package var register: TagRegister
+        /// The number of the start.
+        package var epoch: UInt64
+        /// The latest outputs of the tags of earlier starts.
+        package var places: [FleetOutput]
+        /// The alerts on disk; nil for none.
+        package var store: AlertStore?
+        /// The webhook, which needs a store; nil for none.
+        package var webhook: AlertWebhook?
+
+        /// Creates the parts.
+        package init(
+            rules: AlertRules, register: TagRegister, epoch: UInt64, places: [FleetOutput] = [],
+            store: AlertStore? = nil, webhook: AlertWebhook? = nil
+        ) {
+            (self.rules, self.register, self.epoch, self.places) = (rules, register, epoch, places)
+            (self.store, self.webhook) = (store, webhook)
+        }
+    }
+
+    /// Creates a service that continues from its store.
+    ///
+    /// - Parameters:
+    ///   - destinations: the sinks that get what happens to alerts.
+    ///   - hearings: lists the times at which tags were heard.
+    ///   - isListening: whether messages of gateways arrive from the start; see ``listen(_:)``.
+    ///   - now: returns the time of the fleet.
+    ///   - report: receives problems for the log; it must not block.
+    /// - Throws: ``AlertStoreError`` if the store can't be read.
+    package init(
+        _ setup: Setup, to destinations: [any FleetOutputSink], hearings: any HearingSource, isListening: Bool,
+        now: @escaping @Sendable () -> Instant, report: @escaping @Sendable (String) -> Void
+    ) async throws(AlertStoreError) {
+        var machine = AlertMachine(rules: setup.rules, register: setup.register, epoch: setup.epoch)
+        var latest: [AlertEvent] = []
+        if let start = try await setup.store?.begin() {
+            latest = start.latest.compactMap { try? AlertEvent(json: $0) }
+            if let snapshot = start.snapshot {
+                do throws(FleetSnapshotError) { waiting = try machine.restore(snapshot, at: now()) } catch {
+                    report("the alerts that lasted are unknown: \(error)")
+                }
+            }
+        }
+        machine.begin(with: setup.places)
+        self.machine = machine
+        (store, self.destinations, self.hearings) = (setup.store, destinations, hearings)
+        (self.now, self.report) = (now, report)
+        connection = Guarded(isListening)
+        if let webhook = setup.webhook, let store = setup.store {
+            deliveries = AlertDeliveries(webhook, store, now: now) { report("--alert-webhook: \($0)") }
+        } else {
+            deliveries = nil
+        }
+        let status = status(latest: latest)
+        for destination in destinations { await destination.use(status) }
+    }
+
+    private func status(latest: [AlertEvent]) -> AlertStatus {
+        AlertStatus(
+            rules: machine.rules, tags: Set(machine.selectedTags), active: machine.activeAlerts, latest: latest)
+    }
+
+    /// Records whether messages of gateways arrive, such as after a loss of the connection to their broker.
+    package nonisolated func listen(_ isListening: Bool) { connection.withLock { $0 = isListening } }
+
+    /// Checks the alerts until the task is cancelled.
+    package func run() async {
+        await deliveries?.start()
+        while !Task.isCancelled {
+            await tick()
+            try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Stores the places of tags, and ends the deliveries.
+    package func stop() async {
+        await deliveries?.stop()
+        await save(isLast: true)
+    }
+
+    /// Handles the passing of time.
+    func tick() async {
+        let time = now()
+        handle(.listening(connection.withLock { $0 }), at: time)
+        let silent = machine.tagsOfSilence
+        if !silent.isEmpty { handle(.heard(await hearings.lastReadings(of: silent)), at: now()) }
+        handle(.tick, at: now())
+        await pass()
+        await save(isLast: false)
+    }
+
+    package func write(_ outputs: [FleetOutput]) async {
+        handle(.outputs(outputs), at: now())
+        await pass()
+    }
+
+    package func write(_ batteries: [TagKey: TagBattery]) async {
+        handle(.batteries(batteries), at: now())
+        await pass()
+    }
+
+    package func use(register: TagRegister, removing tags: [TagKey]) async {
+        handle(.removed(tags), at: now())
+        await use(machine.rules, register)
+        for problem in machine.rules.unknownTags(in: register) { report("--alerts: \(problem)") }
+    }
+
+    /// Uses other rules.
+    package func use(rules: AlertRules) async { await use(rules, machine.register) }
+
+    private func use(_ rules: AlertRules, _ register: TagRegister) async {
+        handle(.use(rules, register), at: now())
+        await pass()
+        let status = status(latest: [])
+        for destination in destinations { await destination.use(status) }
+    }
+
+    private func handle(_ event: AlertMachine.Event, at time: Instant) {
+        waiting += machine.handle(event, at: time)
+    }
+
+    /// Stores the events and passes them on, in their order. A call during another one leaves its events to that.
+    private func pass() async {
+        guard !isPassing else { return }
+        isPassing = true
+        while !waiting.isEmpty {
+            let events = waiting
+            waiting = []
+            await save(events)
+            for destination in destinations { await destination.write(events) }
+            await deliveries?.continueSending()
+        }
+        isPassing = false
+    }
+
+    private func save(isLast: Bool) async {
+        guard machine.revision != savedRevision, isLast || ContinuousClock.now >= nextSave else { return }
+        await save([])
+    }
+
+    private func save(_ events: [AlertEvent]) async {
+        guard let store else { return }
+        nextSave = .now + Self.saveInterval
+        let revision = machine.revision
+        do throws(AlertStoreError) {
+            try await store.add(events, machine.snapshot(), isDelivered: deliveries != nil)
+            savedRevision = revision
+            if isUnsaved { report("alerts are stored again") }
+            isUnsaved = false
+        } catch {
+            if !isUnsaved { report("alerts aren't stored: \(error)") }
+            isUnsaved = true
+        }
+    }
+}

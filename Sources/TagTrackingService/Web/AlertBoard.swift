@@ -1,0 +1,53 @@
+import LiveMap
+import TagTracking
+import TextFormats
+
+/// The rules, the alerts that last, and the latest events, for the page and the interface.
+struct AlertBoard: Sendable {
+    /// The maximum number of latest events.
+    static let mostEvents = 100
+
+    private(set) var rules = AlertRules()
+    /// The events that raised the alerts that last, the oldest first.
+    private(set) var active: [AlertEvent] = []
+    /// The latest events, the oldest first.
+    private(set) var latest: [AlertEvent] = []
+
+    /// Adds an event.
+    mutating func add(_ event: AlertEvent) {
+        switch event.state {
+        case .raised: active.append(event)
+        case .repeated: break
+        case .cleared: active.removeAll { $0.alert == event.alert }
+        }
+        latest.append(event)
+        if latest.count > Self.mostEvents { latest.removeFirst() }
+    }
+
+    /// Applies the alerts at the start, and other rules.
+    mutating func use(_ status: AlertStatus) {
+        (rules, active) = (status.rules, status.active)
+        if !status.latest.isEmpty { latest = status.latest.suffix(Self.mostEvents) }
+    }
+
+    /// The content of the interface.
+    var json: [UInt8] {
+        TagJSON.object { json in
+            TagJSON.write(rules.list, as: "rules", to: &json) { rule, json in
+                json.add("name", rule.name)
+                json.add("when", rule.condition.rawValue)
+                json.add("area", rule.area?.name)
+            }
+            TagJSON.write(active, as: "active", to: &json) { $0.writeMembers(to: &$1) }
+            TagJSON.write(latest.reversed(), as: "latest", to: &json) { $0.writeMembers(to: &$1) }
+        }
+    }
+}
+
+extension TagRoutes {
+    /// Returns the alerts.
+    func alertList() async throws(HTTPProblem) -> HTTPResponse {
+        guard hasAlerts else { throw HTTPProblem(404, "This process has no alerts; 'track --alerts FILE' does.") }
+        return Self.json(await board.alerts.json)
+    }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import IndoorLocalization
+import SecretFiles
+import TagTracking
+import TagTrackingService
+import VenuePackets
+
+/// The options of alerts, and their values.
+struct AlertOptions: Sendable {
+    /// The options.
+    static let options = [
+        CommandOption(
+            name: "alerts", argument: "FILE",
+            help:
+                "raise alerts by the rules of this file (.json): a tag enters, leaves, is silent, or its battery is low"
+        ),
+        CommandOption(
+            name: "alert-webhook", argument: "URL",
+            help: "also send alerts to this web server, https or http to this machine; needs --state"),
+        CommandOption(
+            name: "alert-key", argument: "FILE", help: "file with the key (whsec_…) that signs requests of the webhook"),
+        CommandOption(
+            name: "alert-authority", argument: "FILE",
+            help:
+                "certificates (PEM) of the authorities that the webhook's server is checked by, instead of the system's"
+        ),
+    ]
+
+    /// The path of the file with the rules.
+    let path: String
+    /// The webhook; nil for none.
+    let webhook: AlertWebhook?
+
+    /// Reads the options; returns nil without `--alerts`.
+    ///
+    /// - Parameter hasState: whether there is a folder for the state, which a webhook needs.
+    /// - Throws: `UsageError` or `CommandError` for an invalid address or key.
+    init?(_ arguments: ParsedArguments, hasState: Bool) throws {
+        guard let path = try arguments.input("alerts") else {
+            guard let option = Self.options.dropFirst().map(\.name).first(where: arguments.has) else { return nil }
+            throw UsageError(message: "--\(option) requires --alerts", command: arguments.syntax.name)
+        }
+        self.path = path
+        guard let url = arguments.value("alert-webhook") else {
+            guard let option = ["alert-key", "alert-authority"].first(where: arguments.has) else {
+                webhook = nil
+                return
+            }
+            throw UsageError(message: "--\(option) requires --alert-webhook", command: arguments.syntax.name)
+        }
+        guard hasState else {
+            throw UsageError(
+                message: "--alert-webhook requires --state, where alerts wait for the server",
+                command: arguments.syntax.name)
+        }
+        do throws(AlertWebhookError) {
+            let key = try arguments.value("alert-key").map { path throws(AlertWebhookError) in
+                try WebhookKey(file: SecretFile(path, .key, option: "alert-key"))
+            }
+            webhook = try AlertWebhook(url, key: key, certificateAuthority: arguments.value("alert-authority"))
+        } catch { throw CommandError(description: "--alert-webhook: \(error)") }
+    }
+
+    /// Reads the rules.
+    ///
+    /// - Throws: `CommandError` if the file can't be read or has an invalid rule.
+    func rules(_ venue: Venue, _ register: TagRegister) throws -> AlertRules {
+        let bytes: [UInt8]
+        do { bytes = try BoundedFile.read(path, limit: InputLimits.standard.venueFile) } catch {
+            throw CommandError(description: "--alerts \(path): \(error)")
+        }
+        do throws(AlertRulesError) {
+            return try AlertRules(json: bytes, venue: venue, register: register)
+        } catch { throw CommandError(description: "--alerts \(path): \(error)") }
+    }
+}
+
+/// The alerts of a fleet on one machine.
+struct TrackAlerts: Sendable {
+    /// The name of the file in the folder with the state.
+    private static let fileName = "alerts.db"
+
+    /// The options; nil if there are no rules any more.
+    private let options: AlertOptions?
+    private let rules: AlertRules
+    private let venue: Venue
+    private let epoch: UInt64
+    private let store: AlertStore?
+
+    /// Whether there are rules.
+    var isConfigured: Bool { options != nil }
+
+    /// Returns whether a start with rules has left alerts in a folder.
+    static func exist(in folder: StateFolder) -> Bool { access(folder.path + "/" + fileName, F_OK) == 0 }
+
+    /// Opens the alerts of earlier starts. Without rules, they end.
+    ///
+    /// - Parameters:
+    ///   - options: the options; nil if there are no rules any more.
+    ///   - folder: the folder with the state; nil for none.
+    /// - Throws: `AlertStoreError` if its file can't be used.
+    init(
+        _ options: AlertOptions?, _ rules: AlertRules, _ venue: Venue, epoch: UInt64, in folder: StateFolder?
+    ) throws(AlertStoreError) {
+        (self.options, self.rules, self.venue, self.epoch) = (options, rules, venue, epoch)
+        store = try folder.map { folder throws(AlertStoreError) in
+            try AlertStore(path: folder.path + "/" + Self.fileName)
+        }
+    }
+
+    /// Returns the file with the rules; nil without one.
+    ///
+    /// - Parameter register: returns the present register, which has the names of the tags.
+    func file(register: @escaping @Sendable () -> TagRegister) -> ReloadedFile<AlertRules>? {
+        guard let options else { return nil }
+        return ReloadedFile(options.path, option: "alerts", noun: "rules", rules, plural: true) { [venue] in
+            try options.rules(venue, register())
+        } count: {
+            $0.list.count.counting("rule")
+        }
+    }
+
+    /// Creates the service of the alerts; returns nil, and writes the reason to the log, if its file can't be read.
+    func service(
+        to destinations: [any FleetOutputSink], register: TagRegister, places: [FleetOutput],
+        hearings: any HearingSource, isListening: Bool, now: @escaping @Sendable () -> Instant
+    ) async -> AlertService? {
+        let setup = AlertService.Setup(
+            rules: rules, register: register, epoch: epoch, places: places, store: store, webhook: options?.webhook)
+        do throws(AlertStoreError) {
+            return try await AlertService(
+                setup, to: destinations, hearings: hearings, isListening: isListening, now: now
+            ) { StandardError.line($0, .warning) }
+        } catch {
+            StandardError.line("--alerts: \(error); there are no alerts", .warning)
+            return nil
+        }
+    }
+}
+
+extension ReloadedFile<AlertRules> {
+    /// Passes rules that were read again to the service, until the task is cancelled.
+    func pass(to service: AlertService) async {
+        for await _ in changes {
+            if let rules = take() { await service.use(rules: rules) }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import IndoorVocabulary
+import TagTracking
+import XCTest
+
+final class AlertMachineTests: XCTestCase {
+    private let leaves = #"[{"name": "A", "when": "leaves", "room": "Ward", "tags": "Cart"}]"#
+    private let enters = #"[{"name": "A", "when": "enters", "room": "Ward", "tags": "*"}]"#
+    private let silent = #"[{"name": "A", "when": "silent", "silence": 30, "tags": "Cart"}]"#
+
+    // MARK: Areas
+
+    func testATagThatLeavesRaisesAnAlertUntilItReturns() throws {
+        var stage = try AlertStage(leaves)
+        stage.stay(5, during: 0..<20)
+        stage.stay(15, during: 20..<40)
+        stage.stay(5, during: 40..<60)
+        XCTAssertEqual(stage.log, ["30 raised A Cart", "50 cleared A Cart"])
+        XCTAssertEqual(stage.events.map(\.since), [20, 40].map(AlertStage.instant))
+        XCTAssertEqual(stage.events.map(\.area), ["Ward", "Ward"])
+        XCTAssertEqual(stage.events[0].position?.x, 15)
+        XCTAssertEqual(stage.events[1].alert, stage.events[0].id)
+        XCTAssertNotEqual(stage.events[1].id, stage.events[0].id)
+    }
+
+    func testATagThatWasNeverInsideLeavesNothing() throws {
+        var stage = try AlertStage(leaves)
+        stage.stay(15, during: 0..<60)
+        // A look into the ward that is shorter than the dwell time.
+        stage.stay(5, during: 60..<68)
+        stage.stay(15, during: 68..<120)
+        XCTAssertEqual(stage.log, [])
+    }
+
+    func testATagBesideAWallRaisesNoAlert() throws {
+        for text in [leaves, enters] {
+            var stage = try AlertStage(text)
+            stage.stay(text == leaves ? 5 : 15, during: 0..<20)
+            for second in stride(from: 20, to: 200, by: 10) {
+                stage.stay(9.9, during: second..<second + 5)
+                stage.stay(10.1, during: second + 5..<second + 10)
+            }
+            XCTAssertEqual(stage.log, [], text)
+        }
+    }
+
+    func testATagThatEntersRaisesAnAlertAfterTheDwellTime() throws {
+        var stage = try AlertStage(#"[{"name": "A", "when": "enters", "fence": "Yard", "tags": "*", "after": 3}]"#)
+        stage.stay(15, during: 0..<5)
+        stage.stay(25, during: 5..<20)
+        stage.stay(15, during: 20..<30)
+        stage.stay(25, AlertStage.lift, during: 30..<40)
+        XCTAssertEqual(stage.log, ["8 raised A Cart", "23 cleared A Cart", "33 raised A Trolley 1"])
+    }
+
+    func testATagThatIsFirstSeenInsideEnters() throws {
+        var stage = try AlertStage(enters)
+        stage.stay(5, during: 0..<20)
+        XCTAssertEqual(stage.log, ["10 raised A Cart"])
+    }
+
+    func testAMapIsAnArea() throws {
+        var stage = try AlertStage(
+            #"[{"name": "A", "when": "enters", "map": "Upper", "tags": "Trolley *", "after": 0}]"#)
+        stage.stay(5, map: 2, during: 0..<5)
+        stage.stay(5, map: 1, AlertStage.lift, during: 0..<5)
+        stage.stay(5, map: 2, AlertStage.lift, during: 5..<8)
+        XCTAssertEqual(stage.log, ["5 raised A Trolley 1"])
+    }
+
+    func testATagThatBecomesAwayHasLeftAllAreas() throws {
+        var stage = try AlertStage(leaves)
+        stage.stay(5, during: 0..<20)
+        stage.wait(during: 20..<80)
+        XCTAssertEqual(stage.log, [], "a tag that isn't heard stays where it was")
+        stage.handle(.outputs([stage.output(.away, at: 80)]), at: 80)
+        stage.wait(during: 80..<95)
+        stage.handle(.outputs([stage.output(.present, at: 100)]), at: 100)
+        stage.stay(5, during: 100..<115)
+        XCTAssertEqual(stage.log, ["90 raised A Cart", "110 cleared A Cart"])
+    }
+
+    func testOnePositionOutsideBeforeASilenceRaisesNoAlert() throws {
+        var stage = try AlertStage(leaves)
+        stage.stay(5, during: 0..<20)
+        stage.stay(15, during: 20..<21)
+        stage.wait(during: 21..<60)
+        stage.stay(5, during: 60..<80)
+        XCTAssertEqual(stage.log, [])
+    }
+
+    func testReplayedOutputsHaveNoEffect() throws {
+        var stage = try AlertStage(leaves)
+        stage.stay(5, during: 0..<20)
+        let old = stage.output(AlertStage.position(15, at: 20), at: 20)
+        stage.stay(5, during: 21..<25)
+        for second in 25..<60 { stage.handle(.outputs([old]), at: Double(second)) }
+        XCTAssertEqual(stage.log, [])
+    }
+
+    func testAnAlertIsRepeatedOnlyIfTheRuleAsks() throws {
+        var stage = try AlertStage(
+            #"[{"name": "A", "when": "enters", "room": "Ward", "tags": "*", "after": 0, "repeat": 15}]"#)
+        stage.stay(5, during: 0..<40)
+        XCTAssertEqual(stage.log, ["0 raised A Cart", "15 repeated A Cart", "30 repeated A Cart"])
+        XCTAssertEqual(Set(stage.events.map(\.alert)).count, 1)
+        XCTAssertEqual(Set(stage.events.map(\.id)).count, 3)
+    }
+
+    // MARK: Silence
+
+    func testATagThatIsNotHeardRaisesAnAlertUntilItIsHeard() throws {
+        var stage = try AlertStage(silent)
+        stage.handle(.listening(true), at: 0)
+        stage.handle(.heard([AlertStage.cart: AlertStage.instant(10)]), at: 10)
+        stage.wait(during: 10..<60)
+        stage.handle(.heard([AlertStage.cart: AlertStage.instant(10)]), at: 60)
+        stage.handle(.heard([AlertStage.cart: AlertStage.instant(61)]), at: 61)
+        XCTAssertEqual(stage.log, ["40 raised A Cart", "61 cleared A Cart"])
+        XCTAssertEqual(stage.events[0].since, AlertStage.instant(10))
+    }
+
+    func testATagOfTheRegisterThatWasNeverHeardIsSilent() throws {
+        var stage = try AlertStage(silent)
+        stage.wait(during: 0..<100)
+        XCTAssertEqual(stage.log, [], "no message arrives at all")
+        stage.handle(.listening(true), at: 100)
+        stage.wait(during: 100..<140)
+        XCTAssertEqual(stage.log, ["130 raised A Cart"])
+    }
+
+    func testALostConnectionMakesNoTagSilent() throws {
+        var stage = try AlertStage(silent)
+        stage.handle(.listening(true), at: 0)
+        stage.handle(.heard([AlertStage.cart: AlertStage.instant(10)]), at: 10)
+        stage.handle(.listening(false), at: 12)
+        stage.wait(during: 12..<300)
+        stage.handle(.listening(true), at: 300)
+        stage.wait(during: 300..<340)
+        XCTAssertEqual(stage.log, ["330 raised A Cart"])
+    }
+
+    // MARK: Batteries
+
+    func testALowBatteryRaisesAnAlertUntilItIsChanged() throws {
+        var stage = try AlertStage(#"[{"name": "A", "when": "batteryLow", "percent": 20, "volts": 2.5, "tags": "*"}]"#)
+        for (second, battery) in [
+            (0, TagBattery(percent: 21)), (1, TagBattery(percent: 19)), (2, TagBattery(percent: 18)),
+            // The level varies with the temperature.
+            (3, TagBattery(percent: 22)), (4, TagBattery(percent: 100)),
+            (5, TagBattery(percent: 90, millivolts: 2_499)),
+            (6, TagBattery(percent: 90, millivolts: 2_550)), (7, TagBattery(percent: 90, millivolts: 2_600)),
+        ] {
+            stage.handle(.batteries([AlertStage.cart: battery]), at: Double(second))
+        }
+        stage.handle(.batteries([AlertStage.lift: TagBattery(millivolts: 2_600)]), at: 8)
+        XCTAssertEqual(
+            stage.log, ["1 raised A Cart", "4 cleared A Cart", "5 raised A Cart", "7 cleared A Cart"])
+        XCTAssertEqual(stage.events[0].battery, TagBattery(percent: 19))
+    }
+
+    // MARK: Changes and restarts
+
+    func testATagThatLeavesTheRegisterEndsItsAlert() throws {
+        var stage = try AlertStage(enters)
+        stage.stay(5, during: 0..<12)
+        stage.stay(5, AlertStage.lift, during: 12..<24)
+        let register = TagRegister([.init(key: AlertStage.lift, name: "Trolley 1")])
+        stage.handle(.removed([AlertStage.cart]), at: 24)
+        stage.handle(.use(stage.machine.rules, register), at: 24)
+        XCTAssertEqual(
+            stage.log, ["10 raised A Cart", "22 raised A Trolley 1", "24 cleared A Cart tagRemoved"])
+        XCTAssertEqual(stage.machine.activeAlerts.map(\.tag), [AlertStage.lift])
+    }
+
+    func testOtherRulesKeepTheAlertsOfThoseThatStay() throws {
+        var stage = try AlertStage(enters)
+        stage.stay(5, during: 0..<12)
+        let more = #"[{"name": "B", "when": "enters", "map": "Ground", "tags": "*"}, \#(enters.dropFirst())"#
+        stage.handle(.use(try AlertStage.rules(more), AlertStage.register), at: 12)
+        stage.stay(5, during: 12..<30)
+        let other = enters.replacing("Ward", with: "Hall")
+        stage.handle(.use(try AlertStage.rules(other), AlertStage.register), at: 30)
+        XCTAssertEqual(
+            stage.log,
+            ["10 raised A Cart", "22 raised B Cart", "30 cleared B Cart ruleRemoved", "30 cleared A Cart ruleRemoved"],
+            "\(stage.log)")
+    }
+
+    func testAnAlertLastsOverARestartAndIsNotRaisedAgain() throws {
+        var first = try AlertStage(leaves)
+        first.stay(5, during: 0..<20)
+        first.stay(15, during: 20..<40)
+        XCTAssertEqual(first.log, ["30 raised A Cart"])
+        let snapshot = first.machine.snapshot()
+
+        var second = try AlertStage(leaves, epoch: 2)
+        XCTAssertEqual(try second.machine.restore(snapshot, at: AlertStage.instant(100)), [])
+        second.machine.begin(with: [first.output(AlertStage.position(15, at: 40), at: 40)])
+        XCTAssertEqual(second.machine.activeAlerts.map(\.id), [first.events[0].id])
+        second.stay(15, during: 100..<130)
+        second.stay(5, during: 130..<150)
+        XCTAssertEqual(second.log, ["140 cleared A Cart"])
+        XCTAssertEqual(second.events[0].alert, first.events[0].id)
+    }
+
+    func testATagThatLeavesWhileTheProgramIsDownRaisesAnAlert() throws {
+        var first = try AlertStage(leaves)
+        first.stay(5, during: 0..<20)
+        var second = try AlertStage(leaves, epoch: 2)
+        second.machine.begin(with: [first.output(AlertStage.position(5, at: 20), at: 20)])
+        second.stay(15, during: 500..<520)
+        XCTAssertEqual(second.log, ["510 raised A Cart"])
+    }
+
+    func testAnAlertWhoseRuleHasGoneEndsAtTheStart() throws {
+        var first = try AlertStage(enters)
+        first.stay(5, during: 0..<20)
+        let other = try AlertStage(leaves, epoch: 2)
+        var machine = other.machine
+        let events = try machine.restore(first.machine.snapshot(), at: AlertStage.instant(30))
+        XCTAssertEqual(events.map(\.state), [.cleared])
+        XCTAssertEqual(events.map(\.reason), [.ruleRemoved])
+        XCTAssertEqual(events.map(\.alert), [first.events[0].id])
+    }
+
+    func testADamagedSnapshotChangesNothing() throws {
+        var stage = try AlertStage(enters)
+        stage.stay(5, during: 0..<20)
+        let bytes = stage.machine.snapshot()
+        let fresh = try AlertStage(enters, epoch: 2).machine
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 0x41
+            var machine = fresh
+            XCTAssertThrowsError(try machine.restore(damaged, at: AlertStage.instant(30)))
+            XCTAssertTrue(machine.activeAlerts.isEmpty)
+        }
+    }
+
+    func testAnEventIsTheSameAfterItsJSON() throws {
+        var stage = try AlertStage(#"[{"name": "A", "when": "enters", "room": "Ward", "tags": "*", "after": 0}]"#)
+        stage.handle(.batteries([AlertStage.cart: TagBattery(percent: 80, millivolts: 2_900)]), at: 0)
+        stage.stay(5, during: 0..<1)
+        let event = try XCTUnwrap(stage.events.first)
+        XCTAssertEqual(try AlertEvent(json: event.jsonBytes), event)
+        XCTAssertEqual(
+            event.json,
+            #"{"type":"alert","id":"1-1","alert":"1-1","state":"raised","rule":"A","when":"enters","area":"Ward","#
+                + #""tag":"C3:00:00:12:AB:01","name":"Cart","time":"2026-11-22T09:00:00.000Z","#
+                + #""since":"2026-11-22T09:00:00.000Z","position":{"time":"2026-11-22T09:00:00.000Z","venueId":7,"#
+                + #""mapId":1,"x":5.000,"y":5.000,"radius":1.000},"battery":{"percent":80,"volts":2.900}}"#)
+    }
+}
