@@ -82,15 +82,6 @@ public enum RadioMapFile: Sendable {
         }
     }
 
-    /// Returns the names of the radio maps in a packet's folder if its document refers to none; empty for a zip.
-    package static func unused(inPacket path: String) -> [String] {
-        let folder = PacketFolder(path: LocalPath.absolute(path))
-        guard let document = try? VenuePacketReader().document(of: folder), document.parser.radioMapPath == nil else {
-            return []
-        }
-        return all(inFolder: folder.path).map(\.name)
-    }
-
     /// Returns whether a document states a format, without reading all of it.
     private static func states(_ bytes: [UInt8], format: String) -> Bool {
         let isCompressed = bytes.starts(with: [0x1F, 0x8B])
