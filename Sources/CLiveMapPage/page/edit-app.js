@@ -51,8 +51,8 @@ export class EditApp {
     /** The objects with errors. @type {Set<any>} */
     this.faulty = new Set();
     this.isSaving = false;
-    /** The boxes of the labels on the plan. @type {number[][]} */
-    this.labels = [];
+    /** The boxes of the labels on the plan, and of all that other labels must not cover. */
+    this.boxes = { labels: /** @type {number[][]} */ ([]), taken: /** @type {number[][]} */ ([]) };
     this.images = new Images({
       // The image of a map before the document is saved, too.
       planAddress: (/** @type {number} */ _venue, /** @type {number} */ map) => {
@@ -65,11 +65,11 @@ export class EditApp {
     }, () => this.plan.invalidate("plan"));
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), edit: byId("canvas-edit") });
     this.plan = new Plan(byId("plan"), canvases, {
-      plan: (pass) => { this.labels = drawPlan(pass, this.images); },
+      plan: (pass) => { this.boxes = drawPlan(pass, this.images); },
       edit: (pass) => drawEditing(pass, {
         document: this.document, selected: this.selected, corner: this.corner, draft: this.tools.draft,
         pointer: this.tools.pointer, isSnapped: this.tools.isSnapped, faulty: this.faulty,
-        isShown: (kind) => this.isShown(kind), boxes: this.labels,
+        isShown: (kind) => this.isShown(kind), boxes: this.boxes.taken,
       }),
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];

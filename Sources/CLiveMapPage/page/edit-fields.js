@@ -1,6 +1,7 @@
 // @ts-check
 /** The fields of the selected object. */
 import { byId, make, setText } from "./dom.js";
+import { oneLine, readJSON } from "./json-source.js";
 import { namingOf, namings, nextIdentity, renamed, withOtherRole } from "./venue-beacons.js";
 import { kindNamed } from "./venue-kinds.js";
 import { changed, hasCorners, isClosed, mapsOf, objectAt, radiusAt, replaced, reshaped, shapeAt } from "./venue-objects.js";
@@ -116,6 +117,7 @@ export class Fields {
   textField(field) {
     const isNumeric = field.type === "number" || field.type === "integer";
     const problem = make("span", { class: "invalid", id: `invalid-${field.key}`, role: "alert", hidden: "" });
+    const read = (/** @type {any} */ value) => (field.type === "json" && value !== undefined ? oneLine(value) : textOf(value));
     const input = make("input", {
       type: "text", id: `field-${field.key}`, name: field.key, autocomplete: "off", spellcheck: "false",
       inputmode: isNumeric ? "decimal" : null, "aria-describedby": problem.id,
@@ -124,10 +126,10 @@ export class Fields {
         problem.hidden = fault === "";
         setText(problem, fault);
         input.setAttribute("aria-invalid", String(fault !== ""));
-        if (fault === "" && textOf(value) !== textOf(this.one?.[field.key])) this.set({ [field.key]: value }, field.title);
+        if (fault === "" && read(value) !== read(this.one?.[field.key])) this.set({ [field.key]: value }, field.title);
       },
     });
-    this.bind(input, () => textOf(this.one?.[field.key]));
+    this.bind(input, () => read(this.one?.[field.key]));
     return make("label", { class: "field" }, make("span", {}, field.title), input, problem);
   }
 
@@ -256,7 +258,7 @@ function valueOf(field, text) {
     case "words": return { value: text.split(",").map((one) => one.trim()).filter((one) => one !== ""), fault: "" };
     case "json":
       try {
-        return { value: JSON.parse(text), fault: "" };
+        return { value: readJSON(text), fault: "" };
       } catch {
         return { value: undefined, fault: "Give a JSON value, such as {\"icon\": \"desk\"} or \"text\"." };
       }
@@ -269,5 +271,5 @@ function textOf(value) {
   if (value === undefined || value === null) return "";
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");
   // A number that JavaScript can't represent has its text.
-  return typeof value === "object" ? String(value.text ?? JSON.stringify(value)) : String(value);
+  return typeof value === "object" ? oneLine(value) : String(value);
 }

@@ -19,7 +19,10 @@ export class FloorPanel {
       "floor-remove": () => this.ask(),
       "floor-image": () => byId("plan-file").click(),
       "choose-image": () => byId("plan-file").click(),
-      "floor-scale": () => app.tools.choose("scale"),
+      "floor-scale": () => {
+        app.tools.choose("scale");
+        byId("plan").focus();
+      },
       "radio-map-upload": () => byId("radio-map-file").click(),
       "removal-cancel": () => byId("removal").close(),
       "removal-confirm": () => this.remove(),

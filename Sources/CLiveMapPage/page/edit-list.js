@@ -20,6 +20,9 @@ export class ObjectList {
     this.found = [];
     /** What was listed last. @type {any[]} */
     this.listed = [];
+    /** The titles of the rows. @type {string|null} */
+    this.rows = null;
+    this.isRenewed = false;
     this.kind.append(...kinds.map((kind) => make("option", { value: kind.id }, kind.title)));
     this.find.addEventListener("input", () => this.show());
     this.kind.addEventListener("change", () => this.show());
@@ -51,6 +54,8 @@ export class ObjectList {
     if (!selected) return;
     const row = this.root.querySelector(`[data-object="${selected.kind}-${selected.index}"]`);
     row?.setAttribute("aria-pressed", "true");
+    if (this.isRenewed) this.scroll();
+    this.isRenewed = false;
   }
 
   /** @param {Reference[]} all */
@@ -67,11 +72,17 @@ export class ObjectList {
     });
     const isFiltered = words.length > 0 || this.kind.value !== "";
     setText(byId("object-count"), isFiltered ? `${this.found.length} of ${all.length}` : countsOf(all));
+    // A change of another field keeps the rows: there may be a thousand.
+    const titles = this.found.map((one) => titleOf(document, one));
+    const rows = this.found.map((one, index) => `${one.kind} ${one.index} ${titles[index]}`).join("\n");
+    if (rows === this.rows) return;
+    this.rows = rows;
     const focused = /** @type {any} */ (window.document.activeElement)?.dataset?.object;
-    this.root.replaceChildren(...this.found.map((one) => make("li", {}, make("button", {
+    this.root.replaceChildren(...this.found.map((one, index) => make("li", {}, make("button", {
       type: "button", "data-object": `${one.kind}-${one.index}`, "aria-pressed": "false",
       onclick: () => this.app.reveal(one),
-    }, make("span", { class: "kind" }, kindNamed(one.kind).title), titleOf(document, one)))));
+    }, make("span", { class: "kind" }, kindNamed(one.kind).title), titles[index]))));
+    this.isRenewed = true;
     if (focused) this.root.querySelector(`[data-object="${focused}"]`)?.focus();
   }
 

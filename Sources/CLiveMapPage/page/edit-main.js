@@ -23,7 +23,7 @@ function inspectionOf(app) {
       };
     },
     /** Returns the boxes of the labels of areas and points of interest. */
-    labels() { return app.labels; },
+    labels() { return app.boxes.labels; },
     /** Returns the document as the page would save it. */
     document() { return JSON.parse(JSON.stringify(app.document)); },
     screenPoint(/** @type {number} */ x, /** @type {number} */ y) {

@@ -38,5 +38,7 @@ export function sceneVenue(document, overview) {
       id: one.id, name: String(one.name ?? ""), mapId: one.mapId, x: one.x, y: one.y,
     })),
     beacons: [],
+    // The editor draws beacons and anchors itself; names keep away from them.
+    marks: [...listOf(document.beacons), ...listOf(document.anchors)].filter(isPlace),
   };
 }

@@ -81,9 +81,9 @@ export const uploadRadioMap = (/** @type {File} */ file) => upload("radio-map", 
  * @returns {Promise<{path: string, bytes: number}>}
  */
 async function upload(resource, file) {
-  const answer = await fetch(address(resource, { name: file.name }), {
+  const answer = await fetch(address(resource, { name: file.name.slice(0, 100) }), {
     method: "PUT", headers: { "Content-Type": "application/octet-stream" }, body: file, signal: AbortSignal.timeout(300000),
-  });
+  }).catch(() => { throw new Error("The server doesn't answer, or the file is too large. Nothing was written."); });
   const content = await answer.json();
   if (!answer.ok) throw new ServerAnswer(answer.status, content.error ?? "");
   return content;

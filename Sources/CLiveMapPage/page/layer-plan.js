@@ -5,7 +5,7 @@ import { drawTiles } from "./layer-tiles.js";
 
 /**
  * Draws what changes only with the view: the image of the plan, its walls, and the places of the venue. Returns the boxes
- * of the labels.
+ * of the labels, and of all that other labels must not cover.
  * @param {import("./plan.js").Pass} pass
  * @param {import("./images.js").Images} images
  */
@@ -31,8 +31,8 @@ export function drawPlan(pass, images) {
   // An editor draws walls over those of the image, and more labels than there is room for.
   const isEdited = layers.has("edited");
   if (layers.has("walls")) drawWalls(pass, hasPicture && isEdited);
-  /** @type {number[][]} */
-  const boxes = [];
+  const marks = isEdited ? markBoxes(pass) : [];
+  const boxes = [...marks];
   drawAreaNames(pass, boxes);
   if (layers.has("points")) drawPoints(pass, isEdited ? boxes : undefined);
   if (layers.has("beacons")) drawFixedBeacons(pass);
@@ -40,7 +40,23 @@ export function drawPlan(pass, images) {
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
   context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
-  return boxes;
+  return { labels: boxes.slice(marks.length), taken: boxes };
+}
+
+/**
+ * Returns the boxes of what an editor draws over the plan: the marks of beacons and the like, and the pins.
+ * @param {import("./plan.js").Pass} pass
+ */
+function markBoxes({ view, scene }) {
+  const around = (/** @type {any} */ one, /** @type {number[]} */ [left, top, right, bottom]) => {
+    const [x, y] = view.toScreen(one.x, one.y);
+    return [x + left, y + top, x + right, y + bottom];
+  };
+  const isHere = (/** @type {any} */ one) => one.mapId === scene.map.id;
+  return [
+    ...scene.venue.marks.filter(isHere).map((/** @type {any} */ one) => around(one, [-7, -7, 7, 7])),
+    ...scene.venue.pointsOfInterest.filter(isHere).map((/** @type {any} */ one) => around(one, [-7, -20, 7, 0])),
+  ];
 }
 
 /** @param {import("./plan.js").Pass} pass */

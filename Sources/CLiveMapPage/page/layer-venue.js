@@ -94,7 +94,7 @@ export function drawAreas(pass, hasPicture) {
 
 /**
  * Draws the names of rooms and fences. They come after all areas, so that none covers another one's name. A name that
- * would cover another label is left out; larger areas come first.
+ * would cover another label at each place in its area is left out; larger areas come first.
  * @param {import("./plan.js").Pass} pass
  * @param {number[][]} boxes the boxes of labels, to which those of the names are added
  */
@@ -145,10 +145,15 @@ function drawName(pass, name, box, color, shift, boxes) {
   const heightLeft = (box.bottom - box.top) * view.scale;
   if (name === "" || heightLeft < 15) return;
   if (heightLeft < 16 + 2 * shift) shift = 0;
-  const [x, y] = view.toScreen((box.left + box.right) / 2, (box.top + box.bottom) / 2);
-  const label = textBox(context, name, x, y + shift, 12, 500);
-  if (label[2] - label[0] - 4 > (box.right - box.left) * view.scale - 8 || !claim(label, boxes)) return;
-  drawLabel(pass, name, x, y + shift, { color, weight: 500 });
+  const [x, middle] = view.toScreen((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+  for (const step of [shift, shift + 16, shift - 16]) {
+    if (step !== shift && Math.abs(step) + 9 > heightLeft / 2) continue;
+    const label = textBox(context, name, x, middle + step, 12, 500);
+    if (label[2] - label[0] - 4 > (box.right - box.left) * view.scale - 8) return;
+    if (!claim(label, boxes)) continue;
+    drawLabel(pass, name, x, middle + step, { color, weight: 500 });
+    return;
+  }
 }
 
 /** @param {any} area */
@@ -202,8 +207,10 @@ export function drawPoints(pass, boxes) {
     context.arc(x, y - 13, 2.2, 0, 2 * Math.PI);
     context.fillStyle = palette.halo;
     context.fill();
-    if (boxes && !claim(textBox(context, point.name, x, y + 9, 12), boxes)) continue;
-    drawLabel(pass, point.name, x, y + 9, { color: palette.point });
+    // Below the pin, or else above it.
+    const places = boxes ? [y + 9, y - 29] : [y + 9];
+    const free = places.find((place) => !boxes || claim(textBox(context, point.name, x, place, 12), boxes));
+    if (free !== undefined) drawLabel(pass, point.name, x, free, { color: palette.point });
   }
 }
 

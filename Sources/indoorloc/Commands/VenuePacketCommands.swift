@@ -53,7 +53,11 @@ struct VenueNewCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         let path = try arguments.required("output")
-        _ = try arguments.required("plan")
+        guard arguments.has("plan") else {
+            throw UsageError(
+                message: "--plan is missing; to choose images on a page, run 'indoorloc venue edit' with a new folder",
+                command: arguments.syntax.name)
+        }
         _ = try arguments.required("scale")
         output = PacketOutput(path: path, inputs: arguments.inputs(except: ["output"]))
         mayOverwrite = arguments.has("overwrite")
