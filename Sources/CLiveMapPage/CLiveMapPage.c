@@ -35,17 +35,26 @@ static const unsigned char dom_js[] = {
 static const unsigned char edit_app_js[] = {
 #embed "page/edit-app.js"
 };
+static const unsigned char edit_checks_js[] = {
+#embed "page/edit-checks.js"
+};
 static const unsigned char edit_controls_js[] = {
 #embed "page/edit-controls.js"
 };
 static const unsigned char edit_fields_js[] = {
 #embed "page/edit-fields.js"
 };
+static const unsigned char edit_floor_js[] = {
+#embed "page/edit-floor.js"
+};
 static const unsigned char edit_geometry_js[] = {
 #embed "page/edit-geometry.js"
 };
 static const unsigned char edit_history_js[] = {
 #embed "page/edit-history.js"
+};
+static const unsigned char edit_list_js[] = {
+#embed "page/edit-list.js"
 };
 static const unsigned char edit_main_js[] = {
 #embed "page/edit-main.js"
@@ -194,8 +203,23 @@ static const unsigned char theme_js[] = {
 static const unsigned char timeline_js[] = {
 #embed "page/timeline.js"
 };
+static const unsigned char venue_beacons_js[] = {
+#embed "page/venue-beacons.js"
+};
+static const unsigned char venue_floors_js[] = {
+#embed "page/venue-floors.js"
+};
+static const unsigned char venue_kinds_js[] = {
+#embed "page/venue-kinds.js"
+};
 static const unsigned char venue_objects_js[] = {
 #embed "page/venue-objects.js"
+};
+static const unsigned char venue_paths_js[] = {
+#embed "page/venue-paths.js"
+};
+static const unsigned char venue_values_js[] = {
+#embed "page/venue-values.js"
 };
 static const unsigned char view_js[] = {
 #embed "page/view.js"
@@ -218,10 +242,13 @@ static const live_map_file files[] = {
     { "controls.js", controls_js, sizeof controls_js },
     { "dom.js", dom_js, sizeof dom_js },
     { "edit-app.js", edit_app_js, sizeof edit_app_js },
+    { "edit-checks.js", edit_checks_js, sizeof edit_checks_js },
     { "edit-controls.js", edit_controls_js, sizeof edit_controls_js },
     { "edit-fields.js", edit_fields_js, sizeof edit_fields_js },
+    { "edit-floor.js", edit_floor_js, sizeof edit_floor_js },
     { "edit-geometry.js", edit_geometry_js, sizeof edit_geometry_js },
     { "edit-history.js", edit_history_js, sizeof edit_history_js },
+    { "edit-list.js", edit_list_js, sizeof edit_list_js },
     { "edit-main.js", edit_main_js, sizeof edit_main_js },
     { "edit-problems.js", edit_problems_js, sizeof edit_problems_js },
     { "edit-scene.js", edit_scene_js, sizeof edit_scene_js },
@@ -273,7 +300,12 @@ static const live_map_file files[] = {
     { "tags.html", tags_html, sizeof tags_html },
     { "theme.js", theme_js, sizeof theme_js },
     { "timeline.js", timeline_js, sizeof timeline_js },
+    { "venue-beacons.js", venue_beacons_js, sizeof venue_beacons_js },
+    { "venue-floors.js", venue_floors_js, sizeof venue_floors_js },
+    { "venue-kinds.js", venue_kinds_js, sizeof venue_kinds_js },
     { "venue-objects.js", venue_objects_js, sizeof venue_objects_js },
+    { "venue-paths.js", venue_paths_js, sizeof venue_paths_js },
+    { "venue-values.js", venue_values_js, sizeof venue_values_js },
     { "view.js", view_js, sizeof view_js },
 };
 

@@ -136,6 +136,27 @@ final class VenueEditCommandTests: XCTestCase {
         XCTAssertEqual(try text(served), before)
     }
 
+    func testADocumentIsCheckedWithoutBeingWritten() throws {
+        let served = try edit(try copy())
+        let before = try text(served)
+        func check(_ document: String, _ headers: [String]) throws -> Answer {
+            try request(
+                served, "api/v1/check",
+                ["-X", "POST", "--data-binary", document] + headers.flatMap { ["-H", $0] })
+        }
+        let headers = ["Authorization: Bearer \(served.token)", "Content-Type: application/json"]
+        let wrong = try check(#"{"id": 1, "name": 2}"#, headers)
+        XCTAssertEqual(wrong.status, 200)
+        XCTAssertTrue(wrong.body.contains("$.name"), wrong.body)
+        let right = try check(before, headers)
+        XCTAssertEqual(right.status, 200)
+        XCTAssertFalse(right.body.contains("\"error\""), right.body)
+        XCTAssertEqual(try check(before, [headers[0]]).status, 415)
+        XCTAssertEqual(try check(before, [headers[1]]).status, 401)
+        XCTAssertEqual(try get(served, "api/v1/check").status, 405)
+        XCTAssertEqual(try text(served), before)
+    }
+
     func testOnlyThePageWithTheTokenReadsAndWrites() throws {
         let served = try edit(try copy())
         let before = try text(served)
@@ -246,7 +267,9 @@ final class VenueEditCommandTests: XCTestCase {
         let plan = folder + "/plans/ground.png"
         let id = try VenuePacketReader().read(folder).venue.id
         let path = "api/v1/plan?venue=\(id)&map=1"
+        let image = "api/v1/image?path=plans/ground.png"
         XCTAssertEqual(try status(served, path), 200)
+        XCTAssertEqual(try status(served, image), 200)
         let secret = try temporaryFolder() + "/secret"
         try Data("secret".utf8).write(to: URL(filePath: secret))
         for prepare in [
@@ -256,6 +279,7 @@ final class VenueEditCommandTests: XCTestCase {
             try FileManager.default.removeItem(atPath: plan)
             try prepare()
             XCTAssertEqual(try status(served, path), 404)
+            XCTAssertEqual(try status(served, image), 404)
         }
         XCTAssertEqual(try get(served).status, 200)
     }
@@ -266,7 +290,6 @@ final class VenueEditCommandTests: XCTestCase {
         try VenuePacketWriter().pack(folder: try FixtureFolder("office").path, toZip: zip)
         for (packet, message) in [
             (zip, "needs a packet's folder: unzip"), (folder, "has no venue.json"),
-            (folder + "/missing", "there is no such folder"),
         ] {
             let result = try Tool.run(["venue", "edit", packet])
             XCTAssertEqual(result.status, 1, packet)
@@ -281,6 +304,135 @@ final class VenueEditCommandTests: XCTestCase {
             XCTAssertEqual(result.status, 2, "\(arguments)")
             XCTAssertTrue(result.errors.contains(message), result.errors)
         }
+    }
+
+    /// Sends a file for the packet.
+    private func upload(_ served: Served, _ path: String, _ file: String) throws -> Answer {
+        try request(
+            served, path,
+            [
+                "-X", "PUT", "--data-binary", "@" + file, "-H", "Authorization: Bearer \(served.token)", "-H",
+                "Content-Type: application/octet-stream",
+            ])
+    }
+
+    private func file(_ content: String) throws -> String {
+        let path = try temporaryFolder() + "/file"
+        try Data(content.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    func testANewPacketBeginsInAFolderThatIsMissingOrEmptyAndIsWrittenWhenItIsSaved() throws {
+        let empty = try temporaryFolder() + "/empty"
+        try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+        for folder in [try temporaryFolder() + "/a/library", empty] {
+            let served = try edit(folder)
+            let begun = try get(served)
+            XCTAssertEqual(begun.status, 200)
+            XCTAssertFalse(FileManager.default.fileExists(atPath: served.file))
+            XCTAssertTrue(try get(served, "api/v1/overview").body.contains("Ground floor"))
+            let changed = begun.body.replacingOccurrences(of: "Ground floor", with: "Hall")
+            XCTAssertEqual(try put(served, changed, basedOn: begun.tag).status, 200)
+            XCTAssertEqual(try VenuePacketReader().read(folder).venue.maps.map(\.name), ["Hall"])
+            served.process.send(SIGINT)
+            XCTAssertEqual(try served.process.end(), 0)
+        }
+        let unsaved = try temporaryFolder() + "/unsaved"
+        let served = try edit(unsaved)
+        XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a.png", Self.picture()).status, 201)
+        served.process.send(SIGINT)
+        XCTAssertEqual(try served.process.end(), 0)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: unsaved), "a file that nothing refers to is removed")
+    }
+
+    private static func picture() throws -> String { try FixtureFolder("office").path + "/plans/ground.png" }
+
+    func testAnImageIsWrittenIntoThePacketBesideTheEarlierOnes() throws {
+        let served = try edit(try copy())
+        let before = try FileManager.default.contentsOfDirectory(atPath: served.folder + "/plans").sorted()
+        let answer = try upload(served, "api/v1/plan-image?name=My%20%2Fplan..png", Self.picture())
+        XCTAssertEqual(answer.status, 201, answer.body)
+        let now = try FileManager.default.contentsOfDirectory(atPath: served.folder + "/plans").sorted()
+        let new = Set(now).subtracting(before)
+        XCTAssertEqual(new.count, 1)
+        let name = try XCTUnwrap(new.first)
+        XCTAssertTrue(name.hasPrefix("my--plan-") && name.hasSuffix(".png"), name)
+        XCTAssertTrue(answer.body.contains("plans/\(name)"), answer.body)
+        XCTAssertEqual(try status(served, "api/v1/image?path=plans/\(name)"), 200)
+        let drawing = "<?xml version=\"1.0\"?><!-- a plan --><svg xmlns=\"http://www.w3.org/2000/svg\"/>"
+        XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a", file(drawing)).status, 201)
+        // Only images are sent, and only those of the packet.
+        for path in ["venue.json", "../packet/plans/ground.png", "/etc/passwd", "plans", "plans/missing.png"] {
+            XCTAssertEqual(try status(served, "api/v1/image?path=\(path)"), 404, path)
+        }
+        // The document refers to the SVG: it stays at the end, and the other one vanishes.
+        let svg = try XCTUnwrap(
+            try FileManager.default.contentsOfDirectory(atPath: served.folder + "/plans").first { $0.hasSuffix(".svg") }
+        )
+        let changed = try text(served).replacingOccurrences(of: "plans/ground.png", with: "plans/\(svg)")
+        XCTAssertEqual(try put(served, changed, basedOn: try get(served).tag).status, 200)
+        served.process.send(SIGINT)
+        XCTAssertEqual(try served.process.end(), 0)
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: served.folder + "/plans").sorted(),
+            (before + [svg]).sorted())
+    }
+
+    func testAFileOfAnotherKindIsRefused() throws {
+        let served = try edit(try copy())
+        for content in ["text", "<html><svg></svg></html>", "<!-- <svg>", "GIF", "{}"] {
+            let answer = try upload(served, "api/v1/plan-image?name=a.png", file(content))
+            XCTAssertEqual(answer.status, 422, content)
+            XCTAssertTrue(answer.body.contains("export the plan as PNG"), answer.body)
+        }
+        let map = try upload(served, "api/v1/radio-map?name=a.json", file("{\"format\": \"other\"}"))
+        XCTAssertEqual(map.status, 422)
+        XCTAssertTrue(map.body.contains("not a radio map"), map.body)
+        let long = try temporaryFolder() + "/long"
+        XCTAssertTrue(FileManager.default.createFile(atPath: long, contents: nil))
+        XCTAssertEqual(truncate(long, (64 << 20) + 1), 0)
+        XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a.png", long).status, 413)
+        let typed = try request(
+            served, "api/v1/plan-image?name=a",
+            ["-X", "PUT", "-d", "x", "-H", "Authorization: Bearer \(served.token)", "-H", "Content-Type: text/plain"])
+        XCTAssertEqual(typed.status, 415)
+        XCTAssertEqual(try request(served, "api/v1/plan-image?name=a", ["-X", "PUT", "-d", "x"]).status, 401)
+    }
+
+    func testAnImageIsNotWrittenThroughALinkToAnotherFolder() throws {
+        let folder = try copy()
+        let other = try temporaryFolder() + "/other"
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        try FileManager.default.removeItem(atPath: folder + "/plans")
+        try FileManager.default.createSymbolicLink(atPath: folder + "/plans", withDestinationPath: other)
+        let served = try edit(folder)
+        let answer = try upload(served, "api/v1/plan-image?name=a.png", Self.picture())
+        XCTAssertEqual(answer.status, 500)
+        XCTAssertTrue(answer.body.contains("symbolic link"), answer.body)
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: other), [])
+    }
+
+    func testPublishingWarnsOfARadioMapToWhichTheDocumentDoesNotRefer() throws {
+        let folder = try copy()
+        let survey = try Tool.run([
+            "survey", "--venue", folder, "-o", folder + "/radio-map.json.gz",
+            try FixtureFolder("office").path + "/survey/ground-west.jsonl",
+        ])
+        XCTAssertEqual(survey.status, 0, survey.errors)
+        let published = try temporaryFolder() + "/public"
+        let first = try Tool.run(["venue", "publish", published, folder])
+        XCTAssertEqual(first.status, 0, first.errors)
+        XCTAssertTrue(first.errors.contains("radio-map.json.gz is a radio map"), first.errors)
+        let served = try edit(folder)
+        XCTAssertTrue(try get(served, "api/v1/overview").body.contains("\"path\":\"radio-map.json.gz\""))
+        let file = served.file
+        let changed = try text(served).replacingOccurrences(
+            of: "\"radius\": 30,", with: "\"radius\": 30, \"radioMap\": \"radio-map.json.gz\","
+        ).replacingOccurrences(of: "\"version\": 1,", with: "\"version\": 2,")
+        try Data(changed.utf8).write(to: URL(filePath: file))
+        let second = try Tool.run(["venue", "publish", published, folder])
+        XCTAssertEqual(second.status, 0, second.errors)
+        XCTAssertFalse(second.errors.contains("is a radio map"), second.errors)
     }
 
     func testAFolderThatCannotBeWrittenIsRefusedAtTheStart() throws {

@@ -1,8 +1,12 @@
 // @ts-check
 import { address } from "./api.js";
 import { byId, make, setText } from "./dom.js";
+import { Checks } from "./edit-checks.js";
 import { Fields } from "./edit-fields.js";
+import { FloorPanel } from "./edit-floor.js";
+import { boundsOf } from "./edit-geometry.js";
 import { History } from "./edit-history.js";
+import { ObjectList } from "./edit-list.js";
 import { Problems } from "./edit-problems.js";
 import { sceneVenue } from "./edit-scene.js";
 import { loadDocument, loadOverview, storeDocument } from "./edit-store.js";
@@ -18,10 +22,11 @@ import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
 import { Theme } from "./theme.js";
-import { isOnMap, objectAt, objectsOn, titleOf } from "./venue-objects.js";
+import { kinds } from "./venue-kinds.js";
+import { isOnMap, objectAt, settled, shapeAt, titleOf } from "./venue-objects.js";
 
-/** The number of objects that the list shows. */
-const mostListed = 300;
+/** The checkboxes that show kinds of objects which would cover the others. @type {Record<string, string>} */
+const switches = { path: "paths", node: "paths", walkable: "walkable" };
 
 /** @typedef {import("./venue-objects.js").Reference} Reference */
 
@@ -35,6 +40,8 @@ export class EditApp {
     this.overview = overview;
     this.stored = stored;
     this.history = new History(readJSON(stored.text), () => this.documentChanged());
+    // Nothing of a new packet is on disk.
+    if (!overview.isStored) this.history.stored = null;
     /** The document during a movement of the pointer. @type {any} */
     this.previewed = null;
     /** @type {Reference|null} */
@@ -44,18 +51,25 @@ export class EditApp {
     /** The objects with errors. @type {Set<any>} */
     this.faulty = new Set();
     this.isSaving = false;
+    /** The boxes of the labels on the plan, and of all that other labels must not cover. */
+    this.boxes = { labels: /** @type {number[][]} */ ([]), taken: /** @type {number[][]} */ ([]) };
     this.images = new Images({
-      planAddress: (/** @type {number} */ venue, /** @type {number} */ map) => address("plan", { venue, map }),
+      // The image of a map before the document is saved, too.
+      planAddress: (/** @type {number} */ _venue, /** @type {number} */ map) => {
+        const path = this.document.maps.find((/** @type {any} */ one) => one?.id === map)?.image;
+        return typeof path === "string" ? address("image", { path }) : null;
+      },
       tileAddress: (
         /** @type {number} */ venue, /** @type {number} */ map, /** @type {number} */ level,
         /** @type {number} */ column, /** @type {number} */ row) => address("tile", { venue, map, level, column, row }),
     }, () => this.plan.invalidate("plan"));
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), edit: byId("canvas-edit") });
     this.plan = new Plan(byId("plan"), canvases, {
-      plan: (pass) => drawPlan(pass, this.images),
+      plan: (pass) => { this.boxes = drawPlan(pass, this.images); },
       edit: (pass) => drawEditing(pass, {
         document: this.document, selected: this.selected, corner: this.corner, draft: this.tools.draft,
         pointer: this.tools.pointer, isSnapped: this.tools.isSnapped, faulty: this.faulty,
+        isShown: (kind) => this.isShown(kind), boxes: this.boxes.taken,
       }),
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
@@ -64,6 +78,9 @@ export class EditApp {
     this.fields = new Fields(this);
     this.problems = new Problems(this);
     this.problems.report(overview.problems, this.document);
+    this.checks = new Checks(this);
+    this.list = new ObjectList(this);
+    this.floorPanel = new FloorPanel(this);
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     attachGestures(byId("plan"), this.plan.view, {
@@ -88,6 +105,20 @@ export class EditApp {
   get document() { return this.previewed ?? this.history.document; }
 
   get snapsToCorners() { return byId("snap").checked; }
+
+  /**
+   * Whether objects of a kind are drawn, and can be selected on the plan.
+   * @param {string} kind
+   */
+  isShown(kind) { return kind in switches ? byId(switches[kind]).checked : true; }
+
+  /**
+   * Shows objects of a kind.
+   * @param {string} kind
+   */
+  showKind(kind) {
+    if (kind in switches) byId(switches[kind]).checked = true;
+  }
 
   /**
    * @param {any} document
@@ -115,7 +146,7 @@ export class EditApp {
 
   /**
    * Adds an object to the shown map, and selects it.
-   * @param {"beacon"|"room"|"wall"} kind
+   * @param {string} kind
    * @param {number[][]} corners
    */
   add(kind, corners) {
@@ -147,9 +178,10 @@ export class EditApp {
   }
 
   documentChanged() {
-    const one = objectAt(this.document, this.selected);
-    if (!one) this.selected = null;
-    if (!one || this.corner !== null && this.corner >= (one.polygon ?? one).length) this.corner = null;
+    this.selected = settled(this.document, this.selected);
+    const corners = this.selected ? shapeAt(this.document, this.selected).length : 0;
+    if (this.corner !== null && this.corner >= corners) this.corner = null;
+    this.checks?.schedule();
     this.sceneChanged();
     this.showPanels();
     byId("undo").disabled = this.history.past.length === 0;
@@ -163,7 +195,7 @@ export class EditApp {
   sceneChanged() {
     const { scene } = this.plan;
     const mapId = scene.map?.id;
-    scene.layers = new Set(["image", "walls", "rooms", "fences", "points", ...(byId("names").checked ? ["names"] : [])]);
+    scene.layers = new Set(["image", "edited", "walls", "rooms", "fences", "points", ...(byId("names").checked ? ["names"] : [])]);
     scene.venue = sceneVenue(this.document, this.overview);
     const names = (/** @type {any[]} */ maps) => JSON.stringify(maps.map((map) => [map.id, map.name, map.level]));
     if (names(scene.venue.maps) !== names(this.floors.maps ?? [])) this.floors.setMaps(scene.venue.maps);
@@ -188,14 +220,14 @@ export class EditApp {
     this.isSaving = false;
     if (answer.status === 200) {
       this.stored = { text: this.stored.text, revision: answer.revision };
-      this.problems.report(answer.content.problems, document);
+      this.checks.note(answer.content.problems, document);
       this.history.store(document);
       this.showSurvey(answer.content.survey);
       this.say("Saved.");
     } else if (answer.status === 412) {
       this.askAboutConflict(answer.revision);
     } else {
-      if (answer.status === 422) this.problems.report(answer.content.problems, document);
+      if (answer.status === 422) this.checks.note(answer.content.problems, document);
       this.showPanels();
       this.say(answer.content.error ?? `The server answered ${answer.status}. Nothing was saved.`);
     }
@@ -219,7 +251,7 @@ export class EditApp {
       this.overview = overview;
       this.stored = stored;
       this.images.clear();
-      this.problems.report(overview.problems, document);
+      this.checks.note(overview.problems, document);
       this.selected = null;
       this.history.begin(document);
       this.documentChanged();
@@ -259,19 +291,22 @@ export class EditApp {
   select(reference, corner = null) {
     this.selected = reference;
     this.corner = corner;
+    if (reference) this.showKind(reference.kind);
     this.showPanels();
-    this.plan.invalidate("edit");
+    this.list?.scroll();
   }
 
   /**
-   * Shows an object with its map.
+   * Shows an object with its map, and selects it.
    * @param {Reference} reference
    */
   reveal(reference) {
     const { maps } = this.plan.scene.venue;
     const map = maps.find((/** @type {any} */ one) => isOnMap(this.document, reference, one));
-    if (map) this.showMap(map);
+    if (map && !isOnMap(this.document, reference, this.plan.scene.map)) this.showMap(map);
     this.select(reference);
+    const [left, top, right, bottom] = boundsOf(this.document, reference);
+    this.plan.show(left, top, right, bottom);
   }
 
   /** @param {number} mapId */
@@ -296,27 +331,9 @@ export class EditApp {
   showPanels() {
     this.problems?.show();
     this.fields?.show();
-    this.listObjects();
+    this.floorPanel?.show();
+    this.list?.show();
     this.plan.invalidate("edit");
-  }
-
-  listObjects() {
-    const { map } = this.plan.scene;
-    const all = map ? objectsOn(this.document, map.id) : [];
-    const counts = ["beacon", "room", "wall"].map((kind) => {
-      const count = all.filter((one) => one.kind === kind).length;
-      return `${count} ${kind}${count === 1 ? "" : "s"}`;
-    });
-    setText(byId("object-count"), `${counts.join(", ")}${all.length > mostListed ? `; the first ${mostListed}:` : ""}`);
-    const isChosen = (/** @type {Reference} */ one) => this.selected?.kind === one.kind
-      && this.selected.index === one.index && this.selected.map === one.map;
-    const items = all.slice(0, mostListed).map((one) => make("li", {}, make("button", {
-      type: "button", "data-object": `${one.kind}-${one.index}`, "aria-pressed": String(isChosen(one)),
-      onclick: () => this.select(one),
-    }, make("span", { class: "kind" }, one.kind), titleOf(this.document, one))));
-    const focused = /** @type {any} */ (window.document.activeElement)?.dataset?.object;
-    byId("object-list").replaceChildren(...items);
-    if (focused) byId("object-list").querySelector(`[data-object="${focused}"]`)?.focus();
   }
 
   toolChanged() {
@@ -324,20 +341,23 @@ export class EditApp {
     window.document.querySelectorAll("[data-tool]").forEach((button) => {
       button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.tool === tool));
     });
+    // The button of the menu has the name of a tool without a button of its own.
+    const own = window.document.querySelector(`#tools [data-tool="${tool}"]`);
+    const chosen = own && own.getClientRects().length > 0 ? undefined : kinds.find((kind) => kind.id === tool);
+    byId("more").setAttribute("aria-pressed", String(chosen !== undefined));
+    byId("more-name").replaceChildren(...(chosen ? [chosen.title]
+      : [make("span", { class: "wide" }, "More"), make("span", { class: "narrow" }, "Draw")]));
     byId("plan").classList.toggle("marking", tool !== "select");
     this.draftChanged();
   }
 
   draftChanged() {
     const { tool, draft } = this.tools;
-    const hints = {
-      select: "", beacon: "Click where the beacon is.", delete: "Click what you want to delete.",
-      room: "Click each corner. Enter, a double click or the first corner ends the room.",
-      wall: "Click each corner. Enter or a double click ends the wall.",
-    };
-    setText(byId("hint"), hints[tool]);
-    byId("hint").hidden = hints[tool] === "";
-    byId("finish").hidden = draft === null;
+    const hint = tool === "delete" ? "Click what you want to delete."
+      : tool === "scale" ? "Click two points whose distance you know, as far apart as possible." : kinds.find((kind) => kind.id === tool)?.hint ?? "";
+    setText(byId("hint"), hint);
+    byId("hint").hidden = hint === "";
+    byId("finish").hidden = draft === null || tool === "scale";
     this.plan.invalidate("edit");
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
-import { byId } from "./dom.js";
+import { byId, make } from "./dom.js";
 import { listKeys, listenToKeys } from "./keys.js";
+import { kinds } from "./venue-kinds.js";
 
 /**
  * Connects the buttons and the keys with the page.
@@ -9,6 +10,7 @@ import { listKeys, listenToKeys } from "./keys.js";
 export function attachEditControls(app) {
   const { tools, plan } = app;
   const root = byId("plan");
+  attachMenu();
   document.querySelectorAll("[data-tool]").forEach((button) => button.addEventListener(
     "click", () => tools.choose(/** @type {any} */ (/** @type {HTMLElement} */ (button).dataset.tool))));
   const zoom = (/** @type {number} */ factor) => {
@@ -25,7 +27,7 @@ export function attachEditControls(app) {
   byId("undo").addEventListener("click", () => app.undo());
   byId("redo").addEventListener("click", () => app.redo());
   byId("save").addEventListener("click", () => app.save());
-  byId("names").addEventListener("change", () => app.sceneChanged());
+  for (const id of ["names", "paths", "walkable"]) byId(id).addEventListener("change", () => app.sceneChanged());
   byId("finish").addEventListener("click", () => tools.finish());
   byId("delete").addEventListener("click", () => tools.deleteSelected());
   byId("deselect").addEventListener("click", () => app.select(null));
@@ -52,6 +54,30 @@ export function attachEditControls(app) {
 }
 
 /**
+ * Fills the menu of the kinds. On a wide screen, some of them have a button of their own instead.
+ */
+function attachMenu() {
+  const menu = byId("more-tools");
+  menu.append(...kinds.filter((kind) => kind.key !== null).map((kind) => make("button", {
+    type: "button", "data-tool": kind.id, "aria-pressed": "false",
+    class: document.querySelector(`#tools [data-tool="${kind.id}"]`) ? "narrow" : null,
+  }, kind.title)));
+  menu.addEventListener("click", () => {
+    menu.hidePopover();
+    byId("plan").focus();
+  });
+  byId("view").addEventListener("click", () => {
+    const isOpen = byId("choices").classList.toggle("open");
+    byId("view").setAttribute("aria-expanded", String(isOpen));
+  });
+  menu.addEventListener("beforetoggle", () => {
+    const { right, bottom } = byId("more").getBoundingClientRect();
+    menu.style.left = `${Math.min(right + 8, window.innerWidth - 190)}px`;
+    menu.style.top = `${Math.min(bottom, window.innerHeight - 380)}px`;
+  });
+}
+
+/**
  * @param {import("./edit-app.js").EditApp} app
  * @param {KeyboardEvent} event
  */
@@ -66,7 +92,7 @@ function pressWithControl(app, event) {
     return;
   }
   // In a field, the browser undoes what was typed.
-  if (event.target instanceof Element && event.target.closest("input[type=text], textarea")) return;
+  if (event.target instanceof Element && event.target.closest("input[type=text], input[type=search], textarea")) return;
   if (key === "z" && event.shiftKey || key === "y") app.redo();
   else if (key === "z") app.undo();
   else return;
@@ -99,17 +125,19 @@ function keysOf(app, zoom, fit) {
   const arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
   return [
     { keys: ["v"], shown: "V", text: "Select and move", act: () => tools.choose("select") },
-    { keys: ["b"], shown: "B", text: "Set beacons", act: () => tools.choose("beacon") },
-    { keys: ["r"], shown: "R", text: "Draw rooms", act: () => tools.choose("room") },
-    { keys: ["w"], shown: "W", text: "Draw walls", act: () => tools.choose("wall") },
+    ...kinds.flatMap((kind) => (kind.key === null ? [] : [{
+      keys: [kind.key], shown: kind.key.toUpperCase(), text: `Draw ${kind.plural}`, act: () => tools.choose(kind.id),
+    }])),
     { keys: ["x"], shown: "X", text: "Delete by clicks", act: () => tools.choose("delete") },
     { keys: ["Delete", "Backspace"], shown: "Delete", text: "Delete the selected corner or object",
       act: () => { if (!tools.takeBack()) tools.deleteSelected(); } },
     { keys: [...arrows, ...arrows.map((key) => `Shift+${key}`)], shown: "← → ↑ ↓",
       text: "Move what is selected by 0.1 m, the pointer of a drawing tool, or the plan; ⇧ for longer steps", act: move },
-    { keys: [" "], shown: "Space", text: "Set a beacon or a corner", act: set },
-    { keys: ["Enter"], shown: "Enter", text: "End the room or wall", act: () => tools.finish() },
-    { keys: ["Escape"], shown: "Esc", text: "Give up the shape, the tool or the selection", act: () => tools.escape() },
+    { keys: [" "], shown: "Space", text: "Set an object or a corner", act: set },
+    { keys: ["Enter"], shown: "Enter", text: "End the shape that is drawn; leave a field", act: () => tools.finish() },
+    { keys: ["Escape"], shown: "Esc", text: "Give up the shape, the tool or the selection",
+      act: () => { if (!byId("more-tools").matches(":popover-open")) tools.escape(); } },
+    { keys: ["/"], shown: "/", text: "Search the objects of the floor", act: () => byId("find").focus() },
     { keys: ["+", "="], shown: "+", text: "Zoom in", act: () => zoom(1.5) },
     { keys: ["-", "_"], shown: "−", text: "Zoom out", act: () => zoom(1 / 1.5) },
     { keys: ["0"], shown: "0", text: "Fit to screen", act: fit },

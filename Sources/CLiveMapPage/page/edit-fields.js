@@ -1,22 +1,18 @@
 // @ts-check
 /** The fields of the selected object. */
 import { byId, make, setText } from "./dom.js";
-import { hasCorners, mapsOf, namingOf, namings, nextIdentity } from "./venue-objects.js";
-import { objectAt, renamed, replaced, reshaped, shapeAt, titleOf, withFields } from "./venue-objects.js";
+import { oneLine, readJSON } from "./json-source.js";
+import { namingOf, namings, nextIdentity, renamed, withOtherRole } from "./venue-beacons.js";
+import { kindNamed } from "./venue-kinds.js";
+import { changed, hasCorners, isClosed, mapsOf, objectAt, radiusAt, replaced, reshaped, shapeAt } from "./venue-objects.js";
+import { titleOf, withOtherShape } from "./venue-objects.js";
+import { nodesToJoin, withStairs } from "./venue-paths.js";
+import { isNumber, listOf } from "./venue-values.js";
 
-/** The names of the fields, and their units. @type {Record<string, string>} */
-const titles = {
-  uuid: "UUID", major: "Major", minor: "Minor", namespace: "Namespace", instance: "Instance",
-  altBeaconId: "AltBeacon id", address: "Address", addressType: "Type of the address", x: "x (m)", y: "y (m)",
-  z: "Height above the floor (m)", measuredPower: "RSSI at 1 m (dBm)", pathLossExponent: "Path loss exponent",
-  id: "Id", name: "Name", radius: "Radius (m)",
-};
-const numbers = new Set(["major", "minor", "x", "y", "z", "measuredPower", "pathLossExponent", "radius"]);
-const required = new Set(["x", "y", "major", "minor", "radius"]);
-
+/** @typedef {import("./venue-kinds.js").Field} Field */
 /**
  * A field of the panel.
- * @typedef {{input: any, read: () => string}} Binding
+ * @typedef {{input: any, show: () => void}} Binding
  */
 
 export class Fields {
@@ -27,6 +23,7 @@ export class Fields {
     this.form = "";
     /** @type {Binding[]} */
     this.bindings = [];
+    byId("selection").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.pressed(event));
   }
 
   get one() { return objectAt(this.app.document, this.app.selected); }
@@ -39,118 +36,150 @@ export class Fields {
       this.form = "";
       return;
     }
-    const kind = selected.kind === "beacon" ? namingOf(this.one)?.id ?? "receiver" : selected.kind;
+    const kind = kindNamed(selected.kind);
     setText(byId("selection-name"), titleOf(document, selected));
-    const corners = hasCorners(document, selected) ? shapeAt(document, selected).length : 0;
-    const form = JSON.stringify([selected, kind, corners]);
+    setText(byId("selection-kind"), kind.title);
+    const rows = kind.fields(this.one);
+    const corners = isClosed(document, selected) || kind.shape === "line" ? shapeAt(document, selected).length : 0;
+    const joins = kind.id === "node" ? nodesToJoin(document, this.one).map(({ node }) => node.id) : [];
+    const keys = rows.map((row) => row.map((field) => field.key));
+    const form = JSON.stringify([selected, keys, corners, joins, mapsOf(document).map((map) => [map.id, map.name])]);
     if (form !== this.form) {
       this.form = form;
       this.bindings = [];
-      this.root.replaceChildren(...this.contents(kind, corners));
+      this.root.replaceChildren(
+        ...rows.map((row) => make("div", { class: "row" }, ...row.map((field) => this.control(field)))),
+        ...(corners > 0 ? [this.cornerList(corners)] : []));
     }
-    for (const { input, read } of this.bindings) {
-      if (input !== window.document.activeElement) input.value = read();
-    }
+    for (const { input, show } of this.bindings) if (input !== window.document.activeElement) show();
     this.root.querySelectorAll("[data-corner]").forEach((/** @type {any} */ row) => {
       row.classList.toggle("chosen", Number(row.dataset.corner) === this.app.corner);
     });
   }
 
   /**
-   * @param {string} kind
-   * @param {number} corners
-   * @returns {Node[]}
+   * Leaves a field. With Enter, the focus stays in the panel, where no key has an effect on the plan: a person may go on
+   * typing. With Escape, the field gets its earlier value, and the plan the focus.
+   * @param {KeyboardEvent} event
    */
-  contents(kind, corners) {
-    if (kind === "wall") return [this.cornerList(corners)];
-    if (kind === "room") {
-      const shape = corners > 0 ? [this.cornerList(corners)] : [this.row(["x", "y", "radius"])];
-      return [this.field("name"), this.row(["id"]), this.floor(), ...shape];
+  pressed(event) {
+    const input = event.target;
+    const isField = input instanceof HTMLInputElement && input.type === "text";
+    if (event.key === "Enter" && isField) {
+      event.preventDefault();
+      byId("selection-name").focus();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      if (isField) this.bindings.find((one) => one.input === input)?.show();
+      byId("plan").focus();
     }
-    const place = [this.floor(), this.row(["x", "y"]), this.row(["z"])];
-    const radio = this.row(["measuredPower", "pathLossExponent"]);
-    if (kind === "receiver") return [this.field("id"), ...place, radio];
-    const names = namings.find((naming) => naming.id === kind)?.fields ?? [];
-    const address = [this.field("address"), this.choice("addressType", [["", "not stated"], ["public", "public"], ["random", "random"]])];
-    const own = names.filter((name) => name !== "address");
-    const pairs = own.includes("major") ? [this.field("uuid"), this.row(["major", "minor"])]
-      : own.map((name) => this.field(name));
-    return [this.naming(), ...pairs, ...address, ...place, radio];
   }
 
-  /** @param {string[]} names */
-  row(names) { return make("div", { class: "row" }, ...names.map((name) => this.field(name))); }
+  /**
+   * @param {Field} field
+   * @returns {Node}
+   */
+  control(field) {
+    switch (field.type) {
+      case "choice": return this.choice(field.key, field.title, field.options ?? [], {
+        read: () => textOf(this.one?.[field.key]),
+        write: (value) => this.set({ [field.key]: value === "" ? undefined : value }, field.title),
+      });
+      case "floor": {
+        const maps = mapsOf(this.app.document).map((map) => [String(map.id), map.name]);
+        return this.choice(field.key, field.title, maps, {
+          read: () => textOf(this.one?.mapId), write: (value) => this.set({ mapId: Number(value) }, "floor"),
+        });
+      }
+      case "role": return this.choice(field.key, field.title, [["beacon", "Beacon"], ["receiver", "Receiver of tags"]], {
+        read: () => this.app.selected?.kind ?? "",
+        write: () => this.replace(withOtherRole(this.app.document, this.one), "Change the use"),
+      });
+      case "naming": return this.choice(field.key, field.title, namings.map((one) => [one.id, one.title]), {
+        read: () => namingOf(this.one ?? {}).id,
+        write: (value) => this.replace(
+          renamed(this.one, value, nextIdentity(this.app.document, this.one.mapId)), "Change the kind of the identity"),
+      });
+      case "shape": return this.choice(field.key, field.title, [["polygon", "Polygon"], ["circle", "Circle"]], {
+        read: () => (this.app.selected && radiusAt(this.app.document, this.app.selected) !== null ? "circle" : "polygon"),
+        write: () => {
+          const { selected, document } = this.app;
+          if (selected) this.app.change(withOtherShape(document, selected), "Change the shape");
+        },
+      });
+      case "join": return this.join(field);
+      case "check": return this.check(field);
+      default: return this.textField(field);
+    }
+  }
 
-  /** @param {string} name */
-  field(name) {
-    const isNumber = numbers.has(name) || (name === "id" && this.app.selected?.kind === "room");
-    const problem = make("span", { class: "invalid", id: `invalid-${name}`, role: "alert", hidden: "" });
+  /** @param {Field} field */
+  textField(field) {
+    const isNumeric = field.type === "number" || field.type === "integer";
+    const problem = make("span", { class: "invalid", id: `invalid-${field.key}`, role: "alert", hidden: "" });
+    const read = (/** @type {any} */ value) => (field.type === "json" && value !== undefined ? oneLine(value) : textOf(value));
     const input = make("input", {
-      type: "text", id: `field-${name}`, name, autocomplete: "off", spellcheck: "false",
-      inputmode: isNumber ? "decimal" : null, "aria-describedby": problem.id,
-      onchange: () => this.enter(name, isNumber, input, problem),
-    });
-    this.bindings.push({ input, read: () => textOf(this.one?.[name]) });
-    return make("label", { class: "field" }, make("span", {}, titles[name] ?? name), input, problem);
-  }
-
-  /**
-   * @param {string} name
-   * @param {boolean} isNumber
-   * @param {any} input
-   * @param {any} problem
-   */
-  enter(name, isNumber, input, problem) {
-    const text = input.value.trim();
-    const number = numberOf(text);
-    const isMissing = text === "" && (required.has(name) || (name === "id" && isNumber));
-    const isWrong = isNumber && (isMissing || !Number.isFinite(number));
-    problem.hidden = !isWrong;
-    setText(problem, isWrong ? "Give a number." : "");
-    input.setAttribute("aria-invalid", String(isWrong));
-    const { selected, document } = this.app;
-    if (isWrong || !selected) return;
-    const value = text === "" ? (name === "name" ? "" : undefined) : isNumber ? number : text;
-    if (value === this.one[name]) return;
-    const changed = withFields(this.one, { [name]: value });
-    this.app.change(replaced(document, selected, changed), `Change ${titles[name] ?? name}`);
-  }
-
-  /**
-   * @param {string} name
-   * @param {string[][]} options
-   */
-  choice(name, options) {
-    const select = make("select", {
-      id: `field-${name}`, name,
-      onchange: () => this.set({ [name]: select.value === "" ? undefined : select.value }, name),
-    }, ...options.map(([value, text]) => make("option", { value }, text)));
-    this.bindings.push({ input: select, read: () => textOf(this.one?.[name]) });
-    return make("label", { class: "field" }, make("span", {}, titles[name]), select);
-  }
-
-  /** The choice of the map. */
-  floor() {
-    const select = make("select", {
-      id: "field-mapId", name: "mapId", onchange: () => this.set({ mapId: Number(select.value) }, "floor"),
-    }, ...mapsOf(this.app.document).map((map) => make("option", { value: map.id }, map.name)));
-    this.bindings.push({ input: select, read: () => textOf(this.one?.mapId) });
-    return make("label", { class: "field" }, make("span", {}, "Floor"), select);
-  }
-
-  /** The choice of the kind of a beacon's name. */
-  naming() {
-    const select = make("select", {
-      id: "field-naming", name: "naming",
+      type: "text", id: `field-${field.key}`, name: field.key, autocomplete: "off", spellcheck: "false",
+      inputmode: isNumeric ? "decimal" : null, "aria-describedby": problem.id,
       onchange: () => {
-        const { selected, document } = this.app;
-        if (!selected) return;
-        const beacon = renamed(this.one, select.value, nextIdentity(document, this.one.mapId));
-        this.app.change(replaced(document, selected, beacon), "Change the kind of the identity");
+        const { value, fault } = valueOf(field, input.value.trim());
+        problem.hidden = fault === "";
+        setText(problem, fault);
+        input.setAttribute("aria-invalid", String(fault !== ""));
+        if (fault === "" && read(value) !== read(this.one?.[field.key])) this.set({ [field.key]: value }, field.title);
       },
-    }, ...namings.map((naming) => make("option", { value: naming.id }, naming.title)));
-    this.bindings.push({ input: select, read: () => namingOf(this.one)?.id ?? "" });
-    return make("label", { class: "field" }, make("span", {}, "Kind"), select);
+    });
+    this.bind(input, () => read(this.one?.[field.key]));
+    return make("label", { class: "field" }, make("span", {}, field.title), input, problem);
+  }
+
+  /**
+   * @param {any} input
+   * @param {() => string} read
+   */
+  bind(input, read) {
+    this.bindings.push({ input, show: () => { input.value = read(); } });
+  }
+
+  /**
+   * @param {string} key
+   * @param {string} title
+   * @param {string[][]} options
+   * @param {{read: () => string, write: (value: string) => void}} value
+   */
+  choice(key, title, options, value) {
+    const select = make(
+      "select", { id: `field-${key}`, name: key, onchange: () => value.write(select.value) },
+      ...options.map(([name, text]) => make("option", { value: name }, text)));
+    this.bind(select, value.read);
+    return make("label", { class: "field" }, make("span", {}, title), select);
+  }
+
+  /** @param {Field} field */
+  check(field) {
+    const input = make("input", {
+      type: "checkbox", id: `field-${field.key}`, name: field.key,
+      onchange: () => this.set({ [field.key]: input.checked ? true : undefined }, field.title),
+    });
+    this.bindings.push({ input, show: () => { input.checked = this.one?.[field.key] === true; } });
+    return make("label", { class: "choice" }, input, field.title);
+  }
+
+  /**
+   * The choice of a node of another floor, to which stairs lead.
+   * @param {Field} field
+   */
+  join(field) {
+    const { document } = this.app;
+    const names = new Map(mapsOf(document).map((map) => [map.id, map.name]));
+    const options = nodesToJoin(document, this.one).map(({ node, far }) => (
+      [String(node.id), `${names.get(node.mapId) ?? node.mapId}: node ${node.id}, ${far.toFixed(1)} m away`]));
+    return this.choice(field.key, field.title, [["", "Choose a node"], ...options], {
+      read: () => "",
+      write: (value) => {
+        if (value !== "") this.app.change(withStairs(this.app.document, this.one.id, Number(value)), "Add stairs");
+      },
+    });
   }
 
   /**
@@ -159,7 +188,16 @@ export class Fields {
    */
   set(fields, name) {
     const { selected, document } = this.app;
-    if (selected) this.app.change(replaced(document, selected, withFields(this.one, fields)), `Change ${name}`);
+    if (selected) this.app.change(changed(document, selected, fields), `Change ${name}`);
+  }
+
+  /**
+   * @param {any} one
+   * @param {string} name
+   */
+  replace(one, name) {
+    const { selected, document } = this.app;
+    if (selected) this.app.change(replaced(document, selected, one), name);
   }
 
   /**
@@ -186,15 +224,13 @@ export class Fields {
         const number = numberOf(input.value);
         const isWrong = input.value.trim() === "" || !Number.isFinite(number);
         input.setAttribute("aria-invalid", String(isWrong));
-        if (isWrong || !selected) return;
+        if (isWrong || !selected || !hasCorners(document, selected)) return;
         const corners = shapeAt(document, selected).map((one) => [...one]);
         corners[corner][axis] = number;
         this.app.change(reshaped(document, selected, corners), "Move a corner");
       },
     });
-    this.bindings.push({
-      input, read: () => textOf(this.app.selected && shapeAt(this.app.document, this.app.selected)[corner]?.[axis]),
-    });
+    this.bind(input, () => textOf(this.app.selected && shapeAt(this.app.document, this.app.selected)[corner]?.[axis]));
     return input;
   }
 }
@@ -203,10 +239,37 @@ export class Fields {
  * Returns the number that a person entered, with a comma or a point and any minus sign; NaN for another text.
  * @param {string} text
  */
-function numberOf(text) { return Number(text.replace(",", ".").replace("\u2212", "-")); }
+export function numberOf(text) { return Number(text.replace(",", ".").replace("\u2212", "-")); }
+
+/**
+ * Returns the value that a person entered, or why it can't be used.
+ * @param {Field} field
+ * @param {string} text
+ * @returns {{value: any, fault: string}}
+ */
+function valueOf(field, text) {
+  if (text === "" && !field.isRequired) return { value: field.key === "name" ? "" : undefined, fault: "" };
+  switch (field.type) {
+    case "number": case "integer": {
+      const value = text === "" ? NaN : numberOf(text);
+      const isRight = Number.isFinite(value) && (field.type === "number" || Number.isSafeInteger(value));
+      return { value, fault: isRight ? "" : field.type === "number" ? "Give a number." : "Give a whole number." };
+    }
+    case "words": return { value: text.split(",").map((one) => one.trim()).filter((one) => one !== ""), fault: "" };
+    case "json":
+      try {
+        return { value: readJSON(text), fault: "" };
+      } catch {
+        return { value: undefined, fault: "Give a JSON value, such as {\"icon\": \"desk\"} or \"text\"." };
+      }
+    default: return { value: text, fault: "" };
+  }
+}
 
 /** @param {any} value */
 function textOf(value) {
   if (value === undefined || value === null) return "";
-  return typeof value === "object" ? String(value.text ?? "") : String(value);
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");
+  // A number that JavaScript can't represent has its text.
+  return typeof value === "object" ? oneLine(value) : String(value);
 }

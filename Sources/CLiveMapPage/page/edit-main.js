@@ -19,8 +19,11 @@ function inspectionOf(app) {
         mapId: scene.map?.id ?? null, tool: app.tools.tool, isChanged: app.history.isChanged,
         selected: app.selected ? `${app.selected.kind} ${app.selected.index}` : "", corner: app.corner,
         draft: app.tools.draft?.corners.length ?? 0, steps: app.history.past.length, theme: app.theme.name,
+        isChecked: app.checks.checked === app.history.document, problems: app.problems.of(app.document).length,
       };
     },
+    /** Returns the boxes of the labels of areas and points of interest. */
+    labels() { return app.boxes.labels; },
     /** Returns the document as the page would save it. */
     document() { return JSON.parse(JSON.stringify(app.document)); },
     screenPoint(/** @type {number} */ x, /** @type {number} */ y) {

@@ -1,24 +1,12 @@
 // @ts-check
 /** The problems of a document beside the objects that have them. */
 import { byId, make } from "./dom.js";
-import { duplicatesIn, objectAt, titleOf } from "./venue-objects.js";
+import { duplicatesIn, objectAt, placesOf, referenceOf, titleOf } from "./venue-objects.js";
 
 /**
  * A problem. It belongs to a state of its object: after a change of the object it may not exist any more.
  * @typedef {{severity: string, path: string, message: string, object: any, reference: any}} Problem
  */
-
-/**
- * Returns the object that a path of the server names; null for another part of the document.
- * @param {string} path such as `$.beacons[3].mapId`
- * @returns {import("./venue-objects.js").Reference|null}
- */
-export function referenceOf(path) {
-  const wall = /^\$\.maps\[(\d+)\]\.walls\[(\d+)\]/.exec(path);
-  if (wall) return { kind: "wall", map: Number(wall[1]), index: Number(wall[2]) };
-  const entry = /^\$\.(beacons|rooms)\[(\d+)\]/.exec(path);
-  return entry ? { kind: entry[1] === "beacons" ? "beacon" : "room", index: Number(entry[2]) } : null;
-}
 
 export class Problems {
   /** @param {import("./edit-app.js").EditApp} app */
@@ -35,7 +23,7 @@ export class Problems {
    */
   report(problems, document) {
     this.reported = problems.map((problem) => {
-      const reference = referenceOf(problem.path);
+      const reference = referenceOf(document, problem.path);
       return { ...problem, reference, object: objectAt(document, reference) };
     });
   }
@@ -49,15 +37,7 @@ export class Problems {
     const own = duplicatesIn(document).map(({ reference, message }) => ({
       severity: "error", path: "", message, reference, object: objectAt(document, reference),
     }));
-    const places = new Map();
-    const note = (/** @type {"beacon"|"room"|"wall"} */ kind, /** @type {any} */ list, /** @type {number} */ map = 0) => {
-      if (Array.isArray(list)) list.forEach((one, index) => places.set(one, { kind, index, map }));
-    };
-    note("beacon", document.beacons);
-    note("room", document.rooms);
-    if (Array.isArray(document.maps)) {
-      document.maps.forEach((/** @type {any} */ map, /** @type {number} */ index) => note("wall", map?.walls, index));
-    }
+    const places = placesOf(document);
     const doubled = new Set(own.map((problem) => problem.object));
     // The place of an object changes when another one before it is deleted.
     const others = this.reported.flatMap((problem) => {

@@ -1,6 +1,7 @@
 // @ts-check
 /** The venue of a document in the form that the layers of a live map draw. */
-import { cornersOf, listOf, mapsOf } from "./venue-objects.js";
+import { mapsOf } from "./venue-objects.js";
+import { cornersOf, listOf } from "./venue-values.js";
 
 const flat = (/** @type {any} */ line) => cornersOf(line).flat();
 const isPlace = (/** @type {any} */ one) => typeof one?.x === "number" && typeof one?.y === "number";
@@ -21,11 +22,13 @@ function areaOf(one, index) {
  * @param {any} overview
  */
 export function sceneVenue(document, overview) {
-  const images = new Map(listOf(overview.maps).map((map) => [map.id, map]));
+  const stored = new Map(listOf(overview.maps).map((map) => [map.id, map]));
   return {
     id: overview.venueId,
     maps: mapsOf(document).map((map) => ({
-      ...map, hasImage: images.get(map.id)?.hasImage ?? false, tiles: images.get(map.id)?.tiles ?? null,
+      ...map, hasImage: typeof document.maps[map.index].image === "string",
+      // The server has the tiles of the stored document only.
+      tiles: typeof document.maps[map.index].tiles === "string" ? stored.get(map.id)?.tiles ?? null : null,
       walls: listOf(document.maps[map.index].walls).map(flat),
       walkable: listOf(document.maps[map.index].walkable).map(flat),
     })),
@@ -35,5 +38,7 @@ export function sceneVenue(document, overview) {
       id: one.id, name: String(one.name ?? ""), mapId: one.mapId, x: one.x, y: one.y,
     })),
     beacons: [],
+    // The editor draws beacons and anchors itself; names keep away from them.
+    marks: [...listOf(document.beacons), ...listOf(document.anchors)].filter(isPlace),
   };
 }

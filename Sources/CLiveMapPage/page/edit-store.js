@@ -29,3 +29,62 @@ export async function storeDocument(text, revision) {
     return { status: 0, revision: "", content: { error: "The server doesn't answer. Nothing was saved." } };
   }
 }
+
+/**
+ * Returns the problems of a document that is not stored; null if the server doesn't answer.
+ * @param {string} text
+ * @param {AbortSignal} signal
+ * @returns {Promise<any[]|null>}
+ */
+export async function checkDocument(text, signal) {
+  try {
+    const answer = await fetch(address("check"), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: text,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(60000)]),
+    });
+    return answer.ok ? (await answer.json()).problems : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Returns the size of a picture in pixels.
+ * @param {File} file
+ */
+export async function pictureSize(file) {
+  // A browser recognizes a drawing by its type only.
+  const type = file.name.toLowerCase().endsWith(".svg") ? "image/svg+xml" : file.type;
+  const url = URL.createObjectURL(new Blob([file], { type }));
+  const image = new Image();
+  try {
+    image.src = url;
+    await image.decode();
+    if (image.naturalWidth < 1 || image.naturalHeight < 1) throw new Error();
+    return { width: image.naturalWidth, height: image.naturalHeight };
+  } catch {
+    throw new Error(`${file.name} is not a picture that the browser can show; export the plan as PNG.`);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** Writes the image of a plan into the packet; nothing refers to it before the document is saved. */
+export const uploadPlan = (/** @type {File} */ file) => upload("plan-image", file);
+
+/** Writes a radio map into the packet. */
+export const uploadRadioMap = (/** @type {File} */ file) => upload("radio-map", file);
+
+/**
+ * @param {string} resource
+ * @param {File} file
+ * @returns {Promise<{path: string, bytes: number}>}
+ */
+async function upload(resource, file) {
+  const answer = await fetch(address(resource, { name: file.name.slice(0, 100) }), {
+    method: "PUT", headers: { "Content-Type": "application/octet-stream" }, body: file, signal: AbortSignal.timeout(300000),
+  }).catch(() => { throw new Error("The server doesn't answer, or the file is too large. Nothing was written."); });
+  const content = await answer.json();
+  if (!answer.ok) throw new ServerAnswer(answer.status, content.error ?? "");
+  return content;
+}

@@ -1,41 +1,48 @@
 // @ts-check
 /** What pointers and keys do on the plan with each tool. */
-import { handleUnder, objectUnder, snapped } from "./edit-geometry.js";
-import { added, fewestCorners, hasCorners, replaced, reshaped, shapeAt, titleOf } from "./venue-objects.js";
+import { handleUnder, objectsUnder, snapped } from "./edit-geometry.js";
+import { kindNamed, kinds } from "./venue-kinds.js";
+import { added, fewestCorners, handlesAt, hasCorners, isSame, replaced, reshaped, shapeAt } from "./venue-objects.js";
+import { titleOf } from "./venue-objects.js";
 
 /** The pixels around a line or a point in which a pointer meets it. */
 const reach = 10;
 /** The metres that an arrow key moves the pointer of a drawing tool, and with the shift key. */
 const strides = [0.25, 1];
 
-/** @typedef {"select"|"beacon"|"room"|"wall"|"delete"} Tool */
+/** Returns the shape that a tool draws: the line of the scale, or that of a kind. */
+const shapeOf = (/** @type {string} */ tool) => (tool === "scale" ? "line" : kindNamed(tool).shape);
+const named = (/** @type {string} */ kind) => kindNamed(kind).title.toLowerCase();
 
 export class Tools {
   /** @param {import("./edit-app.js").EditApp} app */
   constructor(app) {
     this.app = app;
-    /** @type {Tool} */
+    /** "select", "delete", "scale", or the kind of the objects that are drawn. */
     this.tool = "select";
-    /** The shape that is being drawn. @type {{kind: "room"|"wall", corners: number[][]}|null} */
+    /** The shape that is being drawn. @type {{kind: string, corners: number[][]}|null} */
     this.draft = null;
     /** The place of the pointer on the map in metres. @type {number[]|null} */
     this.pointer = null;
     this.isSnapped = false;
     /** @type {{reference: any, corner: number|null, isNew: boolean, start: number[], corners: number[][]}|null} */
     this.drag = null;
+    /** The place of the latest click on objects, in pixels. @type {number[]|null} */
+    this.clicked = null;
   }
 
   get map() { return this.app.plan.scene.map; }
 
-  get isDrawing() { return this.tool === "beacon" || this.tool === "room" || this.tool === "wall"; }
+  get isDrawing() { return this.tool === "scale" || kinds.some((kind) => kind.id === this.tool); }
 
   /** The metres around a line or a point in which a pointer meets it. */
   get reach() { return reach / this.app.plan.view.scale; }
 
-  /** @param {Tool} tool */
+  /** @param {string} tool */
   choose(tool) {
     this.tool = tool;
     this.draft = null;
+    this.app.showKind(tool);
     this.app.toolChanged();
   }
 
@@ -58,10 +65,13 @@ export class Tools {
    * @param {number[][]} own
    */
   snap(place, toAxis, origin, own) {
-    const toCorners = this.app.snapsToCorners && this.tool !== "beacon";
+    const moving = this.drag?.reference.kind ?? this.tool;
+    const isPoint = moving === "select" || moving === "delete" || moving === "scale" || kindNamed(moving).shape === "point"
+      || (moving === "path" && this.drag !== null);
+    const to = !this.app.snapsToCorners || isPoint ? "nothing" : moving === "path" ? "paths" : "corners";
     // Not to the state during a drag, in which the moved corner is near to itself.
-    const found = snapped(
-      this.app.history.document, this.map.id, place, { reach: this.reach, toCorners, toAxis, origin, own });
+    const found = snapped(this.app.history.document, this.map.id, place, {
+      reach: this.reach, to, toAxis, origin, own, isShown: (kind) => this.app.isShown(kind) });
     // The outline of the map is the border of what can be drawn.
     const [x, y] = [
       Math.min(this.map.width, Math.max(0, found.place[0])), Math.min(this.map.height, Math.max(0, found.place[1]))];
@@ -69,6 +79,14 @@ export class Tools {
   }
 
   // Pointers
+
+  /**
+   * Returns the objects at a place, the one that a click means first.
+   * @param {number[]} place
+   */
+  under(place) {
+    return objectsUnder(this.app.document, this.map.id, place, this.reach, (kind) => this.app.isShown(kind));
+  }
 
   /**
    * Whether a pointer that goes down moves something.
@@ -80,12 +98,13 @@ export class Tools {
     const { document, selected } = this.app;
     const place = this.app.plan.view.toMap(px, py);
     const handle = this.app.isSelectedShown ? handleUnder(document, selected, place, this.reach) : null;
-    const reference = handle ? selected : objectUnder(document, this.map.id, place, this.reach);
+    const under = handle ? [] : this.under(place);
+    // The selected object is moved even if another one is above it.
+    const isChosen = handle !== null || under.some((one) => isSame(one, selected));
+    const reference = isChosen ? selected : under[0];
     // A room is moved only after it was chosen, so that the plan can be moved by any of its areas.
-    const isChosen = reference && selected && reference.kind === selected.kind && reference.index === selected.index
-      && reference.map === selected.map;
-    if (!reference || (reference.kind !== "beacon" && !isChosen)) return false;
-    const corners = shapeAt(document, reference).map((one) => [...one]);
+    if (!reference || (kindNamed(reference.kind).shape !== "point" && !isChosen)) return false;
+    const corners = handlesAt(document, reference).map((one) => [...one]);
     this.drag = { reference, corner: handle?.corner ?? null, isNew: handle?.isNew ?? false, start: place, corners };
     if (!isChosen) this.app.select(reference);
     return true;
@@ -100,9 +119,12 @@ export class Tools {
     const { drag } = this;
     if (!drag) return;
     const corners = drag.corners.map((one) => [...one]);
+    const isCentred = !hasCorners(this.app.history.document, drag.reference);
     if (drag.corner === null) {
+      // A circle keeps its radius.
+      const own = isCentred ? corners.slice(0, 1) : corners;
       // The nearest corner to the pointer leads.
-      const lead = corners.reduce((best, one) => (
+      const lead = own.reduce((best, one) => (
         Math.hypot(one[0] - drag.start[0], one[1] - drag.start[1]) < Math.hypot(best[0] - drag.start[0], best[1] - drag.start[1])
           ? one : best));
       const [x, y] = this.app.plan.view.toMap(px, py);
@@ -111,7 +133,7 @@ export class Tools {
       this.show(place, isCorner);
       const [dx, dy] = [place[0] - lead[0], place[1] - lead[1]];
       this.app.preview(reshaped(
-        this.app.history.document, drag.reference, corners.map((one) => [one[0] + dx, one[1] + dy])));
+        this.app.history.document, drag.reference, own.map((one) => [one[0] + dx, one[1] + dy])));
       return;
     }
     const origin = corners[(drag.corner + corners.length - 1) % corners.length];
@@ -120,7 +142,7 @@ export class Tools {
     this.show(place, isCorner);
     if (drag.isNew) corners.splice(drag.corner, 0, place);
     else corners[drag.corner] = place;
-    this.app.corner = drag.corner;
+    if (!isCentred) this.app.corner = drag.corner;
     this.app.preview(reshaped(this.app.history.document, drag.reference, corners));
   }
 
@@ -147,15 +169,22 @@ export class Tools {
       return;
     }
     const place = this.app.plan.view.toMap(px, py);
-    const handle = this.app.isSelectedShown
-      ? handleUnder(this.app.document, this.app.selected, place, this.reach) : null;
-    if (this.tool === "select" && handle && !handle.isNew) {
-      this.app.select(this.app.selected, handle.corner);
+    const { selected } = this.app;
+    const handle = this.app.isSelectedShown ? handleUnder(this.app.document, selected, place, this.reach) : null;
+    if (this.tool === "select" && handle && !handle.isNew && selected && hasCorners(this.app.document, selected)) {
+      this.app.select(selected, handle.corner);
       return;
     }
-    const found = objectUnder(this.app.document, this.map.id, place, this.reach);
-    if (this.tool === "delete" && found) this.app.remove(found);
-    else this.app.select(found);
+    const under = this.under(place);
+    if (this.tool === "delete" && under.length > 0) {
+      this.app.remove(under[0]);
+      return;
+    }
+    // A second click at the same place means the next object there.
+    const isSecond = this.clicked !== null && Math.hypot(this.clicked[0] - px, this.clicked[1] - py) < 4;
+    const last = under.findIndex((one) => isSame(one, this.app.selected));
+    this.clicked = [px, py];
+    this.app.select(under[isSecond && last >= 0 ? (last + 1) % under.length : 0] ?? null);
   }
 
   /**
@@ -183,38 +212,42 @@ export class Tools {
   // Drawing
 
   /**
-   * Sets a beacon, or the next corner of a shape.
+   * Sets a point, or the next corner of a shape.
    * @param {number[]} place
    */
   set(place) {
-    if (this.tool === "beacon") {
-      this.app.add("beacon", [place]);
+    if (!this.isDrawing) return;
+    const shape = shapeOf(this.tool);
+    if (shape === "point") {
+      this.app.add(this.tool, [place]);
       return;
     }
-    if (this.tool !== "room" && this.tool !== "wall") return;
     const corners = this.draft?.corners ?? [];
     const isNear = (/** @type {number[]|undefined} */ one) => one !== undefined
       && Math.hypot(one[0] - place[0], one[1] - place[1]) <= this.reach;
     // A second click at the last corner, or one at the first corner, ends the shape.
-    if (isNear(corners.at(-1)) || (corners.length > 2 && this.tool === "room" && isNear(corners[0]))) {
+    const isArea = shape === "area" || shape === "polygon";
+    if (isNear(corners.at(-1)) || (corners.length > 2 && isArea && isNear(corners[0]))) {
       this.finish();
       return;
     }
     this.draft = { kind: this.tool, corners: [...corners, place] };
+    if (this.tool === "scale" && corners.length === 1) this.app.floorPanel.askLength([...corners, place]);
     this.app.draftChanged();
   }
 
   /** Ends the shape that is being drawn, if it has enough corners. */
   finish() {
     const draft = this.draft;
-    if (!draft) return;
-    const fewest = fewestCorners({ kind: draft.kind, index: 0 });
+    if (!draft || draft.kind === "scale") return;
+    const fewest = fewestCorners(draft.kind);
     if (draft.corners.length < fewest) {
-      this.app.say(`A ${draft.kind} needs at least ${fewest} corners.`);
+      this.app.say(`A ${named(draft.kind)} needs at least ${fewest} corners.`);
       return;
     }
     this.draft = null;
     this.app.add(draft.kind, draft.corners);
+    this.app.draftChanged();
   }
 
   /** Removes the last corner of the shape that is being drawn. Returns false without a shape. */
@@ -277,10 +310,11 @@ export class Tools {
     const { selected, corner, document } = this.app;
     if (!selected) return;
     const corners = shapeAt(document, selected);
-    if (corner === null || !hasCorners(document, selected)) {
+    if (corner === null || !hasCorners(document, selected) || selected.kind === "path") {
       this.app.remove(selected);
-    } else if (corners.length <= fewestCorners(selected)) {
-      this.app.say(`A ${selected.kind} needs at least ${fewestCorners(selected)} corners. Select the whole ${selected.kind} to delete it.`);
+    } else if (corners.length <= fewestCorners(selected.kind)) {
+      const kind = named(selected.kind);
+      this.app.say(`A ${kind} needs at least ${fewestCorners(selected.kind)} corners. Select the whole ${kind} to delete it.`);
     } else {
       this.app.corner = null;
       this.app.change(
@@ -297,7 +331,7 @@ export class Tools {
 
   /**
    * Returns the document with a new object.
-   * @param {"beacon"|"room"|"wall"} kind
+   * @param {string} kind
    * @param {number[][]} corners
    */
   with(kind, corners) { return added(this.app.document, kind, this.map.id, corners); }

@@ -138,6 +138,12 @@ export function writeJSON(document, original) {
 }
 
 /**
+ * Returns a value on one line, with the text that it was read from.
+ * @param {any} value
+ */
+export const oneLine = (value) => written(value, 2, false).replace(/\s*\n\s*/g, " ");
+
+/**
  * @param {any} value
  * @param {number} depth
  * @param {boolean} isSpread

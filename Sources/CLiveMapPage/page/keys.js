@@ -8,7 +8,7 @@ import { recall, remember } from "./memory.js";
  */
 
 /**
- * Listens to keys everywhere except in fields that use them. Keys of one character can be switched off, as speech input
+ * Listens to keys everywhere except in fields that use them, and in panels where a person types (`data-typing`). Keys of one character can be switched off, as speech input
  * would press them by accident.
  * @param {Key[]} keys
  */
@@ -20,7 +20,7 @@ export function listenToKeys(keys) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.length === 1 && event.key !== " " && !choice.checked) return;
     const target = event.target instanceof Element ? event.target : document.body;
-    if (target.closest("select, textarea, dialog, input:not([type=checkbox])")) return;
+    if (target.closest("select, textarea, dialog, input:not([type=checkbox]), [data-typing]")) return;
     // A focused button or menu keeps the keys that press it.
     if ((event.key === " " || event.key === "Enter") && target.closest("button, summary, a, input")) return;
     const name = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;

@@ -1,32 +1,108 @@
 // @ts-check
 /** What an editor draws over the plan: beacons, the selected object with its handles, and the shape being drawn. */
 import { edgesOf } from "./edit-geometry.js";
-import { drawLabel } from "./layer-venue.js";
-import { hasCorners, isOnMap, objectAt, objectsOn, shapeAt, titleOf } from "./venue-objects.js";
+import { claim, drawLabel, textBox } from "./layer-venue.js";
+import { kindNamed } from "./venue-kinds.js";
+import { handlesAt, hasCorners, isClosed, isOnMap, isSame, objectAt, objectsOn, radiusAt, shapeAt } from "./venue-objects.js";
+import { titleOf } from "./venue-objects.js";
 
 /**
  * The state of an editor that is drawn.
  * @typedef {{
  *   document: any, selected: import("./venue-objects.js").Reference|null, corner: number|null,
  *   draft: {kind: string, corners: number[][]}|null, pointer: number[]|null, isSnapped: boolean,
- *   faulty: Set<any>,
+ *   faulty: Set<any>, isShown: (kind: string) => boolean, boxes: number[][],
  * }} Edited
  */
 
+/** The pixels of a metre from which the names of points are shown. */
+const namedFrom = 22;
+
 /**
  * @param {import("./plan.js").Pass} pass
- * @param {Edited} edited
+ * @param {Edited} edited `boxes` are the labels of the plan, which others must not cover
  */
 export function drawEditing(pass, edited) {
   const { scene } = pass;
-  for (const reference of objectsOn(edited.document, scene.map.id)) {
-    const one = objectAt(edited.document, reference);
-    if (reference.kind === "beacon") drawBeacon(pass, edited, reference);
-    if (edited.faulty.has(one)) drawFault(pass, shapeAt(edited.document, reference)[0]);
+  const shown = objectsOn(edited.document, scene.map.id).filter((one) => edited.isShown(one.kind));
+  const of = (/** @type {string} */ kind) => shown.filter((one) => one.kind === kind);
+  for (const one of of("walkable")) drawWalkable(pass, edited, one);
+  for (const one of of("path")) drawPath(pass, edited, one);
+  for (const one of of("node")) drawNode(pass, edited, one);
+  const points = shown.filter((one) => marks[/** @type {"beacon"} */ (one.kind)]);
+  for (const one of points) if (!isSame(one, edited.selected)) drawMark(pass, edited, one);
+  if (pass.view.scale > namedFrom) drawNames(pass, edited, points);
+  for (const one of shown) {
+    if (edited.faulty.has(objectAt(edited.document, one))) drawFault(pass, shapeAt(edited.document, one)[0]);
   }
   if (edited.selected && isOnMap(edited.document, edited.selected, scene.map)) drawSelected(pass, edited, edited.selected);
   if (edited.draft) drawDraft(pass, edited, edited.draft);
   if (edited.pointer && edited.isSnapped) drawRing(pass, edited.pointer);
+}
+
+/** The shapes of the marks of points; `half` is half of their size in pixels. */
+const marks = {
+  coordinate: (/** @type {any} */ context, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ half) => {
+    context.moveTo(x, y - half - 2);
+    context.lineTo(x + half + 2, y);
+    context.lineTo(x, y + half + 2);
+    context.lineTo(x - half - 2, y);
+    context.closePath();
+  },
+  beacon: (/** @type {any} */ context, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ half) => (
+    context.rect(x - half, y - half, 2 * half, 2 * half)),
+  receiver: (/** @type {any} */ context, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ half) => (
+    context.arc(x, y, half + 1, 0, 2 * Math.PI)),
+  anchor: (/** @type {any} */ context, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ half) => {
+    context.moveTo(x, y - half - 2);
+    context.lineTo(x + half + 2, y + half);
+    context.lineTo(x - half - 2, y + half);
+    context.closePath();
+  },
+};
+
+/**
+ * @param {import("./plan.js").Pass} pass
+ * @param {Edited} edited
+ * @param {import("./venue-objects.js").Reference} reference
+ */
+function drawMark(pass, { document, selected }, reference) {
+  const { context, view, palette } = pass;
+  const [[mx, my]] = shapeAt(document, reference);
+  const [x, y] = view.toScreen(mx, my);
+  const isChosen = isSame(selected, reference);
+  const half = isChosen ? 8 : 5.5;
+  context.fillStyle = isChosen ? palette.accent : palette.halo;
+  context.strokeStyle = isChosen ? palette.halo : palette.beacon;
+  context.lineWidth = 2;
+  context.beginPath();
+  marks[/** @type {"beacon"} */ (reference.kind)](context, x, y, half);
+  context.fill();
+  context.stroke();
+  if (reference.kind !== "receiver") return;
+  context.fillStyle = isChosen ? palette.halo : palette.beacon;
+  context.beginPath();
+  context.arc(x, y, 2, 0, 2 * Math.PI);
+  context.fill();
+}
+
+/**
+ * Draws the names of beacons, receivers and anchors where they cover neither another name nor another mark.
+ * @param {import("./plan.js").Pass} pass
+ * @param {Edited} edited
+ * @param {import("./venue-objects.js").Reference[]} points
+ */
+function drawNames(pass, { document, boxes, selected }, points) {
+  const { context, view, palette } = pass;
+  const places = points.map((one) => view.toScreen(...shapeAt(document, one)[0]));
+  const taken = boxes.concat(places.map(([x, y]) => [x - 7, y - 7, x + 7, y + 7]));
+  points.forEach((one, index) => {
+    if (isSame(one, selected)) return;
+    const [x, y] = places[index];
+    const text = titleOf(document, one);
+    if (!claim(textBox(context, text, x, y + 15, 11), taken)) return;
+    drawLabel(pass, text, x, y + 15, { color: palette.beacon, size: 11 });
+  });
 }
 
 /**
@@ -34,21 +110,67 @@ export function drawEditing(pass, edited) {
  * @param {Edited} edited
  * @param {import("./venue-objects.js").Reference} reference
  */
-function drawBeacon(pass, { document, selected }, reference) {
-  const { context, view, palette } = pass;
-  const [[mx, my]] = shapeAt(document, reference);
-  const [x, y] = view.toScreen(mx, my);
-  const isChosen = selected?.kind === "beacon" && selected.index === reference.index;
-  const half = isChosen ? 8 : 5.5;
-  context.fillStyle = isChosen ? palette.accent : palette.halo;
-  context.strokeStyle = isChosen ? palette.halo : palette.beacon;
+function drawWalkable(pass, { document }, reference) {
+  const { context, palette } = pass;
+  trace(pass, shapeAt(document, reference), true);
+  context.globalAlpha = 0.08;
+  context.fillStyle = palette.heard;
+  context.fill();
+  context.globalAlpha = 1;
+  context.strokeStyle = palette.heard;
+  context.lineWidth = 1.5;
+  context.setLineDash([3, 3]);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+/**
+ * @param {import("./plan.js").Pass} pass
+ * @param {Edited} edited
+ * @param {import("./venue-objects.js").Reference} reference
+ */
+function drawPath(pass, { document }, reference) {
+  const { context, palette } = pass;
+  const edge = objectAt(document, reference);
+  trace(pass, shapeAt(document, reference), false);
+  context.strokeStyle = palette.halo;
+  context.lineWidth = 4;
+  context.stroke();
+  context.strokeStyle = palette.route;
   context.lineWidth = 2;
-  context.fillRect(x - half, y - half, 2 * half, 2 * half);
-  context.strokeRect(x - half, y - half, 2 * half, 2 * half);
-  if (isChosen || view.scale > 22) {
-    const color = isChosen ? palette.text : palette.beacon;
-    drawLabel(pass, titleOf(document, reference), x, y + half + 9, { color, size: 11, weight: isChosen ? 600 : 400 });
-  }
+  // What leads to another floor is not a line on this one.
+  context.setLineDash((edge.kind ?? "walk") === "walk" ? [] : [5, 4]);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+/**
+ * @param {import("./plan.js").Pass} pass
+ * @param {Edited} edited
+ * @param {import("./venue-objects.js").Reference} reference
+ */
+function drawNode(pass, { document, selected }, reference) {
+  const { context, palette } = pass;
+  const isChosen = isSame(selected, reference);
+  context.fillStyle = isChosen ? palette.accent : palette.halo;
+  context.strokeStyle = isChosen ? palette.halo : palette.route;
+  context.lineWidth = 2;
+  drawDot(pass, shapeAt(document, reference)[0], isChosen ? 7 : 4);
+}
+
+/**
+ * Begins a path along places.
+ * @param {import("./plan.js").Pass} pass
+ * @param {number[][]} places
+ * @param {boolean} isClosed
+ */
+function trace({ context, view }, places, isClosed) {
+  context.beginPath();
+  places.forEach(([x, y], index) => {
+    if (index === 0) context.moveTo(...view.toScreen(x, y));
+    else context.lineTo(...view.toScreen(x, y));
+  });
+  if (isClosed) context.closePath();
 }
 
 /**
@@ -65,36 +187,56 @@ function drawFault(pass, place) {
  * @param {Edited} edited
  * @param {import("./venue-objects.js").Reference} reference
  */
-function drawSelected(pass, { document, corner }, reference) {
+function drawSelected(pass, edited, reference) {
+  const { document, corner } = edited;
   const { context, view, palette } = pass;
-  context.strokeStyle = palette.accent;
-  context.lineWidth = 3;
   context.lineJoin = "round";
-  if (!hasCorners(document, reference)) {
-    if (reference.kind === "beacon") return;
-    const [[mx, my]] = shapeAt(document, reference);
-    const [x, y] = view.toScreen(mx, my);
-    context.beginPath();
-    context.arc(x, y, Math.max(4, (Number(objectAt(document, reference).radius) || 0) * view.scale), 0, 2 * Math.PI);
-    context.stroke();
+  const [place] = shapeAt(document, reference);
+  if (!place) return;
+  const [x, y] = view.toScreen(place[0], place[1]);
+  if (kindNamed(reference.kind).shape === "point") {
+    if (reference.kind in marks) {
+      drawMark(pass, edited, reference);
+      drawLabel(pass, titleOf(document, reference), x, y + 17, { color: palette.text, size: 11, weight: 600 });
+    } else if (reference.kind === "poi") {
+      context.strokeStyle = palette.accent;
+      context.lineWidth = 3;
+      context.beginPath();
+      context.arc(x, y - 11, 15, 0, 2 * Math.PI);
+      context.stroke();
+    }
     return;
   }
-  const edges = edgesOf(document, reference);
-  context.beginPath();
-  for (const [[ax, ay], [bx, by]] of edges) {
-    context.moveTo(...view.toScreen(ax, ay));
-    context.lineTo(...view.toScreen(bx, by));
+  const radius = radiusAt(document, reference);
+  if (!hasCorners(document, reference)) {
+    context.beginPath();
+    context.arc(x, y, Math.max(4, (radius ?? 0) * view.scale), 0, 2 * Math.PI);
+    strokeSelected(pass);
+    context.fillStyle = palette.halo;
+    for (const handle of handlesAt(document, reference)) drawDot(pass, handle, 6);
+    return;
   }
-  context.stroke();
+  trace(pass, shapeAt(document, reference), isClosed(document, reference));
+  strokeSelected(pass);
   context.lineWidth = 2;
   context.fillStyle = palette.halo;
-  for (const [[ax, ay], [bx, by]] of edges) {
+  for (const [[ax, ay], [bx, by]] of edgesOf(document, reference)) {
     if (Math.hypot(bx - ax, by - ay) * view.scale > 40) drawDot(pass, [(ax + bx) / 2, (ay + by) / 2], 3.5);
   }
   shapeAt(document, reference).forEach((place, index) => {
     context.fillStyle = index === corner ? palette.accent : palette.halo;
     drawDot(pass, place, index === corner ? 7 : 6);
   });
+}
+
+/** @param {import("./plan.js").Pass} pass */
+function strokeSelected({ context, palette }) {
+  context.strokeStyle = palette.halo;
+  context.lineWidth = 6;
+  context.stroke();
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 3;
+  context.stroke();
 }
 
 /**
@@ -115,22 +257,19 @@ function drawDot({ context, view }, place, radius) {
  * @param {{kind: string, corners: number[][]}} draft
  */
 function drawDraft(pass, { pointer }, draft) {
-  const { context, view, palette } = pass;
+  const { context, palette } = pass;
   const all = pointer ? [...draft.corners, pointer] : draft.corners;
   if (all.length === 0) return;
-  context.beginPath();
-  all.forEach(([x, y], index) => {
-    if (index === 0) context.moveTo(...view.toScreen(x, y));
-    else context.lineTo(...view.toScreen(x, y));
-  });
-  if (draft.kind === "room") {
+  trace(pass, all, false);
+  const shape = draft.kind === "scale" ? "line" : kindNamed(draft.kind).shape;
+  if (shape === "area" || shape === "polygon") {
     context.globalAlpha = 0.18;
     context.fillStyle = palette.accent;
     context.fill();
     context.globalAlpha = 1;
   }
   context.strokeStyle = palette.accent;
-  context.lineWidth = draft.kind === "wall" ? 3 : 2;
+  context.lineWidth = shape === "line" ? 3 : 2;
   context.setLineDash([6, 4]);
   context.stroke();
   context.setLineDash([]);

@@ -19,6 +19,21 @@ export function claim(box, boxes) {
 }
 
 /**
+ * Returns the box of a text in the middle of a place.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {number} [weight]
+ */
+export function textBox(context, text, x, y, size, weight) {
+  context.font = font(size, weight);
+  const half = context.measureText(text).width / 2 + 2;
+  return [x - half, y - size / 2 - 2, x + half, y + size / 2 + 2];
+}
+
+/**
  * Draws a text with a halo, so that it is legible over lines and images.
  * @param {import("./plan.js").Pass} pass
  * @param {string} text
@@ -78,18 +93,22 @@ export function drawAreas(pass, hasPicture) {
 }
 
 /**
- * Draws the names of rooms and fences. They come after all areas, so that none covers another one's name.
+ * Draws the names of rooms and fences. They come after all areas, so that none covers another one's name. A name that
+ * would cover another label at each place in its area is left out; larger areas come first.
  * @param {import("./plan.js").Pass} pass
+ * @param {number[][]} boxes the boxes of labels, to which those of the names are added
  */
-export function drawAreaNames(pass) {
+export function drawAreaNames(pass, boxes) {
   const { scene, palette } = pass;
   const { venue, map, layers } = scene;
-  if (layers.has("names")) {
-    for (const room of venue.rooms) if (room.mapId === map.id) drawName(pass, room, palette["room-text"], 0);
-  }
-  if (layers.has("fences")) {
-    for (const fence of venue.fences) if (fence.mapId === map.id) drawName(pass, fence, palette.fence, 16);
-  }
+  const draw = (/** @type {any[]} */ areas, /** @type {string} */ color, /** @type {number} */ shift) => {
+    const here = areas.filter((area) => area.mapId === map.id).map((area) => ({ area, box: boundsOf(area) }));
+    const size = (/** @type {any} */ box) => (box.right - box.left) * (box.bottom - box.top);
+    here.sort((a, b) => size(b.box) - size(a.box));
+    for (const { area, box } of here) drawName(pass, area.name, box, color, shift, boxes);
+  };
+  if (layers.has("names")) draw(venue.rooms, palette["room-text"], 0);
+  if (layers.has("fences")) draw(venue.fences, palette.fence, 16);
 }
 
 /**
@@ -113,22 +132,28 @@ function traceArea({ context, view }, area) {
 }
 
 /**
- * Draws the name of an area if it fits into the area's width.
+ * Draws the name of an area if it fits into the area's width, and covers no other label.
  * @param {import("./plan.js").Pass} pass
- * @param {any} area
+ * @param {string} name
+ * @param {{left: number, right: number, top: number, bottom: number}} box
  * @param {string} color
  * @param {number} shift pixels down from the middle
+ * @param {number[][]} boxes
  */
-function drawName(pass, area, color, shift) {
+function drawName(pass, name, box, color, shift, boxes) {
   const { context, view } = pass;
-  const box = boundsOf(area);
-  const room = (box.right - box.left) * view.scale - 8;
   const heightLeft = (box.bottom - box.top) * view.scale;
-  context.font = font(12, 500);
+  if (name === "" || heightLeft < 15) return;
   if (heightLeft < 16 + 2 * shift) shift = 0;
-  if (heightLeft < 15 || context.measureText(area.name).width > room) return;
-  const [x, y] = view.toScreen((box.left + box.right) / 2, (box.top + box.bottom) / 2);
-  drawLabel(pass, area.name, x, y + shift, { color, weight: 500 });
+  const [x, middle] = view.toScreen((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+  for (const step of [shift, shift + 16, shift - 16]) {
+    if (step !== shift && Math.abs(step) + 9 > heightLeft / 2) continue;
+    const label = textBox(context, name, x, middle + step, 12, 500);
+    if (label[2] - label[0] - 4 > (box.right - box.left) * view.scale - 8) return;
+    if (!claim(label, boxes)) continue;
+    drawLabel(pass, name, x, middle + step, { color, weight: 500 });
+    return;
+  }
 }
 
 /** @param {any} area */
@@ -161,8 +186,9 @@ export function pointBoxes({ context, view, scene }) {
 /**
  * Draws points of interest as pins with names.
  * @param {import("./plan.js").Pass} pass
+ * @param {number[][]} [boxes] the boxes of labels, which the names must not cover; without it, all names are drawn
  */
-export function drawPoints(pass) {
+export function drawPoints(pass, boxes) {
   const { context, view, scene, palette } = pass;
   for (const point of scene.venue.pointsOfInterest) {
     if (point.mapId !== scene.map.id) continue;
@@ -181,7 +207,10 @@ export function drawPoints(pass) {
     context.arc(x, y - 13, 2.2, 0, 2 * Math.PI);
     context.fillStyle = palette.halo;
     context.fill();
-    drawLabel(pass, point.name, x, y + 9, { color: palette.point });
+    // Below the pin, or else above it.
+    const places = boxes ? [y + 9, y - 29] : [y + 9];
+    const free = places.find((place) => !boxes || claim(textBox(context, point.name, x, place, 12), boxes));
+    if (free !== undefined) drawLabel(pass, point.name, x, free, { color: palette.point });
   }
 }
 

@@ -2,8 +2,8 @@
 /** The colours of the style sheet, for the canvases. */
 
 const names = [
-  "text", "quiet", "line", "panel", "plan", "wall", "walkable", "room", "room-line", "room-text", "fence", "beacon", "heard",
-  "point", "estimate", "particles", "truth", "route", "halo", "accent", "warn", "bad", "state-none", "state-search",
+  "text", "quiet", "line", "panel", "plan", "wall", "drawn", "walkable", "room", "room-line", "room-text", "fence", "beacon",
+  "heard", "point", "estimate", "particles", "truth", "route", "halo", "accent", "warn", "bad", "state-none", "state-search",
   "state-floor", "state-running", "state-error",
 ];
 

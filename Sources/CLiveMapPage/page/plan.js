@@ -85,6 +85,23 @@ export class Plan {
     return { x: box.left + px, y: box.top + py };
   }
 
+  /**
+   * Moves a rectangle of the map, in metres, into the middle if a part of it is not visible.
+   * @param {number} left
+   * @param {number} top
+   * @param {number} right
+   * @param {number} bottom
+   */
+  show(left, top, right, bottom) {
+    const { view } = this;
+    const [x, y] = view.toScreen(left, top);
+    const [endX, endY] = view.toScreen(right, bottom);
+    if (![x, y, endX, endY].every(Number.isFinite)) return;
+    if (x >= 0 && y >= 0 && endX <= view.width && endY <= view.height) return;
+    view.centre((left + right) / 2, (top + bottom) / 2);
+    this.invalidate();
+  }
+
   schedule() {
     if (this.isScheduled) return;
     this.isScheduled = true;

@@ -1,33 +1,13 @@
 // @ts-check
-/** The beacons, rooms and walls of a venue's document, and changes of them. A change returns a new document. */
+/** The objects of a venue's document, and changes of them. A change returns a new document. */
+import { fewest, kindNamed, kinds } from "./venue-kinds.js";
+import { endsOf, withEnds, withNodeId, withoutNode, withPath } from "./venue-paths.js";
+import { centimetres, cornersOf, isNumber, isObject, listOf, rounded, withFields } from "./venue-values.js";
 
 /**
- * An object of the document: its kind, its index, and for a wall the index of its map.
- * @typedef {{kind: "beacon"|"room"|"wall", index: number, map?: number}} Reference
+ * An object of the document: its kind, its index in the list of its kind, and the index of the map that has the list.
+ * @typedef {{kind: string, index: number, map?: number}} Reference
  */
-
-/** The kinds of a beacon's name with their fields. */
-export const namings = [
-  { id: "uuid", title: "iBeacon", fields: ["uuid", "major", "minor"] },
-  { id: "eddystoneUID", title: "Eddystone-UID", fields: ["namespace", "instance"] },
-  { id: "altBeacon", title: "AltBeacon", fields: ["altBeaconId"] },
-  { id: "address", title: "Address alone", fields: ["address"] },
-];
-
-const isObject = (/** @type {any} */ value) => typeof value === "object" && value !== null && !Array.isArray(value);
-export const listOf = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
-const isNumber = (/** @type {any} */ value) => typeof value === "number";
-/** Returns a length in metres, rounded to centimetres. */
-export const centimetres = (/** @type {number} */ value) => Math.round(value * 100) / 100 + 0;
-
-/**
- * Returns the valid corners of a polygon or a polyline.
- * @param {any} line
- * @returns {[number, number][]}
- */
-export function cornersOf(line) {
-  return listOf(line).filter((one) => Array.isArray(one) && isNumber(one[0]) && isNumber(one[1]));
-}
 
 /**
  * Returns the maps that can be drawn.
@@ -42,32 +22,18 @@ export function mapsOf(document) {
 }
 
 /**
- * Returns the references of all objects on a map.
- * @param {any} document
- * @param {number} mapId
- * @returns {Reference[]}
+ * Returns the keys and indexes that lead to the list of an object's kind.
+ * @param {Reference} reference
  */
-export function objectsOn(document, mapId) {
-  const on = (/** @type {any} */ one) => isObject(one) && one.mapId === mapId;
-  const of = (/** @type {"beacon"|"room"} */ kind, /** @type {any} */ list) => listOf(list).flatMap(
-    (one, index) => (on(one) && cornersAt({ kind, index }, one).length > 0 ? [{ kind, index }] : []));
-  const map = listOf(document?.maps).findIndex((one) => isObject(one) && one.id === mapId);
-  const walls = map < 0 ? [] : listOf(document.maps[map].walls);
-  return [
-    ...of("beacon", document?.beacons), ...of("room", document?.rooms),
-    ...walls.flatMap((wall, index) => (cornersOf(wall).length === 0 ? [] : [
-      { kind: /** @type {"wall"} */ ("wall"), index, map }])),
-  ];
-}
+const wayTo = (reference) => kindNamed(reference.kind).list.map((key) => (key === "map" ? reference.map ?? -1 : key));
 
 /**
+ * Returns the list that has an object.
+ * @param {any} document
  * @param {Reference} reference
- * @param {any} one
  */
-function cornersAt(reference, one) {
-  if (reference.kind === "wall") return cornersOf(one);
-  if (reference.kind === "room" && Array.isArray(one.polygon)) return cornersOf(one.polygon);
-  return isNumber(one.x) && isNumber(one.y) ? [[one.x, one.y]] : [];
+function listAt(document, reference) {
+  return listOf(wayTo(reference).reduce((value, key) => value?.[key], document));
 }
 
 /**
@@ -76,29 +42,75 @@ function cornersAt(reference, one) {
  * @param {Reference|null} reference
  */
 export function objectAt(document, reference) {
-  if (!reference) return undefined;
-  if (reference.kind === "wall") return listOf(document?.maps?.[reference.map ?? -1]?.walls)[reference.index];
-  return listOf(reference.kind === "beacon" ? document?.beacons : document?.rooms)[reference.index];
+  return reference ? listAt(document, reference)[reference.index] : undefined;
 }
 
 /**
- * Returns the corners of an object: one for a beacon and a round room.
+ * Returns the kind that an object of a reference has now: a beacon can become a receiver.
+ * @param {any} document
+ * @param {Reference|null} reference
+ * @returns {Reference|null}
+ */
+export function settled(document, reference) {
+  const one = objectAt(document, reference);
+  if (!reference || one === undefined) return null;
+  const list = kindNamed(reference.kind).list.join();
+  const kind = kinds.find((kind) => kind.list.join() === list && kind.has(one));
+  return kind && kind.id !== reference.kind ? { ...reference, kind: kind.id } : reference;
+}
+
+/**
+ * Whether two references are of the same object.
+ * @param {Reference|null} a
+ * @param {Reference|null} b
+ */
+export function isSame(a, b) {
+  return a !== null && b !== null && a.kind === b.kind && a.index === b.index && a.map === b.map;
+}
+
+/**
  * @param {any} document
  * @param {Reference} reference
+ * @param {any} one
  * @returns {number[][]}
  */
-export function shapeAt(document, reference) {
-  const one = objectAt(document, reference);
-  return one ? cornersAt(reference, one) : [];
+function cornersAt(document, reference, one) {
+  switch (kindNamed(reference.kind).shape) {
+    case "line": case "polygon": return cornersOf(one);
+    case "link": return (endsOf(document, one) ?? []).map((node) => [node.x, node.y]);
+    default:
+      if (Array.isArray(one?.polygon)) return cornersOf(one.polygon);
+      return isNumber(one?.x) && isNumber(one?.y) ? [[one.x, one.y]] : [];
+  }
 }
 
 /**
- * Whether the object is an area or a line with several corners.
+ * Returns the references of all objects on a map, in the order of the kinds.
+ * @param {any} document
+ * @param {number} mapId
+ * @returns {Reference[]}
+ */
+export function objectsOn(document, mapId) {
+  const map = listOf(document?.maps).findIndex((one) => isObject(one) && one.id === mapId);
+  return kinds.flatMap((kind) => {
+    const isOfMap = kind.list.includes("map");
+    const list = listAt(document, { kind: kind.id, index: 0, map });
+    return list.flatMap((one, index) => {
+      const reference = isOfMap ? { kind: kind.id, index, map } : { kind: kind.id, index };
+      const isHere = isOfMap || (isObject(one) && kind.has(one) && mapIdsAt(document, reference).includes(mapId));
+      return isHere && cornersAt(document, reference, one).length > 0 ? [reference] : [];
+    });
+  });
+}
+
+/**
  * @param {any} document
  * @param {Reference} reference
  */
-export function hasCorners(document, reference) {
-  return reference.kind === "wall" || Array.isArray(objectAt(document, reference)?.polygon);
+function mapIdsAt(document, reference) {
+  const one = objectAt(document, reference);
+  if (kindNamed(reference.kind).shape === "link") return (endsOf(document, one) ?? []).map((node) => node.mapId);
+  return reference.map === undefined ? [one?.mapId] : [document.maps[reference.map]?.id];
 }
 
 /**
@@ -108,158 +120,200 @@ export function hasCorners(document, reference) {
  * @param {any} map a map that can be drawn
  */
 export function isOnMap(document, reference, map) {
+  return Boolean(reference && map && objectAt(document, reference)) && mapIdsAt(
+    document, /** @type {Reference} */ (reference)).includes(map.id);
+}
+
+/**
+ * Returns the corners of an object: one for a point and a circle.
+ * @param {any} document
+ * @param {Reference} reference
+ * @returns {number[][]}
+ */
+export function shapeAt(document, reference) {
   const one = objectAt(document, reference);
-  if (!one || !reference || !map) return false;
-  return reference.kind === "wall" ? reference.map === map.index : one.mapId === map.id;
+  return one ? cornersAt(document, reference, one) : [];
+}
+
+/**
+ * Returns the places that a pointer drags: the corners, and for a circle its middle and a place on its line.
+ * @param {any} document
+ * @param {Reference} reference
+ */
+export function handlesAt(document, reference) {
+  const radius = radiusAt(document, reference);
+  const corners = shapeAt(document, reference);
+  return radius === null ? corners : corners.flatMap(([x, y]) => [[x, y], [x + radius, y]]);
+}
+
+/**
+ * Returns the radius of a circle in metres; null for another object.
+ * @param {any} document
+ * @param {Reference} reference
+ */
+export function radiusAt(document, reference) {
+  if (kindNamed(reference.kind).shape !== "area") return null;
+  const one = objectAt(document, reference);
+  return !Array.isArray(one?.polygon) && isNumber(one?.radius) ? Math.max(0, one.radius) : null;
+}
+
+/**
+ * Whether the object is an area or a line with several corners.
+ * @param {any} document
+ * @param {Reference} reference
+ */
+export function hasCorners(document, reference) {
+  const { shape } = kindNamed(reference.kind);
+  return shape !== "point" && (shape !== "area" || Array.isArray(objectAt(document, reference)?.polygon));
+}
+
+/**
+ * Whether the object is an area, whose last corner is joined to the first.
+ * @param {any} document
+ * @param {Reference} reference
+ */
+export function isClosed(document, reference) {
+  const { shape } = kindNamed(reference.kind);
+  return shape === "polygon" || (shape === "area" && hasCorners(document, reference));
 }
 
 /** The smallest number of corners of an object. */
-export const fewestCorners = (/** @type {Reference} */ reference) => (reference.kind === "wall" ? 2 : 3);
+export const fewestCorners = (/** @type {string} */ kind) => fewest[kindNamed(kind).shape];
 
 /**
- * Returns the document with another object at a reference; undefined removes it.
+ * Returns a value with a part replaced by another one. What is missing on the way becomes an object.
+ * @param {any} value
+ * @param {(string|number)[]} way
+ * @param {any} part
+ * @returns {any}
+ */
+function withPart(value, way, part) {
+  if (way.length === 0) return part;
+  const [key, ...rest] = way;
+  const inner = withPart(value?.[key], rest, part);
+  if (!Array.isArray(value)) return withFields(value ?? {}, { [key]: inner });
+  const copy = [...value];
+  copy[/** @type {number} */ (key)] = inner;
+  return copy;
+}
+
+/**
+ * Returns the document with another object at a reference; undefined removes it, and what can't be without it.
  * @param {any} document
  * @param {Reference} reference
  * @param {any} value
  */
 export function replaced(document, reference, value) {
-  const change = (/** @type {any} */ list) => {
-    const copy = [...listOf(list)];
-    if (value === undefined) copy.splice(reference.index, 1);
-    else copy[reference.index] = value;
-    return copy;
-  };
-  const copy = withFields(document, {});
-  if (reference.kind !== "wall") {
-    const key = reference.kind === "beacon" ? "beacons" : "rooms";
-    copy[key] = change(document[key]);
-    return copy;
-  }
-  copy.maps = [...document.maps];
-  const map = copy.maps[reference.map ?? 0];
-  copy.maps[reference.map ?? 0] = withFields(map, { walls: change(map.walls) });
-  return copy;
+  if (reference.kind === "node" && value === undefined) return withoutNode(document, reference.index);
+  const list = [...listAt(document, reference)];
+  if (value === undefined) list.splice(reference.index, 1);
+  else list[reference.index] = value;
+  const changed = withPart(document, wayTo(reference), list);
+  return reference.kind === "coordinate" && list.length === 0 ? withoutCoordinates(changed, reference.map ?? 0) : changed;
 }
 
 /**
- * Returns an object with changed fields, in the same order; undefined removes a field.
- * @param {any} one
+ * Returns the document with a map whose plan has no place on Earth by coordinates.
+ * @param {any} document
+ * @param {number} map
+ */
+function withoutCoordinates(document, map) {
+  const rest = withFields(document.maps[map].georeference, { controlPoints: undefined });
+  return withPart(document, ["maps", map], withFields(
+    document.maps[map], { georeference: Object.keys(rest).length > 0 ? rest : undefined }));
+}
+
+/**
+ * Returns the document with a plan that two or more coordinates place on Earth, instead of a centre and a direction.
+ * @param {any} document
+ * @param {Reference} reference the new coordinate
+ */
+function withoutCentre(document, { index, map = 0 }) {
+  if (index < 1) return document;
+  const way = ["maps", map, "georeference"];
+  return withPart(document, way, withFields(
+    document.maps[map].georeference, { center: undefined, bearing: undefined }));
+}
+
+/**
+ * Returns the document with changed fields of an object.
+ * @param {any} document
+ * @param {Reference} reference
  * @param {Record<string, any>} fields
  */
-export function withFields(one, fields) {
-  const copy = Object.assign(Object.create(null), one, fields);
-  for (const [key, value] of Object.entries(fields)) if (value === undefined) delete copy[key];
-  return copy;
+export function changed(document, reference, fields) {
+  if (reference.kind === "node" && "id" in fields) return withNodeId(document, reference.index, fields.id);
+  return replaced(document, reference, withFields(objectAt(document, reference), fields));
 }
 
 /**
- * Returns the document with other corners of an object.
+ * Returns the document with other corners of an object. A second corner of a circle is on its line.
  * @param {any} document
  * @param {Reference} reference
  * @param {number[][]} corners
  */
 export function reshaped(document, reference, corners) {
-  const rounded = corners.map(([x, y]) => [centimetres(x), centimetres(y)]);
+  const places = rounded(corners);
   const one = objectAt(document, reference);
-  if (reference.kind === "wall") return replaced(document, reference, rounded);
-  if (Array.isArray(one.polygon)) return replaced(document, reference, withFields(one, { polygon: rounded }));
-  const [[x, y]] = rounded;
-  return replaced(document, reference, withFields(one, { x, y }));
+  switch (kindNamed(reference.kind).shape) {
+    case "line": case "polygon": return replaced(document, reference, places);
+    case "link": return withEnds(document, reference.index, places);
+    default:
+      if (Array.isArray(one.polygon)) return changed(document, reference, { polygon: places });
+  }
+  const [[x, y], rim] = places;
+  const radius = rim ? { radius: Math.max(0.1, centimetres(Math.hypot(rim[0] - x, rim[1] - y))) } : {};
+  return changed(document, reference, { x, y, ...radius });
 }
 
 /**
- * Returns the document with a moved object.
+ * Returns the document with an area as a circle, or with a circle as a polygon.
  * @param {any} document
  * @param {Reference} reference
- * @param {number} dx metres
- * @param {number} dy metres
  */
-export function moved(document, reference, dx, dy) {
-  return reshaped(document, reference, shapeAt(document, reference).map(([x, y]) => [x + dx, y + dy]));
+export function withOtherShape(document, reference) {
+  const corners = shapeAt(document, reference);
+  const radius = radiusAt(document, reference);
+  if (radius !== null) {
+    const [[x, y]] = corners;
+    const polygon = Array.from({ length: 16 }, (_, index) => (
+      [x + radius * Math.cos(index * Math.PI / 8), y + radius * Math.sin(index * Math.PI / 8)]));
+    return changed(document, reference, { x: undefined, y: undefined, radius: undefined, polygon: rounded(polygon) });
+  }
+  const [x, y] = [0, 1].map((axis) => corners.reduce((sum, one) => sum + one[axis], 0) / corners.length);
+  const far = corners.reduce((sum, one) => sum + Math.hypot(one[0] - x, one[1] - y), 0) / corners.length;
+  return changed(document, reference, {
+    polygon: undefined, x: centimetres(x), y: centimetres(y), radius: Math.max(0.1, centimetres(far)) });
 }
 
 /**
  * Returns the document with a new object behind the others, and its reference.
  * @param {any} document
- * @param {Reference["kind"]} kind
+ * @param {string} name the kind
  * @param {number} mapId
  * @param {number[][]} corners
  * @returns {{document: any, reference: Reference}}
  */
-export function added(document, kind, mapId, corners) {
-  const rounded = corners.map(([x, y]) => [centimetres(x), centimetres(y)]);
-  if (kind === "wall") {
-    const map = document.maps.findIndex((/** @type {any} */ one) => one?.id === mapId);
-    const reference = { kind, map, index: listOf(document.maps[map].walls).length };
-    return { document: replaced(document, reference, rounded), reference };
+export function added(document, name, mapId, corners) {
+  const places = rounded(corners);
+  const kind = kindNamed(name);
+  if (kind.shape === "link") {
+    const result = withPath(document, mapId, places);
+    return { document: result, reference: { kind: name, index: result.paths.edges.length - 1 } };
   }
-  if (kind === "room") {
-    const ids = listOf(document.rooms).map((room) => room?.id).filter(isNumber);
-    const id = Math.max(0, ...ids) + 1;
-    const reference = { kind, index: listOf(document.rooms).length };
-    return { document: replaced(document, reference, { id, name: `Room ${id}`, mapId, polygon: rounded }), reference };
-  }
-  const [[x, y]] = rounded;
-  const reference = { kind, index: listOf(document.beacons).length };
-  const beacon = { ...nextIdentity(document, mapId), mapId, x, y, ...commonFields(document, mapId) };
-  return { document: replaced(document, reference, beacon), reference };
-}
-
-/**
- * Returns the first free identity after those of the map's beacons: the same UUID and major, and the next minor.
- * @param {any} document
- * @param {number} mapId
- */
-export function nextIdentity(document, mapId) {
-  const named = listOf(document.beacons).filter(
-    (one) => isObject(one) && typeof one.uuid === "string" && isNumber(one.major) && isNumber(one.minor));
-  const model = named.findLast((one) => one.mapId === mapId);
-  const uuid = model?.uuid ?? named[0]?.uuid ?? crypto.randomUUID().toUpperCase();
-  const alike = named.filter((one) => one.uuid.toUpperCase() === uuid.toUpperCase());
-  const majors = alike.map((one) => one.major);
-  const major = model?.major ?? Math.min(65535, Math.max(0, ...majors) + 1);
-  const taken = new Set(alike.filter((one) => one.major === major).map((one) => one.minor));
-  let minor = Math.min(65535, Math.max(0, ...taken) + 1);
-  while (taken.has(minor)) minor = (minor + 1) % 65536;
-  return { uuid, major, minor };
-}
-
-/**
- * Returns the height and the power if all beacons of the map have the same.
- * @param {any} document
- * @param {number} mapId
- */
-function commonFields(document, mapId) {
-  const beacons = listOf(document.beacons).filter((one) => one?.mapId === mapId && one.role !== "receiver");
-  return Object.fromEntries(["z", "measuredPower"].flatMap((key) => {
-    const value = beacons[0]?.[key];
-    return isNumber(value) && beacons.every((one) => one[key] === value) ? [[key, value]] : [];
-  }));
-}
-
-/**
- * Returns the kind of a beacon's name; null for a receiver.
- * @param {any} beacon
- */
-export function namingOf(beacon) {
-  if (beacon.role === "receiver") return null;
-  const found = namings.find((naming) => naming.id !== "address" && naming.fields.some((key) => key in beacon));
-  return found ?? namings[3];
-}
-
-/**
- * Returns a beacon with the fields of another kind of name.
- * @param {any} beacon
- * @param {string} id
- * @param {any} identity the fields of a new iBeacon
- */
-export function renamed(beacon, id, identity) {
-  const others = Object.fromEntries(namings.flatMap((naming) => naming.fields).filter((key) => key !== "address")
-    .map((key) => [key, undefined]));
-  const chosen = namings.find((naming) => naming.id === id) ?? namings[0];
-  const bare = withFields(beacon, others);
-  for (const key of chosen.fields) bare[key] = chosen.id === "uuid" ? identity[key] : bare[key] ?? "";
-  return bare;
+  const map = kind.list.includes("map")
+    ? { map: document.maps.findIndex((/** @type {any} */ one) => one?.id === mapId) } : {};
+  const reference = { kind: name, index: 0, ...map };
+  const list = listAt(document, reference);
+  reference.index = list.length;
+  const [[x, y]] = places;
+  const isList = kind.shape === "line" || kind.shape === "polygon";
+  const shape = kind.shape === "area" ? { polygon: places } : { x, y };
+  const { z, measuredPower, ...names } = kind.begin(document, mapId, list);
+  const rest = Object.fromEntries(Object.entries({ z, measuredPower }).filter(([, value]) => value !== undefined));
+  const floor = kind.list.includes("map") ? {} : { mapId };
+  const result = replaced(document, reference, isList ? places : { ...names, ...floor, ...shape, ...rest });
+  return { document: name === "coordinate" ? withoutCentre(result, reference) : result, reference };
 }
 
 /**
@@ -268,50 +322,68 @@ export function renamed(beacon, id, identity) {
  * @param {Reference} reference
  */
 export function titleOf(document, reference) {
-  const one = objectAt(document, reference);
-  if (reference.kind === "wall") return `Wall ${reference.index + 1}`;
-  if (reference.kind === "room") return String(one.name ?? `Room ${one.id}`);
-  if (one.role === "receiver") return String(one.id ?? "receiver");
-  if (typeof one.uuid === "string") return `${one.major}/${one.minor}`;
-  return String(one.instance ?? one.altBeaconId ?? one.address ?? `beacon ${reference.index + 1}`);
+  return kindNamed(reference.kind).name(objectAt(document, reference) ?? {}, reference.index);
 }
 
 /**
- * Returns the beacons with the identity of another one, and the rooms with the id of another one, in words.
+ * Returns the object that a path of the server names; null for another part of the document.
+ * @param {any} document
+ * @param {string} path such as `$.beacons[3].mapId`
+ * @returns {Reference|null}
+ */
+export function referenceOf(document, path) {
+  for (const kind of kinds) {
+    const pattern = kind.list.map((key) => (key === "map" ? "\\[(\\d+)\\]" : `\\.${key}`)).join("");
+    const found = new RegExp(`^\\$${pattern}\\[(\\d+)\\]`).exec(path);
+    if (!found) continue;
+    const [map, index] = found.length > 2 ? [Number(found[1]), Number(found[2])] : [undefined, Number(found[1])];
+    return settled(document, map === undefined ? { kind: kind.id, index } : { kind: kind.id, index, map });
+  }
+  return null;
+}
+
+/**
+ * Returns the references of all objects of the document by the objects.
+ * @param {any} document
+ * @returns {Map<any, Reference>}
+ */
+export function placesOf(document) {
+  const found = new Map();
+  for (const kind of kinds) {
+    const maps = kind.list.includes("map") ? listOf(document.maps).map((_, map) => ({ map })) : [{}];
+    for (const map of maps) {
+      listAt(document, { kind: kind.id, index: 0, ...map }).forEach((one, index) => {
+        if (kind.has(one)) found.set(one, { kind: kind.id, index, ...map });
+      });
+    }
+  }
+  return found;
+}
+
+/**
+ * Returns the objects with the identity of another one of their kind, in words.
  * @param {any} document
  * @returns {{reference: Reference, message: string}[]}
  */
 export function duplicatesIn(document) {
-  const found = (/** @type {"beacon"|"room"} */ kind, /** @type {any[]} */ list, /** @type {(one: any) => string} */ key) => {
+  return kinds.flatMap((kind) => {
+    const { identity } = kind;
+    if (!identity) return [];
     /** @type {Map<string, number>} */
     const first = new Map();
-    return list.flatMap((one, index) => {
-      const name = isObject(one) ? key(one) : "";
+    return listAt(document, { kind: kind.id, index: 0 }).flatMap((one, index) => {
+      const name = isObject(one) && kind.has(one) ? identity(one) : "";
       if (name === "") return [];
-      if (!first.has(name)) first.set(name, index);
-      const earlier = first.get(name) ?? index;
-      const message = `has the ${kind === "beacon" ? "identity" : "id"} of ${titleOf(document, { kind, index: earlier })}`;
-      return earlier === index ? [] : [{ reference: { kind, index }, message }];
+      const earlier = first.get(name);
+      if (earlier === undefined) {
+        first.set(name, index);
+        return [];
+      }
+      const what = kind.id === "beacon" ? "identity" : "id";
+      return [{
+        reference: { kind: kind.id, index },
+        message: `has the ${what} of ${titleOf(document, { kind: kind.id, index: earlier })}`,
+      }];
     });
-  };
-  const room = (/** @type {any} */ one) => (isNumber(one.id) ? String(one.id) : "");
-  return [...found("beacon", listOf(document.beacons), identityOf), ...found("room", listOf(document.rooms), room)];
-}
-
-/**
- * Returns what a transmitter is recognised by, as a comparable text; empty if it is incomplete.
- * @param {any} beacon
- */
-function identityOf(beacon) {
-  if (beacon.role === "receiver") return beacon.id ? `receiver ${beacon.id}` : "";
-  const digits = (/** @type {any} */ text) => String(text).toUpperCase().replace(/[^0-9A-F]/g, "");
-  const word = (/** @type {any} */ number) => Number(number).toString(16).toUpperCase().padStart(4, "0");
-  const naming = namingOf(beacon) ?? namings[0];
-  if (naming.fields.some((key) => beacon[key] === undefined || beacon[key] === "")) return "";
-  switch (naming.id) {
-    case "uuid": return digits(beacon.uuid) + word(beacon.major) + word(beacon.minor);
-    case "eddystoneUID": return `${digits(beacon.namespace)}${digits(beacon.instance)}00000000`;
-    case "altBeacon": return digits(beacon.altBeaconId);
-    default: return `address ${digits(beacon.address)}`;
-  }
+  });
 }

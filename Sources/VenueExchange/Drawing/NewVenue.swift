@@ -43,6 +43,18 @@ public struct NewVenue: Hashable, Sendable {
         }
     }
 
+    /// Returns the document of a venue with one empty floor of 20 by 15 m, to which a person adds the image.
+    ///
+    /// - Throws: `VenuePacketError` if no packet can have this name.
+    package static func emptyDocument(named name: String) throws(VenuePacketError) -> [UInt8] {
+        var numbers = IMDFNumbers()
+        let map = VenueMap(
+            id: MapID(rawValue: 1), name: PlanDrawing.name(ofLevel: 0), level: 0, width: 20, height: 15)
+        let venue = Venue(
+            id: VenueID(rawValue: numbers.number(of: "venue", for: name)), name: name, maps: [map])
+        return try VenuePacketWriter().document(of: venue)
+    }
+
     /// The centre of the first georeferenced map, and the radius in metres that contains the maps around it.
     private static func place(of maps: [VenueMap]) -> (center: Coordinate, radius: Double)? {
         var center: Coordinate?
@@ -137,7 +149,7 @@ public struct PlanDrawing: Hashable, Sendable {
         self.name = name ?? Self.name(ofLevel: level)
     }
 
-    private static func name(ofLevel level: Int) -> String {
+    fileprivate static func name(ofLevel level: Int) -> String {
         level == 0 ? "Ground floor" : level > 0 ? "Floor \(level)" : "Basement \(-level)"
     }
 

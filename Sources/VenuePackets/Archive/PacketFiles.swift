@@ -101,7 +101,7 @@ package enum PacketPath {
     package static let venueFile = "venue.json"
 
     /// Returns whether the path refers to a file inside the packet.
-    static func isInside(_ path: String) -> Bool {
+    package static func isInside(_ path: String) -> Bool {
         guard !path.isEmpty, !path.hasPrefix("/"), !path.contains("\\"), !path.utf8.contains(0) else { return false }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }

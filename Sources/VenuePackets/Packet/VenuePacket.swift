@@ -190,6 +190,13 @@ public struct VenuePacketReader: Sendable {
         var parser: VenueParser
     }
 
+    /// Returns the names of the radio maps in a packet's folder if its document refers to none; empty for a zip.
+    package func unusedRadioMaps(_ path: String) -> [String] {
+        let folder = PacketFolder(path: LocalPath.absolute(path))
+        guard let document = try? document(of: folder), document.parser.radioMapPath == nil else { return [] }
+        return RadioMapFile.all(inFolder: folder.path).map(\.name)
+    }
+
     /// Reads and parses the document of a packet, without the files that it refers to.
     func document(of files: any PacketFiles) throws(PacketFileError) -> Document {
         document(try files.read(PacketPath.venueFile, limit: InputLimits.standard.venueFile))

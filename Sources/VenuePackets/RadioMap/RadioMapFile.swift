@@ -69,6 +69,27 @@ public enum RadioMapFile: Sendable {
         }
     }
 
+    /// Returns the radio maps at the root of a packet's folder, by the format that their content states.
+    ///
+    /// A name without `.json` or `.json.gz` at its end isn't considered.
+    package static func all(inFolder folder: String) -> [(name: String, size: Int)] {
+        DiskFolder.names(in: folder).compactMap { name in
+            guard name != PacketPath.venueFile, name.hasSuffix(".json") || name.hasSuffix(".json.gz"),
+                let bytes = try? BoundedFile.read(name, below: folder, limit: InputLimits.standard.radioMap),
+                states(bytes, format: format)
+            else { return nil }
+            return (name, bytes.count)
+        }
+    }
+
+    /// Returns whether a document states a format, without reading all of it.
+    private static func states(_ bytes: [UInt8], format: String) -> Bool {
+        let isCompressed = bytes.starts(with: [0x1F, 0x8B])
+        let limit = InputLimits.standard.radioMap
+        guard let plain = isCompressed ? try? GzipData.decompressed(bytes, limit: limit) : bytes else { return false }
+        return RadioMapReader.kind(of: plain).format == format
+    }
+
     /// Reads the file at a path.
     static func contents(of path: String) throws(PacketFileError) -> RadioMap {
         let advice = "give a radio map that a survey has written"

@@ -13,7 +13,8 @@ struct VenueNewCommand: Command {
         details: """
             Writes a packet with a map for each --plan, a PNG, JPEG, GIF or WebP image. --scale gives the distance in the
             building between two points of the image, in pixels from its top left corner, such as the ends of a long wall.
-            The packet has no beacons, rooms and walls yet: set them with 'venue edit'.
+            The packet has no beacons, rooms and walls yet: set them with 'venue edit'. To choose the images and the scale
+            on its page, too, run 'venue edit' with a new folder instead.
 
             For several floors, repeat --plan. --scale, --level and --map-name then apply to the plans in their order; one
             --scale applies to all. By default the first plan is the ground floor, and each other one is a floor higher.
@@ -52,7 +53,11 @@ struct VenueNewCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         let path = try arguments.required("output")
-        _ = try arguments.required("plan")
+        guard arguments.has("plan") else {
+            throw UsageError(
+                message: "--plan is missing; to choose images on a page, run 'indoorloc venue edit' with a new folder",
+                command: arguments.syntax.name)
+        }
         _ = try arguments.required("scale")
         output = PacketOutput(path: path, inputs: arguments.inputs(except: ["output"]))
         mayOverwrite = arguments.has("overwrite")
@@ -268,12 +273,14 @@ struct VenueImportCommand: Command {
 struct VenueEditCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue edit", operands: "PACKET", operandCount: 1...1,
-        summary: "set beacons, rooms and walls of a venue packet in a web browser",
+        summary: "draw a venue packet in a web browser",
         details: """
-            PACKET is the folder of a venue packet. The page shows the plan of each map, on which beacons, rooms and walls
-            are set, moved and deleted with the mouse, by touch or on the keyboard. Saving checks the packet as 'venue
-            check' does, and replaces its venue.json only if there is no error. Fields that the page doesn't know stay as
-            they are. If another program has changed the file in the meantime, the page asks before it replaces the file.
+            PACKET is the folder of a venue packet. If it is empty or doesn't exist, a new packet begins, of which nothing
+            is written before it is saved. The page shows the plan of each floor, on which beacons, receivers, rooms,
+            walls, paths and other objects are set, moved and deleted with the mouse, by touch or on the keyboard. It also
+            adds floors, images of plans and the radio map. Saving checks the packet as 'venue check' does, and replaces
+            its venue.json only if there is no error. Fields that the page doesn't know stay as they are. If another
+            program has changed the file in the meantime, the page asks before it replaces the file.
 
             Prints the URL of the page, and serves it until the command is interrupted. The URL has a token: only who
             has the URL can change the packet. Changes that were not saved are in the page only, which warns before it is
@@ -281,6 +288,7 @@ struct VenueEditCommand: Command {
 
             example: cp -r Fixtures/office office
                      indoorloc venue edit --open office
+                     indoorloc venue edit --open library
             """,
         options: [.loopbackAddress, .open])
 
@@ -305,6 +313,7 @@ struct VenueEditCommand: Command {
         let title = URL(filePath: file.folder).lastPathComponent
         let server = try LiveMapServer(routes: VenueEditRoutes(file: file, title: title), listener: listener)
         defer { server.stop() }
+        if file.isNew { StandardError.line("\(packet): a new packet; nothing is written before you save it", .info) }
         let url = "\(server.url)?token=\(token)"
         let interruption = PageInterruption()
         try StandardOutput.write(url + "\n")
@@ -312,6 +321,7 @@ struct VenueEditCommand: Command {
         if let page { LocalPage.open(page.path) }
         await interruption.wait()
         page?.remove()
+        await file.removeUnusedUploads()
     }
 }
 

@@ -118,5 +118,11 @@ struct VenuePublishCommand: Command {
             "venue \(venue.id): \(venue.name), version \(venue.version), \(change.rawValue)"
         }
         try StandardOutput.write(lines: lines)
+        for packet in packets {
+            guard let name = VenuePacketReader().unusedRadioMaps(packet).first else { continue }
+            StandardError.line(
+                "\(packet): \(name) is a radio map, but venue.json doesn't refer to it, so devices don't use it; add "
+                    + "\"radioMap\": \"\(name)\", or choose it in 'indoorloc venue edit'", .warning)
+        }
     }
 }

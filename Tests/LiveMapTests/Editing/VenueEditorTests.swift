@@ -327,12 +327,7 @@ final class VenueSavingTests: VenueEditorCase {
     func testABeaconGetsAnotherKindOfIdentity() throws {
         let editor = try editor()
         try editor.click((16, 7.5))
-        try editor.page.run(
-            """
-            const kind = document.getElementById("field-naming");
-            kind.value = "eddystoneUID";
-            kind.dispatchEvent(new Event("change"));
-            """)
+        try editor.select("eddystoneUID", in: "naming")
         try editor.enter("EDD1EBEAC04E5DEFA017", into: "namespace")
         try editor.enter("0BDB87539B67", into: "instance")
         try editor.save()
@@ -454,7 +449,28 @@ class VenueEditorCase: BrowserTestCase {
         /// The venue on disk, as the package reads it.
         var venue: Venue { get throws { try VenuePacketReader().read(folder).venue } }
 
-        func choose(_ tool: String) throws { try map.click("[data-tool=\(tool)]") }
+        /// Chooses a tool, in the menu if it has no button of its own.
+        func choose(_ tool: String) throws {
+            let own = "#tools [data-tool=\(tool)]"
+            if try page.evaluate("document.querySelector('\(own)')?.getClientRects().length > 0") {
+                return try map.click(own)
+            }
+            try map.click("#more")
+            try map.click("#more-tools [data-tool=\(tool)]")
+        }
+
+        /// Chooses an option of a field of the panel.
+        func select(_ option: String, in name: String) throws {
+            try page.run(
+                """
+                const field = document.getElementById("field-\(name)");
+                field.value = "\(option)";
+                field.dispatchEvent(new Event("change"));
+                """)
+        }
+
+        /// Waits until the server has checked the document that the page shows.
+        func waitForCheck() throws { try page.wait(until: "window.venueEditor.state().isChecked") }
 
         func point(_ x: Double, _ y: Double) throws -> (x: Double, y: Double) {
             let point: ShownMap.Point = try page.evaluate("window.venueEditor.screenPoint(\(x), \(y))")
