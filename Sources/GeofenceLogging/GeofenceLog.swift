@@ -60,7 +60,7 @@ public actor GeofenceLog {
         let database = try open
         guard !records.isEmpty else { return [] }
         var numbers: [Int64] = []
-        try database.transaction { () throws(GeofenceLogError) in
+        try database.transaction { database throws(GeofenceLogError) in
             // Read before the records are written, because the first one must not determine the age of the others.
             let present = settings.retention == nil ? nil : try RetentionClock.stored(in: database, at: now())
             for record in records {
@@ -129,7 +129,7 @@ public actor GeofenceLog {
     private static func prepare(_ database: SQLiteDatabase) throws(GeofenceLogError) {
         try database.adopt(mark: applicationID, version: version, schema: schema)
         if try !tellsUnixTime(database) {
-            try database.transaction { () throws(GeofenceLogError) in
+            try database.transaction { database throws(GeofenceLogError) in
                 if try !tellsUnixTime(database) { try database.run("ALTER TABLE record ADD COLUMN unix_ms INTEGER") }
             }
         }

@@ -70,7 +70,7 @@ public actor UploadQueue {
         let database = try open
         guard !records.isEmpty else { return [] }
         var numbers: [Int64] = []
-        try database.transaction { () throws(UploadQueueError) in
+        try database.transaction { database throws(UploadQueueError) in
             for record in records {
                 let rows = try database.run("INSERT INTO record (json) VALUES (?) RETURNING id", [.text(record.json)])
                 numbers += rows.compactMap { $0.first?.integer }
@@ -86,7 +86,7 @@ public actor UploadQueue {
     package func setLimit(_ limit: Int) throws(UploadQueueError) {
         self.limit = max(1, limit)
         let database = try open
-        try database.transaction { () throws(UploadQueueError) in try drop(in: database) }
+        try database.transaction { database throws(UploadQueueError) in try drop(in: database) }
     }
 
     /// Returns the batch to send next: the previous one until it is confirmed, then a new one with the oldest records.
@@ -99,7 +99,7 @@ public actor UploadQueue {
     package func nextBatch(size: Int, device: String) throws(UploadQueueError) -> UploadBatch? {
         let database = try open
         var batch: UploadBatch?
-        try database.transaction { () throws(UploadQueueError) in
+        try database.transaction { database throws(UploadQueueError) in
             let state = try database.run("SELECT name, dropped, first, last FROM state").first ?? []
             guard state.count == 4, let name = state[0].text, let dropped = state[1].integer,
                 var first = state[2].integer, var last = state[3].integer
@@ -192,7 +192,7 @@ public actor UploadQueue {
 
     private func remove(_ batch: UploadBatch, counting column: String) throws(UploadQueueError) {
         let database = try open
-        try database.transaction { () throws(UploadQueueError) in
+        try database.transaction { database throws(UploadQueueError) in
             try database.run("DELETE FROM record WHERE id <= ?", [.integer(batch.last)])
             // Another program that sends from the same queue may have begun the next batch.
             try database.run(

@@ -88,11 +88,14 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     }
 
     /// Runs statements in one transaction: either all of them take effect, or none.
-    package func transaction(_ body: () throws(Failure) -> Void) throws(Failure) {
+    ///
+    /// - Parameter body: Gets the file, because Swift 6.2 refuses a closure of an actor that captures both the actor and
+    ///   a local variable with the file.
+    package func transaction(_ body: (SQLiteFile) throws(Failure) -> Void) throws(Failure) {
         // With `IMMEDIATE`, SQLite waits for another writer here and not during the work.
         try run("BEGIN IMMEDIATE")
         do throws(Failure) {
-            try body()
+            try body(self)
             try run("COMMIT")
         } catch {
             // After some errors SQLite has already rolled back, and this statement fails.
@@ -174,7 +177,7 @@ extension SQLiteFile {
     ///   - schema: the statements that create the tables; the method writes mark and version after them.
     package func adopt(mark: Int64, version: Int, schema: [String]) throws(Failure) {
         if try !isAdopted(mark, version) {
-            try transaction { () throws(Failure) in
+            try transaction { _ throws(Failure) in
                 // Another program may have created the tables in the meantime.
                 guard try !isAdopted(mark, version) else { return }
                 for statement in schema { try run(statement) }

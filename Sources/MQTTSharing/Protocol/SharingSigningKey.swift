@@ -191,7 +191,7 @@ package enum SignedPayload {
     /// - Parameter payload: A JSON object with at least one member.
     package static func sign(_ payload: [UInt8], topic: String, with key: SharingSigningKey) -> [UInt8] {
         let signature = Base64Text.text(of: key.signature(of: covered(payload, topic)))
-        return head + Array(signature.utf8) + tail + payload.dropFirst()
+        return head + Array(signature.utf8) + tail + Array(payload.dropFirst())
     }
 
     /// The result of the verification of a payload.

@@ -128,7 +128,7 @@ package actor TagHistory: FleetOutputSink {
         let newest = outputs.map(\.instant).max()
         do throws(TagHistoryError) {
             if !outputs.isEmpty {
-                try database.transaction { () throws(TagHistoryError) in
+                try database.transaction { _ throws(TagHistoryError) in
                     for output in outputs { try store(output) }
                 }
             }

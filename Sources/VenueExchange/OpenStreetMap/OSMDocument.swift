@@ -321,7 +321,7 @@ final class XMLReader {
         pointer.map { Unmanaged<XMLReader>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+    private var line: Int { Int(cexpat_line(parser)) }
 
     private func report(_ message: String) { problem = XMLSyntaxError(line: line, message: message) }
 
