@@ -12,6 +12,7 @@ package struct GridPosterior: Sendable {
     /// Logarithm of the probability of each map, up to a common constant; minus infinity for a map on which none of the
     /// received beacons can be detected.
     package private(set) var mapEvidence: [Double] = []
+    private var scratch = Likelihood.GridScratch()
 
     /// Creates an empty posterior.
     package init() {}
@@ -59,7 +60,7 @@ package struct GridPosterior: Sendable {
     /// Adds the likelihood of the readings in each cell of a map, given the receiver state of the cell.
     private mutating func hear(_ likelihood: Likelihood, mapIndex index: Int, rowStep: Int) {
         let (range, grid) = (ranges[index], likelihood.field.maps[index].grid)
-        likelihood.hear(grid: &weights, first: range.lowerBound, mapIndex: index, rowStep: rowStep)
+        likelihood.hear(grid: &weights, first: range.lowerBound, mapIndex: index, rowStep: rowStep, scratch: &scratch)
         guard rowStep > 1 else { return }
         let middle = rowStep / 2
         let last = (grid.rows - 1 - middle) / rowStep * rowStep + middle

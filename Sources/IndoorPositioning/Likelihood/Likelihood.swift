@@ -116,18 +116,28 @@ package struct Likelihood {
     /// Adds the log-likelihood of the readings at the center of every cell of a map, whose sums begin at `first`. The
     /// receiver state of each cell begins with the prior of the map.
     ///
-    /// - Parameter rowStep: only the middle one of so many rows is computed; 1 for all rows.
-    package func hear(grid sums: inout [Float], first: Int = 0, mapIndex index: Int, rowStep: Int = 1) {
+    /// - Parameters:
+    ///   - rowStep: only the middle one of so many rows is computed; 1 for all rows.
+    ///   - scratch: memory that calls use again.
+    package func hear(
+        grid sums: inout [Float], first: Int = 0, mapIndex index: Int, rowStep: Int = 1, scratch: inout GridScratch
+    ) {
         let (grid, prior) = (field.maps[index].grid, receivers[index])
         precondition(sums.count >= first + grid.count, "\(sums.count) sums for \(grid.count) cells")
-        let readings = readings(mapIndex: index)
+        var readings: [TabledReading] = []
+        swap(&readings, &scratch.readings)
+        defer {
+            readings.removeAll(keepingCapacity: true)
+            swap(&readings, &scratch.readings)
+        }
+        forEachReading(mapIndex: index) { readings.append($0) }
         guard !readings.isEmpty else { return }
         let height = max(1, Self.bandCells / grid.columns)
         let room = height * grid.columns + Int(cmath_lanes)
-        withUnsafeTemporaryAllocation(of: Float.self, capacity: 10 * room) { memory in
+        // The room behind the last row, too, is read.
+        scratch.states.resize(to: 10 * room, with: 0)
+        scratch.states.withUnsafeMutableBufferPointer { memory in
             guard let base = memory.baseAddress else { return }
-            // The room behind the last row, too, is read.
-            memory.initialize(repeating: 0)
             let states = cmath_receivers(
                 offset: base, body_x: base + room, body_y: base + 2 * room, c00: base + 3 * room, c01: base + 4 * room,
                 c02: base + 5 * room, c11: base + 6 * room, c12: base + 7 * room, c22: base + 8 * room)
@@ -139,13 +149,11 @@ package struct Likelihood {
                 states.c00.update(repeating: Float(prior.variance), count: count)
                 states.c11.update(repeating: Float(prior.bodyVariance), count: count)
                 states.c22.update(repeating: Float(prior.bodyVariance), count: count)
-                if row > 0 {
-                    states.body_x.update(repeating: 0, count: count)
-                    states.body_y.update(repeating: 0, count: count)
-                    states.c01.update(repeating: 0, count: count)
-                    states.c02.update(repeating: 0, count: count)
-                    states.c12.update(repeating: 0, count: count)
-                }
+                states.body_x.update(repeating: 0, count: count)
+                states.body_y.update(repeating: 0, count: count)
+                states.c01.update(repeating: 0, count: count)
+                states.c02.update(repeating: 0, count: count)
+                states.c12.update(repeating: 0, count: count)
                 sums.withUnsafeMutableBufferPointer { sums in
                     guard let sums = sums.baseAddress.map({ $0 + start }) else { return }
                     band.update(from: sums, count: count)
@@ -162,8 +170,18 @@ package struct Likelihood {
         }
     }
 
+    /// The memory of `hear(grid:…)`, for calls one after the other.
+    package struct GridScratch: Sendable {
+        fileprivate var readings: [TabledReading] = []
+        /// The receiver states and the sums of a band of rows.
+        fileprivate var states: [Float] = []
+
+        /// Creates empty memory.
+        package init() {}
+    }
+
     /// A reading that affects a map, with the table of its beacon there.
-    struct TabledReading {
+    struct TabledReading: Sendable {
         let heard: Evidence.Heard
         let table: SignalField.Table
         /// The slot of the beacon's lasting errors, and the time of its latest reading; nil without a slot.
@@ -194,26 +212,26 @@ package struct Likelihood {
         }
     }
 
-    /// Returns the readings that affect a map, the strongest first.
+    /// Calls a closure with each reading that affects a map, the strongest first.
     ///
     /// - Parameter remembered: the beacons whose lasting errors are known.
-    func readings(mapIndex index: Int, _ remembered: RememberedBeacons = RememberedBeacons()) -> [TabledReading] {
+    @inline(__always)
+    func forEachReading(
+        mapIndex index: Int, _ remembered: RememberedBeacons = RememberedBeacons(), _ body: (TabledReading) -> Void
+    ) {
         let (map, caution) = (field.maps[index], Float(field.model.receiverCaution))
-        var readings: [TabledReading] = []
-        readings.reserveCapacity(evidence.heard.count)
         for (place, heard) in evidence.heard.enumerated() where heard.share > 0 {
             guard let table = table(place, mapIndex: index) else { continue }
             let slot = remembered.slot(of: heard.beacon)
             let share = slot == nil ? heard.share * heard.fresh : heard.share
             guard share > 0 else { continue }
             let beacon = field.transmitters[heard.beacon]
-            readings.append(
+            body(
                 TabledReading(
                     heard: heard, table: table, slot: slot, share: share,
                     terms: terms(heard, share: share, mapIndex: index), beacon: beacon,
                     isDirected: beacon.mapID == map.mapID, caution: caution, freedom: freedom))
         }
-        return readings
     }
 
     private func rates(_ rate: UnsafePointer<Float>, _ table: SignalField.Table, _ draw: Float) -> cmath_rates {

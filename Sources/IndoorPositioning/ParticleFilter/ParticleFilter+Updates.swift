@@ -278,10 +278,9 @@ extension Likelihood {
     ) {
         let columns = Int32(field.maps[index].grid.columns)
         precondition(sums.count >= range.count && cells.count >= range.count, "too few sums or cells")
-        let readings = readings(mapIndex: index, remembered)
         particles.hear { x, y, receivers, errors in
             precondition(errors.slots == 0 || errors.count >= range.upperBound, "too few lasting errors")
-            for reading in readings {
+            forEachReading(mapIndex: index, remembered) { reading in
                 reading.withHeard { heard in
                     guard let slot = reading.slot else {
                         return cmath_hear(&heard, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)

@@ -108,7 +108,7 @@ package struct AlertMachine: Sendable {
         case .outputs(let outputs):
             for output in outputs where filter.accepts(output) { observe(output, at: now, &events) }
         case .heard(let times):
-            for (tag, time) in times { hear(tag, at: time, now, &events) }
+            for (tag, time) in times.sorted(by: { $0.key < $1.key }) { hear(tag, at: time, now, &events) }
         case .batteries(let batteries):
             for (tag, battery) in batteries.sorted(by: { $0.key < $1.key }) {
                 check(battery, of: tag, at: now, &events)

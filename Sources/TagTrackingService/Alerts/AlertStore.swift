@@ -84,7 +84,7 @@ package actor AlertStore {
     /// - Parameter isDelivered: whether the events wait for the webhook.
     /// - Throws: ``AlertStoreError`` if they can't be written; then none of them is.
     package func add(_ events: [AlertEvent], _ snapshot: [UInt8], isDelivered: Bool) throws(AlertStoreError) {
-        try database.transaction { () throws(AlertStoreError) in
+        try database.transaction { database throws(AlertStoreError) in
             try database.run("INSERT OR REPLACE INTO machine VALUES (1, ?)", [.blob(snapshot)])
             for event in events {
                 let json = SQLiteValue.blob(event.jsonBytes)

@@ -15,7 +15,8 @@ final class GridPosteriorTests: XCTestCase {
         var logarithms = [Float](repeating: 0, count: size)
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
         likelihood.addRates(toGrid: &logarithms, mapIndex: 0)
-        likelihood.hear(grid: &logarithms, mapIndex: 0)
+        var scratch = Likelihood.GridScratch()
+        likelihood.hear(grid: &logarithms, mapIndex: 0, scratch: &scratch)
         let best = logarithms.max() ?? 0
         let weights = zip(logarithms, field.maps[0].prior).map { Double($1 * exp($0 - best)) }
         let total = weights.reduce(0, +)

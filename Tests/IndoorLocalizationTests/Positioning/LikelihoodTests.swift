@@ -301,7 +301,8 @@ final class LikelihoodTests: XCTestCase {
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
         var sums = [Float](repeating: 0, count: count)
         likelihood.addRates(toGrid: &sums, mapIndex: 0)
-        likelihood.hear(grid: &sums, mapIndex: 0)
+        var scratch = Likelihood.GridScratch()
+        likelihood.hear(grid: &sums, mapIndex: 0, scratch: &scratch)
         return sums
     }
 
