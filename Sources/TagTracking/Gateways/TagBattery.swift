@@ -30,8 +30,8 @@ package struct TagBattery: Hashable, Sendable {
         while let structure = try? structures.next(in: data.span) {
             let battery: TagBattery? =
                 switch structure.type {
-                case AdvertisingStructure.KnownType.manufacturerData: Self.ruuvi(data[structure.payload])
-                case AdvertisingStructure.KnownType.serviceData: Self.service(data[structure.payload])
+                case AdvertisingStructure.KnownType.manufacturerData: Self.ruuvi(data, structure.payload)
+                case AdvertisingStructure.KnownType.serviceData: Self.service(data, structure.payload)
                 default: nil
                 }
             if let battery {
@@ -42,33 +42,35 @@ package struct TagBattery: Hashable, Sendable {
         return nil
     }
 
-    private static func ruuvi(_ data: ArraySlice<UInt8>) -> TagBattery? {
-        let bytes = Array(data.dropFirst(2))
-        guard data.starts(with: [0x99, 0x04]), let format = bytes.first else { return nil }
-        switch format {
-        case 3 where bytes.count >= 14: return TagBattery(percent: nil, millivolts: Double(number(bytes, at: 12)))
-        case 5 where bytes.count >= 15:
-            let level = number(bytes, at: 13) >> 5
+    /// Returns the voltage of a manufacturer's data with the number of Ruuvi, 0x0499.
+    private static func ruuvi(_ data: [UInt8], _ range: Range<Int>) -> TagBattery? {
+        let start = range.lowerBound
+        guard range.count >= 16, data[start] == 0x99, data[start + 1] == 0x04 else { return nil }
+        switch data[start + 2] {
+        case 3: return TagBattery(percent: nil, millivolts: Double(number(data, at: start + 14)))
+        case 5 where range.count >= 17:
+            let level = number(data, at: start + 15) >> 5
             // The largest number means that the voltage is unknown.
             return level == 2047 ? nil : TagBattery(millivolts: level + 1600)
         default: return nil
         }
     }
 
-    private static func service(_ data: ArraySlice<UInt8>) -> TagBattery? {
-        let bytes = Array(data)
-        if bytes.starts(with: [0xAA, 0xFE, 0x20, 0x00]), bytes.count >= 6 {
+    private static func service(_ data: [UInt8], _ range: Range<Int>) -> TagBattery? {
+        let start = range.lowerBound
+        guard range.count >= 5 else { return nil }
+        switch (data[start], data[start + 1]) {
+        case (0xAA, 0xFE) where range.count >= 6 && data[start + 2] == 0x20 && data[start + 3] == 0:
             // A tag without a battery sends 0.
-            return TagBattery(percent: nil, millivolts: Double(number(bytes, at: 4)))
+            return TagBattery(percent: nil, millivolts: Double(number(data, at: start + 4)))
+        case (0xD2, 0xFC) where data[start + 2] & 1 == 0 && data[start + 2] >> 5 == 2:
+            // The first bit of the flags is encryption, and the last three are the version, 2. Objects are in order of
+            // their numbers: 0 is the number of the packet, and 1 the battery.
+            let object = start + (data[start + 3] == 0 ? 5 : 3)
+            guard object + 1 < range.upperBound, data[object] == 1 else { return nil }
+            return TagBattery(percent: Double(data[object + 1]))
+        default: return nil
         }
-        // The second bit of the flags is the version, 2, and the first one encryption. Objects are in order of their
-        // numbers: 0 is the number of the packet, and 1 the battery.
-        guard bytes.starts(with: [0xD2, 0xFC]), bytes.count >= 5, bytes[2] & 1 == 0, bytes[2] >> 5 == 2 else {
-            return nil
-        }
-        let start = bytes[3] == 0 ? 5 : 3
-        guard bytes.count >= start + 2, bytes[start] == 1 else { return nil }
-        return TagBattery(percent: Double(bytes[start + 1]))
     }
 
     private static func number(_ bytes: [UInt8], at index: Int) -> UInt16 {

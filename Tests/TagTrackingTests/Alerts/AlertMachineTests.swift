@@ -89,12 +89,14 @@ final class AlertMachineTests: XCTestCase {
     }
 
     func testReplayedOutputsHaveNoEffect() throws {
-        var stage = try AlertStage(leaves)
-        stage.stay(5, during: 0..<20)
-        let old = stage.output(AlertStage.position(15, at: 20), at: 20)
-        stage.stay(5, during: 21..<25)
-        for second in 25..<60 { stage.handle(.outputs([old]), at: Double(second)) }
+        var stage = try AlertStage(
+            #"[{"name": "A", "when": "leaves", "room": "Ward", "tags": "Cart", "after": 0}]"#)
+        let old = stage.output(AlertStage.position(15, at: 0), at: 0)
+        stage.stay(5, during: 1..<5)
+        for second in 5..<8 { stage.handle(.outputs([old]), at: Double(second)) }
         XCTAssertEqual(stage.log, [])
+        stage.stay(15, during: 8..<10)
+        XCTAssertEqual(stage.log, ["8 raised A Cart"])
     }
 
     func testAnAlertIsRepeatedOnlyIfTheRuleAsks() throws {

@@ -65,6 +65,18 @@ final class GatewayBatteryTests: XCTestCase {
         XCTAssertNil(try service("fcd2", "4001"))
     }
 
+    func testATruncatedAdvertisementTellsNoBattery() throws {
+        let format3 = "99040329" + "1A1ECE1EFC18F94202CA0B53"
+        let format5 = "99040512FC5394C37C0004FFFC040CAC36"
+        for (type, text) in [("FF", format3), ("FF", format5), ("16", "AAFE20000BB8"), ("16", "D2FC44000A0161")] {
+            for count in 0...text.count / 2 {
+                let hex = { (number: Int) in String(number + 0x100, radix: 16).dropFirst() }
+                let data = "020106" + hex(count + 1) + type + text.prefix(2 * count)
+                XCTAssertEqual(try ruuvi(data) != nil, count == text.count / 2, "\(count) bytes of \(text)")
+            }
+        }
+    }
+
     func testTheIntakeTellsChangesOnceAndJoinsLevelAndVoltage() throws {
         var intake = TagIntake()
         func send(_ battery: String, at seconds: Double) {
