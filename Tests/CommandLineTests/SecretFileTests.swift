@@ -41,6 +41,13 @@ final class SecretFileOptionTests: XCTestCase {
             serve("share-sign-key", "--share", "mqtt://127.0.0.1/hall"),
             Use("publish-password-file", ["scan", "--replay", "/nowhere", "--publish", "mqtt://cart@127.0.0.1/site"]),
             Use("broker-password-file", ["track", "--venue", "/nowhere", "--broker", "mqtt://cart@127.0.0.1"]),
+            Use(
+                "alert-key",
+                [
+                    "track", "--venue", "/nowhere", "--broker", "mqtt://127.0.0.1:1", "--state", folder, "--alerts",
+                    "/nowhere",
+                    "--alert-webhook", server,
+                ]),
             fleet("nats-user-file", setup, "--nats", nats),
             fleet("nats-credentials", setup, "--nats", nats),
             fleet("nats-key", setup, "--nats", nats, "--nats-certificate", "/nowhere"),
