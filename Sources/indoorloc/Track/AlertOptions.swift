@@ -20,10 +20,7 @@ struct AlertOptions: Sendable {
         CommandOption(
             name: "alert-key", argument: "FILE", help: "file with the key (whsec_…) that signs requests of the webhook"),
         CommandOption(
-            name: "alert-authority", argument: "FILE",
-            help:
-                "certificates (PEM) of the authorities that the webhook's server is checked by, instead of the system's"
-        ),
+            name: "alert-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the webhook"),
     ]
 
     /// The path of the file with the rules.
@@ -42,7 +39,7 @@ struct AlertOptions: Sendable {
         }
         self.path = path
         guard let url = arguments.value("alert-webhook") else {
-            guard let option = ["alert-key", "alert-authority"].first(where: arguments.has) else {
+            guard let option = ["alert-key", "alert-ca"].first(where: arguments.has) else {
                 webhook = nil
                 return
             }
@@ -57,7 +54,7 @@ struct AlertOptions: Sendable {
             let key = try arguments.value("alert-key").map { path throws(AlertWebhookError) in
                 try WebhookKey(file: SecretFile(path, .key, option: "alert-key"))
             }
-            webhook = try AlertWebhook(url, key: key, certificateAuthority: arguments.value("alert-authority"))
+            webhook = try AlertWebhook(url, key: key, certificateAuthority: arguments.value("alert-ca"))
         } catch { throw CommandError(description: "--alert-webhook: \(error)") }
     }
 
