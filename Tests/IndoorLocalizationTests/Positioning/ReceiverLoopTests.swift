@@ -178,6 +178,91 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
+    /// A rectangle of cells in a grid.
+    private struct Shape {
+        var grid: (columns: Int, rows: Int)
+        var columns: Range<Int>
+        var rows: Range<Int>
+    }
+
+    /// Tables that are narrower than a vector and wider than a block, and that touch the edges of the grid.
+    private static let shapes = [
+        Shape(grid: (50, 40), columns: 7..<37, rows: 11..<31), Shape(grid: (20, 9), columns: 19..<20, rows: 7..<9),
+        Shape(grid: (20, 9), columns: 17..<20, rows: 0..<9), Shape(grid: (40, 13), columns: 24..<40, rows: 5..<13),
+        Shape(grid: (320, 7), columns: 20..<320, rows: 1..<7), Shape(grid: (5, 3), columns: 0..<5, rows: 0..<3),
+    ]
+
+    func testEachShapeOfATableAgreesWithParticlesAtItsCellCenters() {
+        for (number, shape) in Self.shapes.enumerated() {
+            for step in [1, 3] {
+                for height in [1, 4, shape.grid.rows] {
+                    for level in Self.levels {
+                        compare(
+                            shape, step: step, height: height, level, seed: UInt64(number),
+                            "shape \(number), step \(step), bands of \(height) rows, level \(level)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Compares the loop over a grid in bands with the loop over particles at the centers of its cells.
+    private func compare(_ shape: Shape, step: Int, height: Int, _ level: Int32, seed: UInt64, _ place: String) {
+        let (left, top, size) = (Float(-3.5), Float(2.25), Float(0.6))
+        let (columns, count) = (shape.grid.columns, shape.grid.columns * shape.grid.rows)
+        let room = count + Int(cmath_lanes)
+        var generator = SeededGenerator(seed: seed)
+        func random(_ range: ClosedRange<Double>, _ count: Int) -> [Float] {
+            (0..<count).map { _ in Float(range.lowerBound + (range.upperBound - range.lowerBound) * generator.uniform())
+            }
+        }
+        let entries = shape.columns.count * shape.rows.count
+        let (mean, variance) = (random(-100 ... -40, entries), random(0.1...40, entries))
+        // Nine fields and the sums. The diagonal of the covariance exceeds the rest.
+        let ranges: [ClosedRange<Double>] = [
+            -6...6, -4...4, -4...4, 20...80, -1...1, -1...1, 5...9, -1...1, 5...9, -20 ... -1,
+        ]
+        var grid = ranges.flatMap { random($0, room) }
+        let before = grid
+        var particles = grid
+        let x = (0..<count).map { left + (Float($0 % columns) + 0.5) * size }
+        let y = (0..<count).map { top + (Float($0 / columns) + 0.5) * size }
+        // A row that isn't the middle of its group is outside for the particles.
+        let cells = (0..<count).map { $0 / columns % step == step / 2 ? Int32($0 + 1) : 0 }
+        func receivers(_ base: UnsafeMutablePointer<Float>) -> cmath_receivers {
+            cmath_receivers(
+                offset: base, body_x: base + room, body_y: base + 2 * room, c00: base + 3 * room, c01: base + 4 * room,
+                c02: base + 5 * room, c11: base + 6 * room, c12: base + 7 * room, c22: base + 8 * room)
+        }
+        mean.withUnsafeBufferPointer { mean in
+            variance.withUnsafeBufferPointer { variance in
+                guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return XCTFail(place) }
+                var heard = cmath_heard(
+                    mean: mean, variance: variance, first_column: Int32(shape.columns.lowerBound),
+                    columns: Int32(shape.columns.count), first_row: Int32(shape.rows.lowerBound),
+                    rows: Int32(shape.rows.count), rssi: -71, noise: 9, share: 0.8, caution: 1.2, x: 4, y: 3,
+                    directed: 1,
+                    outside: -3.5, freedom: 5)
+                grid.withUnsafeMutableBufferPointer { grid in
+                    guard let base = grid.baseAddress else { return XCTFail(place) }
+                    for row in stride(from: 0, to: shape.grid.rows, by: height) {
+                        let first = base + row * columns
+                        cmath_hear_grid_at(
+                            level, &heard, Int32(columns), Int32(row), Int32(min(height, shape.grid.rows - row)), left,
+                            top, size, Int32(step), receivers(first), first + 9 * room)
+                    }
+                }
+                particles.withUnsafeMutableBufferPointer { particles in
+                    guard let base = particles.baseAddress else { return XCTFail(place) }
+                    cmath_hear_at(
+                        level, &heard, Int32(columns), cells, x, y, 0, count, receivers(base), base + 9 * room)
+                }
+            }
+        }
+        XCTAssertEqual(grid.map(\.bitPattern), particles.map(\.bitPattern), place)
+        XCTAssertNotEqual(grid.map(\.bitPattern), before.map(\.bitPattern), place)
+    }
+
     func testExtremeReadingsKeepAllNumbersFinite() {
         for rssi in [-1e30, 1e30] as [Float] {
             var table = ReceiverReference.Table(seed: 8)
