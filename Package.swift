@@ -237,8 +237,8 @@ let targets: [Target] = [
     .testTarget(
         name: "TagTrackingServiceTests",
         dependencies: [
-            "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "IndoorLocalizationTesting",
-            "LoopbackServers",
+            "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "SQLiteFiles",
+            "IndoorLocalizationTesting", "LoopbackServers",
         ]),
     // The decoders of external bytes. .ci/fuzz compiles a part of these files for libFuzzer.
     .testTarget(

@@ -253,6 +253,79 @@ final class AlertCommandTests: XCTestCase {
         collector.close()
     }
 
+    func testWithoutAStateTheMessagesOfAlertsEndWithTheCommand() async throws {
+        let port = try broker().port
+        let folder = try temporaryFolder()
+        var words = try words(port: port, folder: folder, rules: rules) + ["--output-prefix", "site"]
+        let state = try XCTUnwrap(words.firstIndex(of: "--state"))
+        words.removeSubrange(state...state + 1)
+        let collector = Collector(port: port)
+        let service = try ServiceProcess(words, command: "track")
+        try service.waitForError("receiving from")
+        let stage = try await stage(port: port)
+        try await publish(stage, at: cafe, until: "raised", service)
+        let topic = "site/tags/\(Self.tag)/alerts/Cart%20in%20cafe"
+        _ = try await collector.wait(for: "the alert") { $0.contains { $0.topic == topic && !$0.payload.isEmpty } }
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        _ = try await collector.wait(for: "its end") { $0.contains { $0.topic == topic && $0.payload.isEmpty } }
+        collector.close()
+        stage.client.close()
+    }
+
+    func testATagThatTheRegisterDoesNotHaveIsAWarningAtTheStart() throws {
+        let folder = try temporaryFolder()
+        let port = try broker().port
+        let service = try ServiceProcess(
+            try words(port: port, folder: folder, rules: rules.replacing(#""tags": "Cart""#, with: #""tags": "Crat""#)),
+            command: "track")
+        try service.waitForError("rule 'Cart in cafe', tags: the register has no tag 'Crat'; did you mean 'Cart'?")
+        try service.waitForError("receiving from")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    func testRulesThatFailedBecauseOfTheRegisterAreReadAgainAfterIt() throws {
+        let folder = try temporaryFolder()
+        let service = try ServiceProcess(
+            try words(port: try broker().port, folder: folder, rules: rules), command: "track")
+        try service.waitForError("receiving from")
+        let tags = URL(filePath: folder + "/tags.csv")
+        try Data("key,name\n".utf8).write(to: tags)
+        service.send(SIGHUP)
+        try service.waitForError("tags.csv: read again, 0 tags")
+        try Data(#"[{"name": "A", "when": "silent", "silence": 60, "tags": "*"}]"#.utf8)
+            .write(to: URL(filePath: folder + "/alerts.json"))
+        try service.waitForError("a rule for silence needs a register (--tags)")
+        let before = service.errors.count
+        try Data("key,name\n\(Self.tag),Cart\n".utf8).write(to: tags)
+        try service.waitForError("tags.csv: read again, 1 tag")
+        try service.waitForError("alerts.json: read again, 1 rule", from: before)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    func testAFileThatCouldBeUsedIsNotReadAgainAfterAnotherOne() throws {
+        struct Invalid: Error {}
+        let (isValid, reads) = (WatchedState(true), WatchedState(0))
+        let file = ReloadedFile(try temporaryFolder() + "/none", option: "alerts", noun: "rules", 0) {
+            reads.update { $0 += 1 }
+            guard isValid.value else { throw Invalid() }
+            return reads.value
+        } count: {
+            "\($0)"
+        }
+        file.reloadAfterFailure()
+        XCTAssertEqual(reads.value, 0)
+        isValid.update { $0 = false }
+        XCTAssertFalse(file.reload())
+        isValid.update { $0 = true }
+        file.reloadAfterFailure()
+        XCTAssertEqual(file.take(), 2)
+        file.reloadAfterFailure()
+        XCTAssertNil(file.take())
+    }
+
     func testTheDemoRaisesAlerts() throws {
         let folder = try temporaryFolder()
         try Data(

@@ -18,14 +18,14 @@ function conditionText(event) { return [conditions[event.when] ?? event.when, ev
 
 /**
  * Lists the alerts that last, and the latest events.
- * @param {{active: any[], latest: any[]}} alerts
+ * @param {{activeCount: number, active: any[], latest: any[]}} alerts
  * @param {number} now
  * @param {(key: string) => void} choose
  */
-export function showAlerts({ active, latest }, now, choose) {
+export function showAlerts({ activeCount, active, latest }, now, choose) {
   byId("alerts").hidden = false;
-  setText(byId("alert-count"), active.length === 0 ? "No alert"
-    : `${active.length} ${active.length === 1 ? "alert" : "alerts"}`);
+  setText(byId("alert-count"), activeCount === 0 ? "No alert"
+    : `${activeCount} ${activeCount === 1 ? "alert" : "alerts"}`);
   // The newest alert is the first one.
   fill(byId("alert-list"), [...active].reverse().slice(0, mostRows), (one) => one.since, now, choose);
   fill(byId("latest-alert-list"), latest.slice(0, mostRows), (one) => one.time, now, choose);

@@ -5,8 +5,8 @@ import { address, isRefusal, pause, refusalText, request } from "./api.js";
 const retryPause = 2;
 /** The milliseconds between two requests of the receivers' latest messages. */
 const receiverPause = 5000;
-/** The number of the latest events of alerts. */
-const mostAlerts = 100;
+/** The number of the latest events of alerts, and of the alerts that last. */
+const mostAlerts = 100, mostActive = 1000;
 /** The number of tags of a request. */
 const pageSize = 10000;
 
@@ -32,8 +32,8 @@ export class TagStore {
     this.unlocated = new Map();
     /** Whether the server has rules of alerts. */
     this.hasAlerts = false;
-    /** The alerts that last, the oldest first, and the latest events, the newest first. @type {any} */
-    this.alerts = { active: [], latest: [] };
+    /** The alerts that last, the oldest first, their number, and the latest events, the newest first. @type {any} */
+    this.alerts = { activeCount: 0, active: [], latest: [] };
     /** @type {any} */
     this.renewal = undefined;
     /** The run of the server, whose changes are numbered. */
@@ -157,13 +157,19 @@ export class TagStore {
       this.reports.changed();
     });
     listen("alert", (data) => {
-      const { active, latest } = this.alerts;
+      const { activeCount, active, latest } = this.alerts;
       const isKnown = latest.some((/** @type {any} */ one) => one.id === data.id);
       if (isKnown) return;
       const others = active.filter((/** @type {any} */ one) => one.alert !== data.alert);
-      this.alerts = {
-        active: data.state === "cleared" ? others : [...others, data], latest: [data, ...latest].slice(0, mostAlerts),
-      };
+      const isListed = others.length < active.length;
+      this.alerts = { activeCount, active, latest: [data, ...latest].slice(0, mostAlerts) };
+      if (data.state === "cleared") {
+        this.alerts.activeCount = Math.max(others.length, activeCount - 1);
+        this.alerts.active = others;
+      } else if (data.state === "raised" && !isListed) {
+        this.alerts.activeCount = activeCount + 1;
+        this.alerts.active = [...active, data].slice(-mostActive);
+      }
       this.reports.changed();
     });
     listen("receiver", (data) => {

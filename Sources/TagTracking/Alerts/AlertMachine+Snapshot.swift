@@ -11,7 +11,7 @@ extension AlertMachine {
         writer.write(UInt16(clamping: rules.list.count))
         for rule in rules.list { for text in [rule.signature, rule.name] { writer.write(text) } }
         writer.write(UInt32(clamping: situations.count))
-        for (pair, situation) in situations {
+        for (pair, situation) in situations.sorted(by: { isBefore($0.key, $1.key) }) {
             writer.write(UInt16(clamping: pair.rule))
             writer.write(pair.tag.description)
             writer.write(situation.side.map { $0 ? UInt8(1) : 0 } ?? 2)

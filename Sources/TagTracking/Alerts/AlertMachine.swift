@@ -60,10 +60,9 @@ package struct AlertMachine: Sendable {
         var position: Position?
         var isAway = false
         var heard: Instant?
-        var battery: TagBattery?
     }
 
-    /// The maximum number of pairs of a rule and a tag. Each takes about 200 bytes.
+    /// The standard maximum number of pairs of a rule and a tag. Each takes about 200 bytes.
     package static let mostPairs = 200_000
     /// The differences by which a battery must exceed the limit for the end of an alert.
     private static let (percentMargin, voltMargin) = (5.0, 0.1)
@@ -77,9 +76,12 @@ package struct AlertMachine: Sendable {
     /// The known tags.
     package private(set) var register: TagRegister
     private let epoch: UInt64
+    private let limit: Int
     private var lastEvent: UInt64 = 0
     private var filter = OutputFilter(capacity: 2 * mostPairs)
     private var tags: [TagKey: Tag] = [:]
+    /// The batteries of all tags, because a rule that is added later can select a tag.
+    private var batteries: [TagKey: TagBattery] = [:]
     /// Tags that no rule selects.
     private var unselected: Set<TagKey> = []
     var situations: [Pair: Situation] = [:]
@@ -93,10 +95,12 @@ package struct AlertMachine: Sendable {
 
     /// Creates a machine without alerts.
     ///
-    /// - Parameter epoch: the number of the start, greater than that of each earlier one: it begins the identifiers.
-    package init(rules: AlertRules, register: TagRegister, epoch: UInt64) {
-        (self.rules, self.register, self.epoch) = (rules, register, epoch)
-        for tag in register.entries.keys { _ = knownTag(tag) }
+    /// - Parameters:
+    ///   - epoch: the number of the start, greater than that of each earlier one: it begins the identifiers.
+    ///   - limit: the maximum number of pairs of a rule and a tag, and of tags.
+    package init(rules: AlertRules, register: TagRegister, epoch: UInt64, limit: Int = AlertMachine.mostPairs) {
+        (self.rules, self.register, self.epoch, self.limit) = (rules, register, epoch, limit)
+        for tag in register.entries.keys.sorted() { _ = knownTag(tag) }
     }
 
     // MARK: Events
@@ -111,6 +115,7 @@ package struct AlertMachine: Sendable {
             for (tag, time) in times.sorted(by: { $0.key < $1.key }) { hear(tag, at: time, now, &events) }
         case .batteries(let batteries):
             for (tag, battery) in batteries.sorted(by: { $0.key < $1.key }) {
+                remember(battery, of: tag)
                 check(battery, of: tag, at: now, &events)
             }
         case .listening(let isListening):
@@ -119,7 +124,7 @@ package struct AlertMachine: Sendable {
         case .removed(let removed):
             for tag in removed {
                 end(situations.keys.filter { $0.tag == tag }, .tagRemoved, at: now, &events)
-                tags[tag] = nil
+                (tags[tag], batteries[tag]) = (nil, nil)
             }
         case .tick: tick(at: now, &events)
         }
@@ -230,18 +235,25 @@ package struct AlertMachine: Sendable {
         clear(pair, since: heard, at: now, &events)
     }
 
+    private mutating func remember(_ battery: TagBattery, of key: TagKey) {
+        // At most `limit` tags are selected, so that this makes place for as many others.
+        if batteries[key] == nil, batteries.count >= 2 * limit {
+            batteries = batteries.filter { tags[$0.key] != nil }
+        }
+        batteries[key] = battery
+    }
+
     private mutating func check(
         _ battery: TagBattery, of key: TagKey, at now: Instant, _ events: inout [AlertEvent]
     ) {
-        guard var tag = knownTag(key) else { return }
-        tag.battery = battery
-        tags[key] = tag
+        guard let tag = knownTag(key) else { return }
         for pair in pairs(of: key, tag) where rules.list[pair.rule].condition == .batteryLow {
             let limits = rules.list[pair.rule].battery
             /// Whether a level that the tag tells is below its limit and the margin.
             func isBelow(margin: (percent: Double, volts: Double)) -> Bool {
                 let (percent, volts) = (battery.percent.map(Double.init), battery.millivolts.map { Double($0) / 1000 })
-                if let percent, let limit = limits.percent, percent < limit + margin.percent { return true }
+                // A full battery isn't low, also if the limit is so high that none exceeds it by the margin.
+                if let percent, let limit = limits.percent, percent < min(limit + margin.percent, 100) { return true }
                 if let volts, let limit = limits.volts, volts < limit + margin.volts { return true }
                 return false
             }
@@ -254,7 +266,7 @@ package struct AlertMachine: Sendable {
     }
 
     private mutating func tick(at now: Instant, _ events: inout [AlertEvent]) {
-        if max(tags.count, situations.count) >= Self.mostPairs { forgetAwayTags() }
+        if max(tags.count, situations.count) >= limit { forgetAwayTags() }
         for pair in leaving.sorted(by: isBefore) {
             guard let situation = situations[pair], let change = situation.change else {
                 leaving.remove(pair)
@@ -265,11 +277,13 @@ package struct AlertMachine: Sendable {
             settle(pair, isInside: false, since: change, at: now, &events)
         }
         if let listening {
-            for pair in silentPairs where situations[pair]?.alert == nil {
-                let heard = tags[pair.tag]?.heard
-                let start = max(heard ?? listening, listening)
-                guard start.duration(to: now) >= rules.list[pair.rule].silence else { continue }
-                raise(pair, since: heard ?? listening, at: now, &events)
+            let due = silentPairs.filter { pair in
+                guard situations[pair]?.alert == nil else { return false }
+                let start = max(tags[pair.tag]?.heard ?? listening, listening)
+                return start.duration(to: now) >= rules.list[pair.rule].silence
+            }
+            for pair in due.sorted(by: isBefore) {
+                raise(pair, since: tags[pair.tag]?.heard ?? listening, at: now, &events)
             }
         }
         for pair in active.sorted(by: isBefore) {
@@ -334,7 +348,7 @@ package struct AlertMachine: Sendable {
         return AlertEvent(
             id: id, alert: alert.id, state: state, rule: rule.name, condition: rule.condition,
             area: rule.area?.name, tag: pair.tag, name: register.entries[pair.tag]?.name ?? tag?.name, instant: now,
-            since: since, position: tag?.position, battery: tag?.battery)
+            since: since, position: tag?.position, battery: batteries[pair.tag])
     }
 
     /// The alerts that last, the oldest first, each as the event that raised it, with the latest position.
@@ -348,13 +362,13 @@ package struct AlertMachine: Sendable {
     /// The tags that a rule selects.
     package var selectedTags: [TagKey] { Array(tags.keys) }
 
-    private func isBefore(_ left: Pair, _ right: Pair) -> Bool { (left.rule, left.tag) < (right.rule, right.tag) }
+    func isBefore(_ left: Pair, _ right: Pair) -> Bool { (left.rule, left.tag) < (right.rule, right.tag) }
 
     // MARK: Tags and rules
 
     /// Stores a situation unless there are too many; returns whether it is stored.
     @discardableResult private mutating func store(_ situation: Situation, for pair: Pair) -> Bool {
-        if situations[pair] == nil, situations.count >= Self.mostPairs {
+        if situations[pair] == nil, situations.count >= limit {
             refusedPairs += 1
             return false
         }
@@ -374,11 +388,11 @@ package struct AlertMachine: Sendable {
         tag.rules = rules.list.indices.filter { rules.list[$0].selects(key, entry, hasRegister: hasRegister) }
         tag.name = entry?.name
         guard !tag.rules.isEmpty else {
-            if unselected.count >= Self.mostPairs { unselected = [] }
+            if unselected.count >= limit { unselected = [] }
             unselected.insert(key)
             return nil
         }
-        guard tags.count < Self.mostPairs else {
+        guard tags.count < limit else {
             refusedPairs += tag.rules.count
             return nil
         }
@@ -420,14 +434,14 @@ package struct AlertMachine: Sendable {
         silentPairs = []
         let earlier = tags
         (tags, unselected) = ([:], [])
-        for (key, old) in earlier {
+        for (key, old) in earlier.sorted(by: { $0.key < $1.key }) {
             guard var tag = knownTag(key) else { continue }
-            (tag.position, tag.isAway, tag.heard, tag.battery) = (old.position, old.isAway, old.heard, old.battery)
+            (tag.position, tag.isAway, tag.heard) = (old.position, old.isAway, old.heard)
             tag.name = tag.name ?? old.name
             tags[key] = tag
         }
-        for tag in register.entries.keys { _ = knownTag(tag) }
-        for (key, tag) in tags { if let battery = tag.battery { check(battery, of: key, at: now, &events) } }
+        for tag in register.entries.keys.sorted() { _ = knownTag(tag) }
+        for (key, battery) in batteries.sorted(by: { $0.key < $1.key }) { check(battery, of: key, at: now, &events) }
     }
 
     // MARK: Restarts

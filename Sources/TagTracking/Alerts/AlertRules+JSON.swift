@@ -13,7 +13,7 @@ package struct AlertRules: Hashable, Sendable {
     /// Creates rules whose names differ.
     package init(_ list: [AlertRule] = []) { self.list = list }
 
-    /// Returns an error for each part of a rule that selects no tag of a register. A key that isn't a name is valid: the
+    /// Returns a warning for each part of a rule that selects no tag of a register. A key that isn't a name is valid: the
     /// tag can be unknown so far.
     package func unknownTags(in register: TagRegister) -> [String] {
         guard !register.entries.isEmpty else { return [] }
@@ -32,8 +32,8 @@ package struct AlertRules: Hashable, Sendable {
             guard !text.isEmpty, !names.contains(where: { $0.hasPrefix(text) }) else { return nil }
             return "no name in the register begins with '\(text.prefix(60))'"
         case .named(let text):
-            guard let key = TagNaming.key(of: text) else { return "'\(text.prefix(60))' isn't a name of a tag" }
-            guard case .name = key, register.entries[key] == nil, !names.contains(text),
+            guard let key = TagNaming.key(of: text), case .name = key, register.entries[key] == nil,
+                !names.contains(text),
                 !register.entries.values.contains(where: { $0.aliases.contains(key) })
             else { return nil }
             let proposal = EditDistance.nearestWord(to: text, among: names).map { "; did you mean '\($0)'?" } ?? ""
@@ -81,7 +81,8 @@ extension AlertRules {
     ///   - venue: the venue with the areas.
     ///   - register: the known tags; an empty one if there is none.
     /// - Throws: ``AlertRulesError`` for an invalid document, for an unknown, missing or needless member, and for a name
-    ///   that neither venue nor register has.
+    ///   that the venue doesn't have. A name that the register doesn't have is valid, as tags leave it: see
+    ///   ``unknownTags(in:)``.
     package init(json: [UInt8], venue: Venue, register: TagRegister) throws(AlertRulesError) {
         var rules: [AlertRule] = []
         for row in try Self.rows(of: json) {
@@ -94,8 +95,9 @@ extension AlertRules {
                     line: row.line, field: "name", message: "rule \(same + 1) has the name '\(rule.name)', too")
             }
             for selector in rule.tags {
-                if let problem = register.entries.isEmpty ? nil : Self.problem(of: selector, in: register) {
-                    throw AlertRulesError(line: row.line, field: "tags", message: problem)
+                if case .named(let text) = selector, TagNaming.key(of: text) == nil {
+                    throw AlertRulesError(
+                        line: row.line, field: "tags", message: "'\(text.prefix(60))' isn't a name of a tag")
                 }
                 if case .beginning = selector, rule.condition == .silent, register.entries.isEmpty {
                     throw AlertRulesError(

@@ -17,7 +17,7 @@ package struct TagBattery: Hashable, Sendable {
     /// Creates a level from the numbers of a gateway. Numbers out of range are unknown; without any, the result is nil.
     init?(percent: Double?, millivolts: Double? = nil) {
         self.percent = percent.flatMap { (0...100).contains($0) ? UInt8($0.rounded()) : nil }
-        self.millivolts = millivolts.flatMap { (1...65_535).contains($0) ? UInt16($0) : nil }
+        self.millivolts = millivolts.flatMap { (1...65_535).contains($0) ? UInt16($0.rounded()) : nil }
         if self.percent == nil, self.millivolts == nil { return nil }
     }
 

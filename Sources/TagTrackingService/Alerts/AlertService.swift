@@ -24,6 +24,10 @@ package actor AlertService: FleetOutputSink {
     private var savedRevision: UInt64 = 0
     private var nextSave = ContinuousClock.now
     private var isUnsaved = false
+    /// The events that couldn't be stored, the oldest first, and the number of those that were too many.
+    private var unsaved: [AlertEvent] = []
+    private var lostEvents = 0
+    private var hasReportedLimit = false
 
     /// The parts of a service.
     package struct Setup: Sendable {
@@ -39,6 +43,8 @@ package actor AlertService: FleetOutputSink {
         package var store: AlertStore?
         /// The webhook, which needs a store; nil for none.
         package var webhook: AlertWebhook?
+        /// The maximum number of pairs of a rule and a tag.
+        package var mostPairs = AlertMachine.mostPairs
 
         /// Creates the parts.
         package init(
@@ -63,7 +69,8 @@ package actor AlertService: FleetOutputSink {
         _ setup: Setup, to destinations: [any FleetOutputSink], hearings: any HearingSource, isListening: Bool,
         now: @escaping @Sendable () -> Instant, report: @escaping @Sendable (String) -> Void
     ) async throws(AlertStoreError) {
-        var machine = AlertMachine(rules: setup.rules, register: setup.register, epoch: setup.epoch)
+        var machine = AlertMachine(
+            rules: setup.rules, register: setup.register, epoch: setup.epoch, limit: setup.mostPairs)
         var latest: [AlertEvent] = []
         if let start = try await setup.store?.begin() {
             latest = start.latest.compactMap { try? AlertEvent(json: $0) }
@@ -83,8 +90,13 @@ package actor AlertService: FleetOutputSink {
         } else {
             deliveries = nil
         }
+        reportUnknownTags()
         let status = status(latest: latest)
         for destination in destinations { await destination.use(status) }
+    }
+
+    private func reportUnknownTags() {
+        for problem in machine.rules.unknownTags(in: machine.register) { report("--alerts: \(problem)") }
     }
 
     private func status(latest: [AlertEvent]) -> AlertStatus {
@@ -104,10 +116,15 @@ package actor AlertService: FleetOutputSink {
         }
     }
 
-    /// Stores the places of tags, and ends the deliveries.
+    /// Stores the places of tags, and ends the deliveries. Without a store, no later start knows the alerts that last:
+    /// their destinations forget them.
     package func stop() async {
         await deliveries?.stop()
         await save(isLast: true)
+        guard store == nil else { return }
+        var status = status(latest: [])
+        status.active = []
+        for destination in destinations { await destination.use(status) }
     }
 
     /// Handles the passing of time.
@@ -134,7 +151,6 @@ package actor AlertService: FleetOutputSink {
     package func use(register: TagRegister, removing tags: [TagKey]) async {
         handle(.removed(tags), at: now())
         await use(machine.rules, register)
-        for problem in machine.rules.unknownTags(in: register) { report("--alerts: \(problem)") }
     }
 
     /// Uses other rules.
@@ -143,12 +159,18 @@ package actor AlertService: FleetOutputSink {
     private func use(_ rules: AlertRules, _ register: TagRegister) async {
         handle(.use(rules, register), at: now())
         await pass()
+        reportUnknownTags()
         let status = status(latest: [])
         for destination in destinations { await destination.use(status) }
     }
 
     private func handle(_ event: AlertMachine.Event, at time: Instant) {
         waiting += machine.handle(event, at: time)
+        guard machine.refusedPairs > 0, !hasReportedLimit else { return }
+        hasReportedLimit = true
+        report(
+            "--alerts: the rules select too many tags: some pairs of a rule and a tag raise no alert; select fewer tags"
+        )
     }
 
     /// Stores the events and passes them on, in their order. A call during another one leaves its events to that.
@@ -166,22 +188,35 @@ package actor AlertService: FleetOutputSink {
     }
 
     private func save(isLast: Bool) async {
-        guard machine.revision != savedRevision, isLast || ContinuousClock.now >= nextSave else { return }
+        guard !isPassing, machine.revision != savedRevision, isLast || ContinuousClock.now >= nextSave else { return }
+        isPassing = true
+        let hadUnsaved = !unsaved.isEmpty
         await save([])
+        if hadUnsaved, !isLast { await deliveries?.continueSending() }
+        isPassing = false
+        await pass()
     }
 
+    /// Stores events after those that couldn't be stored before. One call after the other keeps their order.
     private func save(_ events: [AlertEvent]) async {
         guard let store else { return }
         nextSave = .now + Self.saveInterval
         let revision = machine.revision
+        unsaved += events
         do throws(AlertStoreError) {
-            try await store.add(events, machine.snapshot(), isDelivered: deliveries != nil)
+            try await store.add(unsaved, machine.snapshot(), isDelivered: deliveries != nil)
             savedRevision = revision
-            if isUnsaved { report("alerts are stored again") }
-            isUnsaved = false
+            if isUnsaved {
+                report(
+                    "alerts are stored again" + (lostEvents > 0 ? "; too many events waited, lost: \(lostEvents)" : ""))
+            }
+            (unsaved, isUnsaved, lostEvents) = ([], false, 0)
         } catch {
             if !isUnsaved { report("alerts aren't stored: \(error)") }
             isUnsaved = true
+            let excess = max(0, unsaved.count - store.limits.count)
+            unsaved.removeFirst(excess)
+            lostEvents += excess
         }
     }
 }

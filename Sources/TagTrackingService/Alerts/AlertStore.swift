@@ -52,7 +52,8 @@ package actor AlertStore {
     /// The path of the file.
     package nonisolated let path: String
     private nonisolated let executor = BlockingExecutor(label: "AlertStore")
-    private let limits: Limits
+    /// The limits of the events that wait.
+    nonisolated let limits: Limits
     private let database: SQLiteFile<AlertStoreError>
     /// The number of events that were dropped because of the limits.
     private(set) var droppedCount = 0

@@ -19,6 +19,14 @@ struct AlertMessages: Sendable {
         wait(for: topic)
     }
 
+    /// Removes the messages of all other topics.
+    mutating func keep(_ topics: Set<String>) {
+        for (topic, content) in contents.sorted(by: { $0.key < $1.key })
+        where !content.isEmpty && !topics.contains(topic) {
+            set([], for: topic)
+        }
+    }
+
     /// Prepares to send a message again, such as after the end of a connection.
     mutating func wait(for topic: String) {
         if isWaiting.insert(topic).inserted { waiting.append(topic) }

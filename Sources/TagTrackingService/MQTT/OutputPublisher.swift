@@ -140,12 +140,13 @@ package struct OutputPublisher: Sendable {
         alerts.set(event.state == .cleared ? [] : event.jsonBytes, for: topics.alert(event.rule, of: event.tag))
     }
 
-    /// Uses the alerts at the start, and other tags with alerts.
+    /// Uses the alerts at the start, at the end or after a change, and other tags with alerts.
     package mutating func use(_ status: AlertStatus) {
         // A process that was killed can have left the message of an alert that has ended.
         for event in status.latest where event.state == .cleared {
             alerts.set([], for: topics.alert(event.rule, of: event.tag))
         }
+        alerts.keep(Set(status.active.map { topics.alert($0.rule, of: $0.tag) }))
         for event in status.active { alerts.set(event.jsonBytes, for: topics.alert(event.rule, of: event.tag)) }
         let changed = alertTags.symmetricDifference(status.tags)
         alertTags = status.tags

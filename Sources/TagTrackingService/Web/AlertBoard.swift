@@ -6,6 +6,8 @@ import TextFormats
 struct AlertBoard: Sendable {
     /// The maximum number of latest events.
     static let mostEvents = 100
+    /// The maximum number of alerts that the interface lists.
+    static let mostActive = 1_000
 
     private(set) var rules = AlertRules()
     /// The events that raised the alerts that last, the oldest first.
@@ -16,7 +18,9 @@ struct AlertBoard: Sendable {
     /// Adds an event.
     mutating func add(_ event: AlertEvent) {
         switch event.state {
-        case .raised: active.append(event)
+        case .raised:
+            // The status after a change of the rules can have the alert already.
+            if !active.contains(where: { $0.alert == event.alert }) { active.append(event) }
         case .repeated: break
         case .cleared: active.removeAll { $0.alert == event.alert }
         }
@@ -38,7 +42,8 @@ struct AlertBoard: Sendable {
                 json.add("when", rule.condition.rawValue)
                 json.add("area", rule.area?.name)
             }
-            TagJSON.write(active, as: "active", to: &json) { $0.writeMembers(to: &$1) }
+            json.add("activeCount", active.count)
+            TagJSON.write(active.suffix(Self.mostActive), as: "active", to: &json) { $0.writeMembers(to: &$1) }
             TagJSON.write(latest.reversed(), as: "latest", to: &json) { $0.writeMembers(to: &$1) }
         }
     }

@@ -37,6 +37,7 @@ final class ReloadedFile<Content: Sendable>: Sendable {
     private let waiting = Guarded<Content?>(nil)
     private let latest: Guarded<Content>
     private let mark: Guarded<Mark?>
+    private let hasFailed = Guarded(false)
 
     /// Creates the content of a file that was just read.
     ///
@@ -70,30 +71,41 @@ final class ReloadedFile<Content: Sendable>: Sendable {
         }
     }
 
-    /// Reads the file.
-    func reload() {
+    /// Reads the file; returns whether it could be used.
+    @discardableResult func reload() -> Bool {
         do {
             let seen = Mark(path)
             let content = try read()
+            hasFailed.withLock { $0 = false }
             mark.withLock { $0 = seen }
             latest.withLock { $0 = content }
             waiting.withLock { $0 = content }
             changed.yield()
             StandardError.line("--\(option) \(path): read again, \(count(content))", .notice)
+            return true
         } catch {
+            hasFailed.withLock { $0 = true }
             StandardError.line("\(error); \(consequence)", .warning)
+            return false
         }
     }
 
+    /// Reads the file if it couldn't be used, such as after a change of another file on which its content depends.
+    func reloadAfterFailure() {
+        if hasFailed.withLock({ $0 }) { reload() }
+    }
+
     /// Checks the file until the task is cancelled, and reads it after it has changed and is complete.
-    func watch() async {
+    ///
+    /// - Parameter act: called after the file was read and can be used.
+    func watch(_ act: @Sendable () -> Void = {}) async {
         var seen = mark.withLock { $0 }
         while (try? await Task.sleep(for: Self.interval)) != nil {
             let current = Mark(path)
             // A file that changed since the last check may be incomplete, and is read after the next check.
             if let current, current == seen, current != mark.withLock({ $0 }) {
                 mark.withLock { $0 = current }
-                reload()
+                if reload() { act() }
             }
             seen = current
         }

@@ -84,7 +84,8 @@ struct TrackRun: Sendable {
         let rules = alerts?.file(register: current)
         let reloading = ReloadSignal {
             if file == nil, rules == nil {
-                StandardError.line("there is no register (--tags) to read again", .notice)
+                StandardError.line(
+                    "there is neither a register (--tags) nor a file of rules (--alerts) to read again", .notice)
             }
             file?.reload()
             rules?.reload()
@@ -114,7 +115,8 @@ struct TrackRun: Sendable {
             }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.run() }
-                group.addTask { await file?.watch() }
+                // The rules can have failed because of the earlier register.
+                group.addTask { await file?.watch { rules?.reloadAfterFailure() } }
                 if let alerting {
                     group.addTask { await alerting.run() }
                     group.addTask { await rules?.watch() }

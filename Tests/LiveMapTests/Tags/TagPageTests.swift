@@ -123,6 +123,21 @@ final class TagPageTests: BrowserTestCase {
         XCTAssertEqual(map.page.problems, [])
     }
 
+    func testAlertsThatTheServerDoesNotListAreCounted() throws {
+        let board = try board()
+        var status = try TagStage.alerts()
+        status.active = try (1...1_002).map { try TagStage.alert($0 + 100, .raised) }
+        board.put(status)
+        let map = try shown(board, hasAlerts: true)
+        XCTAssertEqual(try map.text(of: "#alert-count"), "1002 alerts")
+        board.put([try TagStage.alert(2_000, .cleared, of: 101), try TagStage.alert(2_001, .repeated, of: 102)])
+        try map.page.wait(until: "document.querySelector('#alert-count').textContent === '1001 alerts'")
+        board.put([try TagStage.alert(2_002, .raised, rule: "New")])
+        try map.page.wait(until: "document.querySelector('#alert-list .rule').textContent === 'New'")
+        XCTAssertEqual(try map.text(of: "#alert-count"), "1002 alerts")
+        XCTAssertEqual(map.page.problems, [])
+    }
+
     func testAPageWithoutRulesHasNoAlertsAndASelectedTagHasItsBattery() throws {
         let board = try board()
         board.put([.name("lift"): TagBattery(percent: 55, millivolts: 2_870)])

@@ -180,6 +180,20 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(ids(after, "latest"), ["1-6", "1-5", "1-4", "1-3", "1-2", "1-1"])
     }
 
+    func testOfManyAlertsTheNewestAreListedOnceAndAllAreCounted() throws {
+        let board = try board()
+        var status = try TagStage.alerts()
+        status.active = try (1...1_002).map { try TagStage.alert($0, .raised) }
+        board.put(status)
+        let port = try tagServer(board, hasAlerts: true).address.port
+        // The status after a change of the rules can have an alert before its event.
+        board.put([try TagStage.alert(1_002, .raised)])
+        let alerts = try get("/api/v1/alerts", port)
+        XCTAssertEqual(alerts["activeCount"]?.number, 1_002)
+        let ids = (alerts["active"]?.array ?? []).compactMap { $0["id"]?.string }
+        XCTAssertEqual(ids, (3...1_002).map { "1-\($0)" })
+    }
+
     func testATagHasTheBatteryThatItTells() throws {
         let board = try board()
         let port = try tagServer(board).address.port

@@ -69,6 +69,16 @@ final class AlertMessageTests: XCTestCase {
         XCTAssertTrue(publisher.isIdle)
     }
 
+    func testAStatusWithoutAnAlertRemovesItsMessage() {
+        var publisher = OutputPublisher(MQTTOutputSettings())
+        publisher.use(status([event(1, .raised), event(2, .raised, rule: "B")]))
+        _ = messages(&publisher)
+        publisher.use(status([event(2, .raised, rule: "B")]))
+        XCTAssertEqual(
+            texts(messages(&publisher)),
+            ["indoorloc/v1/tags/a/alerts/B retained full", "indoorloc/v1/tags/a/alerts/In%2Fout retained empty"])
+    }
+
     func testAnAlertThatEndedBeforeTheProgramWasKilledIsRemovedAtTheStart() {
         var publisher = OutputPublisher(MQTTOutputSettings())
         publisher.use(status([event(1, .raised, rule: "B")], [event(0, .cleared), event(0, .cleared, rule: "B")]))

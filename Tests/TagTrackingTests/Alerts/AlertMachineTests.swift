@@ -160,6 +160,72 @@ final class AlertMachineTests: XCTestCase {
         XCTAssertEqual(stage.events[0].battery, TagBattery(percent: 19))
     }
 
+    func testAFullBatteryEndsAnAlertAlsoOfAHighLimit() throws {
+        var stage = try AlertStage(#"[{"name": "A", "when": "batteryLow", "percent": 98, "tags": "*"}]"#)
+        for (second, percent) in [97, 99, 100].enumerated() {
+            stage.handle(.batteries([AlertStage.cart: TagBattery(percent: UInt8(percent))]), at: Double(second))
+        }
+        XCTAssertEqual(stage.log, ["0 raised A Cart", "2 cleared A Cart"])
+    }
+
+    func testARuleOrARegisterThatBeginsToSelectATagSeesItsLevel() throws {
+        let rules = try AlertStage.rules(#"[{"name": "B", "when": "batteryLow", "percent": 20, "tags": "*"}]"#)
+        let lift = TagRegister([.init(key: AlertStage.lift, name: "Trolley 1")])
+        var stage = try AlertStage(leaves, register: AlertStage.register)
+        stage.handle(
+            .batteries([AlertStage.cart: TagBattery(percent: 5), AlertStage.lift: TagBattery(percent: 6)]), at: 0)
+        stage.handle(.use(rules, lift), at: 1)
+        XCTAssertEqual(stage.log, ["1 raised B Trolley 1"])
+        XCTAssertEqual(stage.events.first?.battery, TagBattery(percent: 6))
+        stage.handle(.use(rules, AlertStage.register), at: 2)
+        XCTAssertEqual(stage.log, ["1 raised B Trolley 1", "2 raised B Cart"])
+        // A tag that leaves the fleet takes its level along.
+        stage.handle(.removed([AlertStage.cart]), at: 3)
+        stage.handle(.use(rules, AlertStage.register), at: 4)
+        XCTAssertEqual(stage.log.dropFirst(2), ["3 cleared B Cart tagRemoved"])
+    }
+
+    // MARK: Determinism
+
+    private let many = (0..<60).map { TagKey.name("tag \($0)") }
+
+    func testTagsThatAreSilentAtOnceRaiseAlertsInTheOrderOfTheirKeys() throws {
+        let text = #"[{"name": "A", "when": "silent", "silence": 30, "tags": "*"}]"#
+        let register = TagRegister(many.map { .init(key: $0) })
+        var stage = try AlertStage(text, register: register)
+        stage.handle(.listening(true), at: 0)
+        stage.handle(.tick, at: 30)
+        XCTAssertEqual(stage.events.map(\.tag), many.sorted())
+        XCTAssertEqual(stage.events.map(\.id), (1...60).map { "1-\($0)" })
+        // Those that the register selects again in another order have the same order.
+        var other = try AlertStage(text, register: TagRegister([.init(key: many[40])]))
+        other.handle(.use(other.machine.rules, register), at: 0)
+        other.handle(.listening(true), at: 0)
+        other.handle(.tick, at: 30)
+        XCTAssertEqual(other.events.map(\.tag), many.sorted())
+    }
+
+    func testARuleThatIsAddedRaisesAlertsInTheOrderOfTheirKeys() throws {
+        let register = TagRegister(many.map { .init(key: $0) })
+        let rules = try AlertStage.rules(
+            #"[{"name": "B", "when": "batteryLow", "percent": 20, "tags": "*"}]"#, register: register)
+        var stage = try AlertStage(enters, register: register)
+        for tag in many { stage.handle(.batteries([tag: TagBattery(percent: 5)]), at: 0) }
+        stage.handle(.use(rules, register), at: 1)
+        XCTAssertEqual(stage.events.map(\.tag), many.sorted())
+    }
+
+    func testASnapshotDoesNotDependOnTheOrderOfItsTags() throws {
+        func snapshot(_ tags: [TagKey]) throws -> [UInt8] {
+            var stage = try AlertStage(
+                #"[{"name": "A", "when": "leaves", "room": "Ward", "tags": "*", "after": 0}]"#,
+                register: TagRegister(many.map { .init(key: $0) }))
+            for tag in tags { stage.stay(5, tag, during: 0..<1) }
+            return stage.machine.snapshot()
+        }
+        XCTAssertEqual(try snapshot(many), try snapshot(many.reversed()))
+    }
+
     // MARK: Changes and restarts
 
     func testATagThatLeavesTheRegisterEndsItsAlert() throws {
@@ -236,6 +302,16 @@ final class AlertMachineTests: XCTestCase {
             var machine = fresh
             XCTAssertThrowsError(try machine.restore(damaged, at: AlertStage.instant(30)))
             XCTAssertTrue(machine.activeAlerts.isEmpty)
+        }
+    }
+
+    func testEachVoltageIsTheSameAfterItsJSON() throws {
+        var event = AlertEvent(
+            id: "1-1", alert: "1-1", state: .raised, rule: "A", condition: .batteryLow, tag: AlertStage.cart,
+            instant: AlertStage.start, since: AlertStage.start)
+        for millivolts in UInt16(1_600)...3_700 {
+            event.battery = TagBattery(millivolts: millivolts)
+            XCTAssertEqual(try AlertEvent(json: event.jsonBytes).battery?.millivolts, millivolts)
         }
     }
 

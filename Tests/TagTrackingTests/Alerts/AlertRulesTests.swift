@@ -66,12 +66,8 @@ final class AlertRulesTests: XCTestCase {
                 "line 1, fence: a rule has a room or a fence, not both"
             ),
             (
-                "[{\"name\": \"A\", \"when\": \"enters\", \"tags\": \"Crat\", \"room\": \"Ward\"}]",
-                "line 1, tags: the register has no tag 'Crat'; did you mean 'Cart'?"
-            ),
-            (
-                "[{\"name\": \"A\", \"when\": \"enters\", \"tags\": \"Lift *\", \"room\": \"Ward\"}]",
-                "line 1, tags: no name in the register begins with 'Lift '"
+                "[{\"name\": \"A\", \"when\": \"enters\", \"tags\": [\"Cart\", \"\"], \"room\": \"Ward\"}]",
+                "line 1, tags: '' isn't a name of a tag"
             ),
             ("[{\"name\": \"A\", \"when\": \"silent\", \"tags\": \"*\"}]", "line 1, silence: a rule for silence needs"),
             (
@@ -110,6 +106,19 @@ final class AlertRulesTests: XCTestCase {
         let other = TagRegister([.init(key: .name("x"), name: "Chart")])
         XCTAssertEqual(
             rules.unknownTags(in: other), ["rule 'A', tags: the register has no tag 'Cart'; did you mean 'Chart'?"])
+    }
+
+    func testRulesOfTagsThatTheRegisterDoesNotHaveAreValidAndReported() throws {
+        let rules = AlertRules(
+            try rules(
+                #"[{"name": "A", "when": "enters", "tags": ["Crat", "Lift *", "C3:00:00:12:AB:99"], "room": "Ward"}]"#))
+        XCTAssertEqual(
+            rules.unknownTags(in: AlertStage.register),
+            [
+                "rule 'A', tags: the register has no tag 'Crat'; did you mean 'Cart'?",
+                "rule 'A', tags: no name in the register begins with 'Lift '",
+            ])
+        XCTAssertEqual(rules.unknownTags(in: TagRegister()), [])
     }
 
     func testTooManyRulesAreRefused() {
