@@ -288,8 +288,11 @@ final class VenueEditCommandTests: XCTestCase {
         let folder = try temporaryFolder()
         let zip = folder + "/office.zip"
         try VenuePacketWriter().pack(folder: try FixtureFolder("office").path, toZip: zip)
+        let drawings = try temporaryFolder() + "/drawings"
+        try FileManager.default.createDirectory(atPath: drawings + "/plans", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: try Self.picture(), toPath: drawings + "/plans/ground.png")
         for (packet, message) in [
-            (zip, "needs a packet's folder: unzip"), (folder, "has no venue.json"),
+            (zip, "needs a packet's folder: unzip"), (folder, "has no venue.json"), (drawings, "has no venue.json"),
         ] {
             let result = try Tool.run(["venue", "edit", packet])
             XCTAssertEqual(result.status, 1, packet)
@@ -343,6 +346,69 @@ final class VenueEditCommandTests: XCTestCase {
         served.process.send(SIGINT)
         XCTAssertEqual(try served.process.end(), 0)
         XCTAssertFalse(FileManager.default.fileExists(atPath: unsaved), "a file that nothing refers to is removed")
+    }
+
+    func testANewPacketIsOpenedAgainAfterAnUncleanEnd() throws {
+        let folder = try temporaryFolder() + "/library"
+        let killed = try edit(folder)
+        XCTAssertEqual(try upload(killed, "api/v1/plan-image?name=a.png", Self.picture()).status, 201)
+        let map = try temporaryFolder() + "/radio-map.json"
+        let office = try FixtureFolder("office").path
+        let survey = try Tool.run(["survey", "--venue", office, "-o", map, office + "/survey/ground-west.jsonl"])
+        XCTAssertEqual(survey.status, 0, survey.errors)
+        XCTAssertEqual(try upload(killed, "api/v1/radio-map?name=a.json", map).status, 201)
+        killed.process.send(SIGKILL)
+        XCTAssertEqual(try killed.process.end(), 128 + SIGKILL)
+        XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/plans"))
+        let served = try edit(folder)
+        let begun = try get(served)
+        XCTAssertEqual(begun.status, 200)
+        XCTAssertEqual(try put(served, begun.body, basedOn: begun.tag).status, 200)
+        XCTAssertEqual(try VenuePacketReader().read(folder).venue.maps.map(\.name), ["Ground floor"])
+    }
+
+    func testAClosedTerminalEndsTheCommandInOrder() throws {
+        let folder = try temporaryFolder() + "/a/library"
+        let served = try edit(folder)
+        XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a.png", Self.picture()).status, 201)
+        served.process.send(SIGHUP)
+        XCTAssertEqual(try served.process.end(), 0)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: URL(filePath: folder).deletingLastPathComponent().path))
+    }
+
+    func testASignalThatNohupIgnoresStaysIgnored() {
+        XCTAssertEqual(PageInterruption.signals, [SIGINT, SIGTERM, SIGHUP])
+        signal(SIGHUP, SIG_IGN)
+        defer { signal(SIGHUP, SIG_DFL) }
+        XCTAssertEqual(PageInterruption.signals, [SIGINT, SIGTERM])
+    }
+
+    func testFoldersThatTheUserMadeStay() throws {
+        let folder = try temporaryFolder() + "/library"
+        for made in [folder, folder + "/plans"] {
+            try FileManager.default.createDirectory(atPath: made, withIntermediateDirectories: true)
+            let served = try edit(folder)
+            XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a.png", Self.picture()).status, 201)
+            served.process.send(SIGINT)
+            XCTAssertEqual(try served.process.end(), 0)
+            XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: made), [], made)
+        }
+    }
+
+    func testAnImageStaysIfAnotherProgramEscapesItsPath() throws {
+        let served = try edit(try copy())
+        let answer = try upload(served, "api/v1/plan-image?name=new.png", Self.picture())
+        let path =
+            try XCTUnwrap(
+                try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any])["path"] as? String
+        let image = try XCTUnwrap(path)
+        let escaped = image.replacingOccurrences(of: "/", with: "\\/")
+        let changed = try text(served).replacingOccurrences(of: "plans/ground.png", with: escaped)
+        XCTAssertTrue(changed.contains(#"plans\/new-"#))
+        try Data(changed.utf8).write(to: URL(filePath: served.file))
+        served.process.send(SIGINT)
+        XCTAssertEqual(try served.process.end(), 0)
+        XCTAssertTrue(FileManager.default.fileExists(atPath: served.folder + "/" + image))
     }
 
     private static func picture() throws -> String { try FixtureFolder("office").path + "/plans/ground.png" }
@@ -495,6 +561,50 @@ final class EditedVenueFileTests: XCTestCase {
             _ = try await file.shownVenue()
             XCTFail("there is no document")
         } catch { XCTAssertTrue("\(error)".contains("No such file or directory"), "\(error)") }
+    }
+
+    /// A reader of files that waits for a permission when it is asked to.
+    private final class Gate: Sendable {
+        private let isClosed = Mutex(false)
+        private let entered = DispatchSemaphore(value: 0)
+        private let opened = DispatchSemaphore(value: 0)
+
+        func close() { isClosed.withLock { $0 = true } }
+        func open() { opened.signal() }
+        /// Returns whether a reader waits.
+        func isEntered() -> Bool { entered.wait(timeout: .now() + 60) == .success }
+
+        func read(_ file: String, below folder: String) throws(BoundedFileError) -> [UInt8] {
+            if isClosed.withLock({ $0 }) {
+                entered.signal()
+                _ = opened.wait(timeout: .now() + 60)
+            }
+            return try BoundedFile.read(file, below: folder, limit: EditedVenueFile.limit)
+        }
+    }
+
+    func testAWaitingCheckIsLeftOutWhenANewerDocumentHasArrived() async throws {
+        let folder = try temporaryFolder() + "/packet"
+        try FileManager.default.copyItem(atPath: try FixtureFolder("office").path, toPath: folder)
+        let gate = Gate()
+        let file = try EditedVenueFile(packet: folder) { file, folder throws(BoundedFileError) in
+            try gate.read(file, below: folder)
+        }
+        let bytes = try await file.edition().bytes
+        // Reading the document occupies the actor, so that the checks wait.
+        gate.close()
+        let reading = Task { try await file.edition() }
+        XCTAssertTrue(gate.isEntered())
+        var checks: [Task<Bool, Never>] = []
+        for number in 1...3 {
+            checks.append(Task { await file.checkUnlessReplaced(bytes + Array("\(number)".utf8)) != nil })
+            while file.requestedChecks < number { await Task.yield() }
+        }
+        gate.open()
+        _ = try await reading.value
+        var isChecked: [Bool] = []
+        for check in checks { isChecked.append(await check.value) }
+        XCTAssertEqual(isChecked, [false, false, true])
     }
 
     /// The page shows the problems of `check`, so that a person who begins with an image learns what is missing.

@@ -33,6 +33,10 @@ export class Checks {
     const problems = await checkDocument(writeJSON(document, this.app.stored.text), running.signal);
     // Without an answer, the next change or saving asks again.
     if (running.signal.aborted || problems === null) return;
+    if (problems === "later") {
+      this.schedule();
+      return;
+    }
     this.note(problems, document);
     this.app.showPanels();
   }

@@ -4,7 +4,8 @@ import { byId, make, setText } from "./dom.js";
 import { numberOf } from "./edit-fields.js";
 import { pictureSize, uploadPlan, uploadRadioMap } from "./edit-store.js";
 import { number } from "./format.js";
-import { countsOn, withCopiedFloor, withImage, withMap, withNewFloor, withScale, withoutFloor } from "./venue-floors.js";
+import { withCopiedFloor, withImage, withMap, withNewFloor, withScale, withoutFloor } from "./venue-floors.js";
+import { countsOf, objectsOn } from "./venue-objects.js";
 import { listOf, withFields } from "./venue-values.js";
 
 export class FloorPanel {
@@ -146,7 +147,7 @@ export class FloorPanel {
   ask() {
     const { map } = this;
     if (!map) return;
-    const counts = countsOn(this.app.document, this.mapId);
+    const counts = countsOf(objectsOn(this.app.document, this.mapId));
     setText(byId("removal-title"), `Remove ${map.name}?`);
     setText(byId("removal-text"), counts === "" ? "The floor has no objects."
       : `These are removed with it: ${counts}. Undo brings them back.`);

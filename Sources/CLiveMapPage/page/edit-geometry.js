@@ -2,19 +2,7 @@
 /** Geometry of editing: what lies below a pointer, and to which place it snaps. Places are in metres. */
 import { kindNamed, kinds } from "./venue-kinds.js";
 import { handlesAt, hasCorners, isClosed, objectsOn, radiusAt, shapeAt } from "./venue-objects.js";
-
-/**
- * Returns the distance of a place from the segment between two others.
- * @param {number[]} p
- * @param {number[]} a
- * @param {number[]} b
- */
-export function distanceToSegment(p, a, b) {
-  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
-  const length = dx * dx + dy * dy;
-  const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / length));
-  return Math.hypot(p[0] - a[0] - along * dx, p[1] - a[1] - along * dy);
-}
+import { distanceToSegment } from "./venue-values.js";
 
 /**
  * Whether a place is inside of a polygon, by the even-odd rule.

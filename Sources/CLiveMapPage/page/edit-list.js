@@ -2,7 +2,7 @@
 /** The list of the objects of a floor. */
 import { byId, make, setText } from "./dom.js";
 import { kindNamed, kinds } from "./venue-kinds.js";
-import { isSame, objectAt, objectsOn, titleOf } from "./venue-objects.js";
+import { countsOf, objectAt, objectsOn, titleOf } from "./venue-objects.js";
 
 /** @typedef {import("./venue-objects.js").Reference} Reference */
 
@@ -71,7 +71,8 @@ export class ObjectList {
       return words.every((/** @type {string} */ word) => text.includes(word));
     });
     const isFiltered = words.length > 0 || this.kind.value !== "";
-    setText(byId("object-count"), isFiltered ? `${this.found.length} of ${all.length}` : countsOf(all));
+    const counts = isFiltered ? `${this.found.length} of ${all.length}` : countsOf(all);
+    setText(byId("object-count"), counts || "There are no objects yet.");
     // A change of another field keeps the rows: there may be a thousand.
     const titles = this.found.map((one) => titleOf(document, one));
     const rows = this.found.map((one, index) => `${one.kind} ${one.index} ${titles[index]}`).join("\n");
@@ -94,13 +95,4 @@ export class ObjectList {
     const { scrollTop, clientHeight } = this.root;
     if (top < scrollTop || bottom > scrollTop + clientHeight) this.root.scrollTop = top - clientHeight / 2;
   }
-}
-
-/** @param {Reference[]} all */
-function countsOf(all) {
-  const counts = kinds.flatMap((kind) => {
-    const count = all.filter((one) => one.kind === kind.id).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? kind.title.toLowerCase() : kind.plural}`];
-  });
-  return counts.length === 0 ? "There are no objects yet." : counts.join(", ");
 }

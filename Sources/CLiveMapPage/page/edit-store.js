@@ -25,16 +25,21 @@ export async function storeDocument(text, revision) {
       signal: AbortSignal.timeout(60000),
     });
     return { status: answer.status, revision: answer.headers.get("ETag") ?? "", content: await answer.json() };
-  } catch {
-    return { status: 0, revision: "", content: { error: "The server doesn't answer. Nothing was saved." } };
+  } catch (error) {
+    // A request that the server has received may be completed later.
+    const text = /** @type {any} */ (error).name === "TimeoutError"
+      ? "The server didn't answer in time. It isn't known whether the venue was saved; save again."
+      : "The server doesn't answer. Nothing was saved.";
+    return { status: 0, revision: "", content: { error: text } };
   }
 }
 
 /**
- * Returns the problems of a document that is not stored; null if the server doesn't answer.
+ * Returns the problems of a document that is not stored; "later" if the server checks a newer document of another page
+ * instead, and null if it doesn't answer.
  * @param {string} text
  * @param {AbortSignal} signal
- * @returns {Promise<any[]|null>}
+ * @returns {Promise<any[]|"later"|null>}
  */
 export async function checkDocument(text, signal) {
   try {
@@ -42,6 +47,7 @@ export async function checkDocument(text, signal) {
       method: "POST", headers: { "Content-Type": "application/json" }, body: text,
       signal: AbortSignal.any([signal, AbortSignal.timeout(60000)]),
     });
+    if (answer.status === 409) return "later";
     return answer.ok ? (await answer.json()).problems : null;
   } catch {
     return null;

@@ -1,7 +1,5 @@
 // @ts-check
 /** The floors of a venue's document. A change returns a new document. */
-import { kinds } from "./venue-kinds.js";
-import { objectsOn } from "./venue-objects.js";
 import { isNumber, isObject, listOf, nextNumber, rounded, withFields } from "./venue-values.js";
 
 /** The lists of objects that have a field `mapId`. */
@@ -75,19 +73,6 @@ export function withCopiedFloor(document, mapId) {
     });
   }
   return { document: withFields(document, fields), id };
-}
-
-/**
- * Returns the number of objects of a floor in words, such as "12 rooms, 1 wall".
- * @param {any} document
- * @param {number} mapId
- */
-export function countsOn(document, mapId) {
-  const all = objectsOn(document, mapId);
-  return kinds.flatMap((kind) => {
-    const count = all.filter((one) => one.kind === kind.id).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? kind.title.toLowerCase() : kind.plural}`];
-  }).join(", ");
 }
 
 /**

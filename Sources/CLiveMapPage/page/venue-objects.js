@@ -104,6 +104,17 @@ export function objectsOn(document, mapId) {
 }
 
 /**
+ * Returns the numbers of objects in words, such as "12 rooms, 1 wall".
+ * @param {Reference[]} references
+ */
+export function countsOf(references) {
+  return kinds.flatMap((kind) => {
+    const count = references.filter((one) => one.kind === kind.id).length;
+    return count === 0 ? [] : [`${count} ${count === 1 ? kind.title.toLowerCase() : kind.plural}`];
+  }).join(", ");
+}
+
+/**
  * @param {any} document
  * @param {Reference} reference
  */

@@ -1,6 +1,6 @@
 // @ts-check
 /** The graph of paths. A change returns a new document. */
-import { centimetres, isNumber, isObject, listOf, nextNumber, withFields } from "./venue-values.js";
+import { centimetres, distanceToSegment, isNumber, isObject, listOf, nextNumber, withFields } from "./venue-values.js";
 
 /** The distance in metres within which a place is the same as a node, or is on a path. */
 const same = 0.011;
@@ -97,7 +97,9 @@ export function withPath(document, mapId, places) {
     if (known) return known.id;
     const crossed = changed.paths.edges.findIndex((/** @type {any} */ edge) => {
       const ends = endsOf(changed, edge);
-      return ends !== null && ends.every((end) => end.mapId === mapId) && onLine(place, ends[0], ends[1]) <= same;
+      if (ends === null || ends.some((end) => end.mapId !== mapId)) return false;
+      const [from, to] = ends.map(({ x, y }) => [x, y]);
+      return distanceToSegment(place, from, to) <= same;
     });
     if (crossed >= 0) {
       const result = divided(changed, crossed, place);
@@ -116,19 +118,6 @@ export function withPath(document, mapId, places) {
     if (from !== to && !isKnown) edges.push({ from, to });
   }
   return withGraph(changed, changed.paths.nodes, edges);
-}
-
-/**
- * Returns the distance of a place from the line between two nodes.
- * @param {number[]} place
- * @param {any} from
- * @param {any} to
- */
-function onLine(place, from, to) {
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
-  const along = ((place[0] - from.x) * dx + (place[1] - from.y) * dy) / (dx * dx + dy * dy || 1);
-  const clamped = Math.min(1, Math.max(0, along));
-  return Math.hypot(place[0] - from.x - clamped * dx, place[1] - from.y - clamped * dy);
 }
 
 /**

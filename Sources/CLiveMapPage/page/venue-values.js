@@ -20,6 +20,19 @@ export function cornersOf(line) {
 }
 
 /**
+ * Returns the distance of a place from the segment between two others.
+ * @param {number[]} p
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+export function distanceToSegment(p, a, b) {
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+  const length = dx * dx + dy * dy;
+  const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / length));
+  return Math.hypot(p[0] - a[0] - along * dx, p[1] - a[1] - along * dy);
+}
+
+/**
  * Returns an object with changed fields, in the same order; undefined removes a field.
  * @param {any} one
  * @param {Record<string, any>} fields

@@ -51,6 +51,18 @@ package struct PacketUpload: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Returns whether a name is that of an upload, or of one whose writing was interrupted.
+    package static func isName(_ name: String, of kind: Kind) -> Bool {
+        let parts = name.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let dash = parts[0].lastIndex(of: "-") else { return false }
+        let endings = kind == .radioMap ? ["json", "json.gz"] : ["svg"] + PictureFormat.allCases.map(\.ending)
+        let hash = parts[0][dash...].dropFirst()
+        // Few hashes begin with more zeros; a short number is more likely the name of a user's own file.
+        return (12...16).contains(hash.count) && hash.allSatisfy { $0.isHexDigit && !$0.isUppercase }
+            && (kind != .radioMap || parts[0][..<dash] == "radio-map")
+            && endings.contains { parts[1] == $0 || (parts[1].hasPrefix($0 + ".") && FileDraft.isName(name)) }
+    }
+
     /// Returns the beginning of a file's name, with characters that every file system and URL accepts.
     private static func stem(of name: String) -> String {
         let allowed = name.prefix { $0 != "." }.unicodeScalars.map { scalar -> Character in
@@ -63,16 +75,29 @@ package struct PacketUpload: Hashable, Sendable {
 
     /// Returns whether a text begins as an SVG image: its first element, after comments and declarations, is `svg`.
     private static func isSVG(_ bytes: [UInt8]) -> Bool {
-        guard let text = String(validating: bytes.prefix(1 << 16).prefix { $0 != 0 }, as: UTF8.self) else {
-            return false
-        }
+        // The limit may cut a character, which the decoding then replaces.
+        let text = String(decoding: bytes.prefix(1 << 16).prefix { $0 != 0 }, as: UTF8.self)
         var rest = text.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
         while rest.hasPrefix("<?") || rest.hasPrefix("<!") {
-            let end = rest.hasPrefix("<!--") ? "-->" : ">"
-            guard let place = rest.firstRange(of: end) else { return false }
-            rest = rest[place.upperBound...].drop { $0.isWhitespace }
+            let end = rest.hasPrefix("<!--") ? rest.firstRange(of: "-->")?.upperBound : endOfDeclaration(rest)
+            guard let end else { return false }
+            rest = rest[end...].drop { $0.isWhitespace }
         }
         guard rest.hasPrefix("<svg"), let next = rest.dropFirst(4).first else { return false }
         return next.isWhitespace || next == ">"
+    }
+
+    /// Returns the end of a declaration of XML with which a text begins; nil without an end.
+    ///
+    /// A document type may have declarations of its own in brackets, as Adobe Illustrator writes it.
+    private static func endOfDeclaration(_ text: Substring) -> String.Index? {
+        guard let end = text.firstIndex(of: ">") else { return nil }
+        guard text.hasPrefix("<!DOCTYPE"), text[..<end].contains("[") else { return text.index(after: end) }
+        var rest = text
+        while let bracket = rest.firstIndex(of: "]") {
+            rest = rest[rest.index(after: bracket)...].drop { $0.isWhitespace }
+            if rest.first == ">" { return rest.dropFirst().startIndex }
+        }
+        return nil
     }
 }

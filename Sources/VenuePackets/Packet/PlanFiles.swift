@@ -178,7 +178,7 @@ extension OpenFile {
 }
 
 /// A format of pictures that browsers show, by the first bytes of a file.
-package enum PictureFormat: String {
+package enum PictureFormat: String, CaseIterable {
     case png, jpeg, gif, webp
 
     /// Recognizes the format of a picture; nil for another one.

@@ -41,16 +41,20 @@ package enum DiskFile {
 /// A class because it owns the open file and removes an incomplete one. The file has an unpredictable name and never
 /// existed before: in a folder that others can write, an existing file could be a link to a file of this user.
 final class FileDraft {
+    private static let ending = ".unfinished"
     private let path: String
     private let file: OpenFile
     private var isFinished = false
+
+    /// Returns whether a name is that of a file whose writing was interrupted.
+    static func isName(_ name: String) -> Bool { name.hasSuffix(ending) }
 
     /// Creates the file beside its place.
     ///
     /// - Parameter mode: the access permissions, of which the umask removes some; an earlier file keeps its own.
     init(of path: String, mode: mode_t) throws(FileSystemError) {
         self.path = path
-        let temporary = "\(path).\(UInt64.random(in: .min ... .max)).unfinished"
+        let temporary = "\(path).\(UInt64.random(in: .min ... .max))\(Self.ending)"
         do throws(FileSystemError) {
             file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
             var earlier = stat()
@@ -140,7 +144,7 @@ package enum DiskFolder {
     }
 
     /// Returns whether the path is a folder; a symbolic link to a folder isn't one.
-    static func isFolder(_ path: String) -> Bool {
+    package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }

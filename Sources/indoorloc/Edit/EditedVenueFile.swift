@@ -52,10 +52,17 @@ actor EditedVenueFile {
     /// The files that the page has written in this run, without those that existed.
     private var uploads: Set<String> = []
 
-    /// Whether the packet existed at the start.
+    /// Whether the packet is new; false if it existed at the start.
     nonisolated let isNew: Bool
+    /// The folders that were missing at the start, the deepest first.
+    private let missing: [String]
+    /// The number of the latest request to check a document.
+    private nonisolated let latestCheck = Guarded(0)
 
     /// Opens a packet for editing, or begins one in a folder that is empty or doesn't exist. Nothing is written.
+    ///
+    /// A run that was killed before the first saving leaves files that were chosen on the page: a folder with only these
+    /// counts as empty.
     ///
     /// - Parameter read: reads a file of the packet's folder.
     /// - Throws: `CommandError` if the path isn't a packet's folder, or the folder can't be written.
@@ -75,7 +82,8 @@ actor EditedVenueFile {
                 "is a file; 'venue edit' needs a packet's folder: unzip a zip into a folder, and edit that folder")
         }
         folder = URL(filePath: packet).standardizedFileURL.resolvingSymlinksInPath().path
-        isNew = !exists || DiskFolder.names(in: folder).isEmpty
+        missing = DiskFolder.missing(folder + "/" + PacketUpload.Kind.planImage.folder)
+        isNew = !exists || Self.hasOnlyUploads(folder)
         if isNew {
             let name = URL(filePath: folder).lastPathComponent
             do throws(VenuePacketError) { beginning = try NewVenue.emptyDocument(named: name) } catch {
@@ -106,6 +114,18 @@ actor EditedVenueFile {
         }
         do throws(BoundedFileError) { _ = try read(document, folder) } catch {
             throw failure("\(Self.name) \(error)")
+        }
+    }
+
+    /// Returns whether a folder has nothing but files that this page writes before the document.
+    private static func hasOnlyUploads(_ folder: String) -> Bool {
+        DiskFolder.names(in: folder).allSatisfy { name in
+            guard name == PacketUpload.Kind.planImage.folder else {
+                return PacketUpload.isName(name, of: .radioMap)
+            }
+            let plans = folder + "/" + name
+            return DiskFolder.isFolder(plans)
+                && DiskFolder.names(in: plans).allSatisfy { PacketUpload.isName($0, of: .planImage) }
         }
     }
 
@@ -144,11 +164,13 @@ actor EditedVenueFile {
 
     /// Removes the files that the page has written, but the stored document doesn't refer to.
     func removeUnusedUploads() {
-        guard !uploads.isEmpty, let text = (try? edition()).map({ String(decoding: $0.bytes, as: UTF8.self) }) else {
-            return
+        guard let text = (try? edition()).map({ String(decoding: $0.bytes, as: UTF8.self) }) else { return }
+        for upload in uploads {
+            // Another program may write the slash of the path as `\/`. The name alone is unique by its hash.
+            let name = upload.split(separator: "/").last ?? ""
+            if !text.contains(name) { DiskFolder.remove(folder + "/" + upload) }
         }
-        for upload in uploads where !text.contains(upload) { DiskFolder.remove(folder + "/" + upload) }
-        DiskFolder.removeEmpty([folder + "/" + PacketUpload.Kind.planImage.folder] + (isNew ? [folder] : []))
+        DiskFolder.removeEmpty(missing)
     }
 
     /// Returns the venue whose plans are shown; nil if a field that every venue needs is invalid.
@@ -161,6 +183,24 @@ actor EditedVenueFile {
         let venue = check(try edition()).venue
         shown = stamp.map { ($0, venue) }
         return venue
+    }
+
+    /// The number of documents that were given to `checkUnlessReplaced`.
+    nonisolated var requestedChecks: Int { latestCheck.withLock(\.self) }
+
+    /// Returns the venue of a document with its problems; nil if a newer document was given in the meantime.
+    ///
+    /// A page gives its document after each change. Checks of earlier ones would only delay a request to save.
+    nonisolated func checkUnlessReplaced(_ bytes: [UInt8]) async -> Checked? {
+        let number = latestCheck.withLock { latest in
+            latest += 1
+            return latest
+        }
+        return await check(Edition(bytes), ifLatest: number)
+    }
+
+    private func check(_ edition: Edition, ifLatest number: Int) -> Checked? {
+        number == requestedChecks ? check(edition) : nil
     }
 
     /// Returns the venue of an edition with its problems.

@@ -72,7 +72,10 @@ struct VenueEditRoutes: HTTPRoutes {
         case .check:
             try request.allowOnly([])
             try requireJSON(request)
-            let checked = await file.check(EditedVenueFile.Edition(request.body))
+            guard let checked = await file.checkUnlessReplaced(request.body) else {
+                throw HTTPProblem(
+                    409, "A newer document is checked instead. Send the document again if it is still of use.")
+            }
             return try .json(CheckAnswer(problems: checked.problems.map(ProblemAnswer.init)))
         case .image: return try await packetImage(request)
         case .planImage: return try await upload(request, .planImage)

@@ -17,15 +17,16 @@ package final class LiveWork<Element: Sendable> {
     /// - Parameters:
     ///   - tick: the interval of ticks.
     ///   - limit: the time limit; nil for none.
+    ///   - requests: the signals that interrupt the work.
     ///   - body: the work. It passes its elements to `give`, and ends when its task is cancelled.
     package init(
-        tick: Duration, limit: Duration?,
+        tick: Duration, limit: Duration?, requests: [Int32] = [SIGINT, SIGTERM],
         _ body: @escaping @Sendable (_ give: @escaping @Sendable (Element) -> Void) async throws -> Void
     ) {
         // If the reader of standard output closes the pipe first, the recording must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         let (occurrences, exitActions, interruptions) = (occurrences, exitActions, Interruptions())
-        signals = SignalSources([SIGINT, SIGTERM]) { signal in
+        signals = SignalSources(requests) { signal in
             switch interruptions.register(at: .now) {
             case .first: occurrences.put(.interrupted)
             case .echo: break
@@ -136,7 +137,7 @@ package enum LiveOccurrence<Element: Sendable>: Sendable {
     case ended((any Error)?)
     /// The time limit has been reached.
     case limitReached
-    /// SIGINT or SIGTERM was received.
+    /// A signal that interrupts the work was received, such as SIGINT or SIGTERM.
     case interrupted
 }
 

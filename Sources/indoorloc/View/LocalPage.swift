@@ -17,12 +17,21 @@ enum LocalPage {
     }
 }
 
-/// The interruption that ends a command with a page: SIGINT or SIGTERM.
+/// The interruption that ends a command with a page: SIGINT, SIGTERM, or SIGHUP when its terminal is closed.
 ///
 /// From the creation of this value, a signal ends the command in order. Therefore create it before the page's address
 /// is known to anyone, and wait when the page is open.
 struct PageInterruption {
-    private let work = LiveWork<Never>(tick: .seconds(3600), limit: nil) { _ in
+    /// The signals that end the command. `nohup` ignores SIGHUP, and then it stays ignored.
+    static var signals: [Int32] {
+        var hangup = sigaction()
+        guard sigaction(SIGHUP, nil, &hangup) == 0 else { return [SIGINT, SIGTERM] }
+        // Functions can't be compared, but their addresses; both types are a pointer to a C function.
+        let handlers = [hangup.__sigaction_handler.sa_handler, SIG_IGN].map { unsafeBitCast($0, to: Int.self) }
+        return handlers[0] == handlers[1] ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+    }
+
+    private let work = LiveWork<Never>(tick: .seconds(3600), limit: nil, requests: signals) { _ in
         while true { try await Task.sleep(for: .seconds(3600)) }
     }
 

@@ -290,6 +290,36 @@ final class VenueSavingTests: VenueEditorCase {
         XCTAssertEqual(editor.page.problems.filter { !$0.contains("422") }, [])
     }
 
+    func testASaveWithoutAnAnswerInTimeIsNotSaidToHaveFailed() throws {
+        let editor = try editor()
+        try editor.drag(from: (10, 2), to: (14, 4))
+        try editor.page.run(
+            """
+            window.fetch = () => Promise.reject(new DOMException("signal timed out", "TimeoutError"));
+            """)
+        try editor.page.press(.character("s"), holding: .control)
+        try editor.page.wait(
+            until: "document.getElementById('notice').innerText.includes('known whether the venue was saved')")
+        XCTAssertTrue(try editor.state.isChanged)
+    }
+
+    func testACheckThatTheServerLeftOutIsRepeated() throws {
+        let editor = try editor()
+        // As with a second page, whose newer document the server checks instead.
+        try editor.page.run(
+            """
+            const original = window.fetch;
+            let isFirst = true;
+            window.fetch = (resource, options) => {
+              if (options?.method !== "POST" || !isFirst) return original(resource, options);
+              isFirst = false;
+              return Promise.resolve(new Response("{}", { status: 409 }));
+            };
+            """)
+        try editor.drag(from: (10, 2), to: (14, 4))
+        try editor.waitForCheck()
+    }
+
     func testAProblemThatTheServerFindsIsShownBesideItsObject() throws {
         let editor = try editor()
         try editor.click((16, 7.5))
