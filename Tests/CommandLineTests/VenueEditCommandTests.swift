@@ -369,6 +369,9 @@ final class VenueEditCommandTests: XCTestCase {
 
     func testAClosedTerminalEndsTheCommandInOrder() throws {
         let folder = try temporaryFolder() + "/a/library"
+        // The command inherits an ignored signal, as from nohup.
+        let before = signal(SIGHUP, SIG_DFL)
+        defer { signal(SIGHUP, before) }
         let served = try edit(folder)
         XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a.png", Self.picture()).status, 201)
         served.process.send(SIGHUP)
@@ -377,9 +380,11 @@ final class VenueEditCommandTests: XCTestCase {
     }
 
     func testASignalThatNohupIgnoresStaysIgnored() {
+        // The tests may run under nohup, too.
+        let before = signal(SIGHUP, SIG_DFL)
+        defer { signal(SIGHUP, before) }
         XCTAssertEqual(PageInterruption.signals, [SIGINT, SIGTERM, SIGHUP])
         signal(SIGHUP, SIG_IGN)
-        defer { signal(SIGHUP, SIG_DFL) }
         XCTAssertEqual(PageInterruption.signals, [SIGINT, SIGTERM])
     }
 
