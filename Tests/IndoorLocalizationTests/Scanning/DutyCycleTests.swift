@@ -470,8 +470,11 @@ final class SteeredSourceTests: XCTestCase {
         office.settings = ["scanner.dutyCycle.scanDuration": 2, "scanner.dutyCycle.interval": 8]
         let (source, clock) = (ScriptedSource(), ManualClock())
         let localizer = Localizer(source: source, venues: VenueLibrary([office]), clock: clock)
+        let states = localizer.states
         await localizer.start()
         try await source.waitUntilScanning()
+        // Before the session knows its venues, a reading identifies none.
+        _ = try await Bounded.elements(of: states, until: "searchVenue") { $0 == .searchVenue }
         source.send(SessionStage.heard(1, at: 1))
         try await source.waitUntilScanning(2)
         try await Bounded.wait(for: "the end of the pass") {
