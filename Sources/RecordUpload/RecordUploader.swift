@@ -18,12 +18,9 @@ public actor RecordUploader {
     private let queue: UploadQueue
     private let transport: any UploadTransport
     private let device: String
-    private let clock: SessionClock
-    private var machine: UploadMachine
-    private var sending: Task<Void, Never>?
+    package var upload: UploadRuntime
     /// The last batch that was sent.
     private var batch: UploadBatch?
-    private var wake: (at: Instant, task: Task<Void, Never>)?
     private nonisolated let errorBroadcast = Broadcast<UploadError>(.bufferingNewest(64))
     private nonisolated let batchBroadcast = Broadcast<UploadBatch>(.bufferingNewest(64))
 
@@ -59,14 +56,10 @@ public actor RecordUploader {
         self.queue = queue
         self.transport = transport
         self.device = device
-        self.clock = SessionClock(clock)
-        machine = UploadMachine(settings.problems.isEmpty ? settings : UploadSettings(), seed: seed)
+        upload = UploadRuntime(settings.problems.isEmpty ? settings : UploadSettings(), clock: clock, seed: seed)
     }
 
-    deinit {
-        sending?.cancel()
-        wake?.task.cancel()
-    }
+    deinit { upload.cancel() }
 
     /// The errors of failed batches from now on; the stream buffers the newest 64.
     public nonisolated var errors: AsyncStream<UploadError> { errorBroadcast.subscribe() }
@@ -86,10 +79,7 @@ public actor RecordUploader {
     public func start() async throws(UploadQueueError) { run(.start(waiting: try await queue.waiting)) }
 
     /// Stops sending: once this returns, the uploader sends nothing more. Unconfirmed records stay in the queue.
-    public func stop() async {
-        run(.stop)
-        await sending?.value
-    }
+    public func stop() async { await stopSending() }
 
     /// Adds records to the queue. They are on disk once this returns.
     ///
@@ -110,62 +100,27 @@ public actor RecordUploader {
     }
 }
 
-extension RecordUploader {
-    private func run(_ event: UploadMachine.Event) {
-        for directive in machine.handle(event, at: Instant.zero.advanced(by: clock.elapsed())) {
-            switch directive {
-            case .send(let size, let anew): sending = Task { await send(size, anew: anew) }
-            case .cancel: sending?.cancel()
-            case .reject: sending = Task { await reject() }
-            case .report(let error):
-                failures += 1
-                errorBroadcast.send(error)
-            }
-        }
-        setAlarm()
+extension RecordUploader: UploadShell {
+    package func sendNext(_ size: Int, anew: Bool) async throws -> Int {
+        if anew { try await queue.divide() }
+        batch = try await queue.nextBatch(size: size, device: device)
+        guard let batch else { return 0 }
+        try await transport.send(batch)
+        // Even if the uploader was stopped in the meantime, the batch is confirmed.
+        try await queue.confirm(batch)
+        confirmedBatches += 1
+        batchBroadcast.send(batch)
+        return try await queue.waiting
     }
 
-    private func send(_ size: Int, anew: Bool) async {
-        do {
-            if anew { try await queue.divide() }
-            batch = try await queue.nextBatch(size: size, device: device)
-            guard let batch else { return run(.removed(waiting: 0)) }
-            try await transport.send(batch)
-            // Even if the uploader was stopped in the meantime, the batch is confirmed.
-            try await queue.confirm(batch)
-            confirmedBatches += 1
-            batchBroadcast.send(batch)
-            run(.removed(waiting: try await queue.waiting))
-        } catch { run(.failed(error as? UploadError ?? UploadError(.queue, "\(error)"))) }
+    package func rejectLast() async throws -> Int {
+        if let batch { try await queue.reject(batch) }
+        return try await queue.waiting
     }
 
-    private func reject() async {
-        do {
-            if let batch { try await queue.reject(batch) }
-            run(.removed(waiting: try await queue.waiting))
-        } catch { run(.failed(UploadError(.queue, "\(error)"))) }
-    }
-
-    /// Sets an alarm for the next wake-up time of the state machine.
-    private func setAlarm() {
-        let next = machine.nextWake
-        guard next != wake?.at else { return }
-        wake?.task.cancel()
-        wake = next.map { next in
-            let clock = clock
-            return (
-                next,
-                Task { [weak self] in
-                    do { try await clock.sleep(until: Instant.zero.duration(to: next)) } catch { return }
-                    await self?.wakeUp()
-                }
-            )
-        }
-    }
-
-    private func wakeUp() {
-        wake = nil
-        run(.tick)
+    package func report(_ error: UploadError) {
+        failures += 1
+        errorBroadcast.send(error)
     }
 }
 

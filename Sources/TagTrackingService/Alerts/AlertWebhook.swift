@@ -119,16 +119,14 @@ package struct WebhookKey: Hashable, Sendable, CustomStringConvertible, CustomDe
 ///
 /// After a failure, it tries again after pauses that grow to a minute. An answer that refuses the request (401, 403,
 /// 404) is tried again each minute, and an event that the server will never accept (400, 413, 415, 422) is dropped.
-actor AlertDeliveries {
+actor AlertDeliveries: UploadShell {
     private let webhook: AlertWebhook
     private let store: AlertStore
-    private let clock: SessionClock
     private let now: @Sendable () -> Instant
-    private let report: @Sendable (String) -> Void
-    private var machine: UploadMachine
-    private var sending: Task<Void, Never>?
+    private let note: @Sendable (String) -> Void
+    package var upload: UploadRuntime
+    /// The event that was sent last.
     private var current: AlertStore.Delivery?
-    private var wake: (at: Instant, task: Task<Void, Never>)?
     private var lastError: String?
     private var dropped = 0
 
@@ -136,24 +134,20 @@ actor AlertDeliveries {
     ///
     /// - Parameters:
     ///   - now: returns the time, counted from the Unix epoch.
-    ///   - report: receives an error that differs from the one before.
+    ///   - note: receives an error that differs from the one before.
     init(
         _ webhook: AlertWebhook, _ store: AlertStore, firstPause: Duration = .seconds(2),
         clock: some Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Instant,
-        report: @escaping @Sendable (String) -> Void
+        note: @escaping @Sendable (String) -> Void
     ) {
-        (self.webhook, self.store, self.now, self.report) = (webhook, store, now, report)
-        self.clock = SessionClock(clock)
+        (self.webhook, self.store, self.now, self.note) = (webhook, store, now, note)
         var settings = UploadSettings()
         settings.batchSize = 1
         settings.retryPause = firstPause
-        machine = UploadMachine(settings, seed: .random(in: 0...UInt64.max))
+        upload = UploadRuntime(settings, clock: clock, seed: .random(in: 0...UInt64.max))
     }
 
-    deinit {
-        sending?.cancel()
-        wake?.task.cancel()
-    }
+    deinit { upload.cancel() }
 
     /// Starts to send, with the events of an earlier run first.
     func start() async { run(.start(waiting: await waiting)) }
@@ -162,68 +156,31 @@ actor AlertDeliveries {
     func continueSending() async { run(.queued(waiting: await waiting)) }
 
     /// Stops: once this returns, nothing more is sent. The remaining events stay on disk.
-    func stop() async {
-        run(.stop)
-        await sending?.value
-    }
+    func stop() async { await stopSending() }
 
     private var waiting: Int { get async { (try? await store.waiting) ?? 0 } }
 
-    private func run(_ event: UploadMachine.Event) {
-        for directive in machine.handle(event, at: Instant.zero.advanced(by: clock.elapsed())) {
-            switch directive {
-            case .send: sending = Task { await send() }
-            case .cancel: sending?.cancel()
-            case .reject: sending = Task { await reject() }
-            case .report(let error):
-                let text = "\(error)"
-                if text != lastError { report(text) }
-                lastError = text
-            }
-        }
-        setAlarm()
+    package func sendNext(_ size: Int, anew: Bool) async throws -> Int {
+        current = try await store.next(at: now())
+        let lost = await store.droppedCount
+        if lost > dropped { note("\(lost - dropped) events are too many or too old, and were dropped") }
+        dropped = lost
+        guard let current else { return 0 }
+        try await webhook.send(current.json, id: current.id, at: FleetClock.wallTime.nanoseconds / 1_000_000_000)
+        try await store.remove(current)
+        if lastError != nil { note("the webhook accepts events again") }
+        lastError = nil
+        return try await store.waiting
     }
 
-    private func send() async {
-        do {
-            current = try await store.next(at: now())
-            let lost = await store.droppedCount
-            if lost > dropped { report("\(lost - dropped) events are too many or too old, and were dropped") }
-            dropped = lost
-            guard let current else { return run(.removed(waiting: 0)) }
-            try await webhook.send(current.json, id: current.id, at: FleetClock.wallTime.nanoseconds / 1_000_000_000)
-            try await store.remove(current)
-            if lastError != nil { report("the webhook accepts events again") }
-            lastError = nil
-            run(.removed(waiting: try await store.waiting))
-        } catch { run(.failed(error as? UploadError ?? UploadError(.queue, "\(error)"))) }
+    package func rejectLast() async throws -> Int {
+        if let current { try await store.remove(current) }
+        return try await store.waiting
     }
 
-    private func reject() async {
-        do {
-            if let current { try await store.remove(current) }
-            run(.removed(waiting: try await store.waiting))
-        } catch { run(.failed(UploadError(.queue, "\(error)"))) }
-    }
-
-    private func setAlarm() {
-        let next = machine.nextWake
-        guard next != wake?.at else { return }
-        wake?.task.cancel()
-        wake = next.map { next in
-            let clock = clock
-            return (
-                next,
-                Task { [weak self] in
-                    do { try await clock.sleep(until: Instant.zero.duration(to: next)) } catch { return }
-                    await self?.wakeUp()
-                }
-            )
-        }
-    }
-
-    private func wakeUp() {
-        wake = nil
-        run(.tick)
+    package func report(_ error: UploadError) {
+        let text = "\(error)"
+        if text != lastError { note(text) }
+        lastError = text
     }
 }

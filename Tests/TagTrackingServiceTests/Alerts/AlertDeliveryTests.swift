@@ -32,7 +32,7 @@ final class AlertDeliveryTests: XCTestCase {
     ) -> AlertDeliveries {
         AlertDeliveries(
             webhook, store, firstPause: .milliseconds(5), now: { Self.start.advanced(by: .seconds(10)) },
-            report: { text in reports.update { $0.append(text) } })
+            note: { text in reports.update { $0.append(text) } })
     }
 
     private func header(_ name: String, of request: String) -> String? {

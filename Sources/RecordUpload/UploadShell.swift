@@ -1,0 +1,100 @@
+import IndoorVocabulary
+import LocalizationSession
+
+/// The state of an actor that does what an `UploadMachine` decides.
+package struct UploadRuntime: Sendable {
+    fileprivate var machine: UploadMachine
+    fileprivate let clock: SessionClock
+    fileprivate var sending: Task<Void, Never>?
+    fileprivate var wake: (at: Instant, task: Task<Void, Never>)?
+
+    /// Creates the state of an actor that isn't started.
+    ///
+    /// - Parameters:
+    ///   - settings: settings without `problems`.
+    ///   - clock: the clock that measures the pauses.
+    ///   - seed: the seed of the random part of the pauses after failures.
+    package init(_ settings: UploadSettings, clock: some Clock<Duration>, seed: UInt64) {
+        machine = UploadMachine(settings, seed: seed)
+        self.clock = SessionClock(clock)
+    }
+
+    fileprivate var now: Instant { Instant.zero.advanced(by: clock.elapsed()) }
+
+    /// Cancels what is going on, for an actor that ends.
+    package func cancel() {
+        sending?.cancel()
+        wake?.task.cancel()
+    }
+}
+
+/// An actor that sends the elements of a queue to a destination: one after the other, again after a failure, with pauses
+/// that grow.
+package protocol UploadShell: Actor {
+    /// The state of the sending. Only the protocol's own methods use it.
+    var upload: UploadRuntime { get set }
+
+    /// Sends the first elements of the queue, and removes them once the destination has confirmed them.
+    ///
+    /// - Parameters:
+    ///   - size: the maximum number of elements.
+    ///   - anew: whether elements that were sent together before must be divided.
+    /// - Returns: the number of the elements that still wait.
+    func sendNext(_ size: Int, anew: Bool) async throws -> Int
+    /// Removes the elements that were sent last, as no destination will ever accept them.
+    ///
+    /// - Returns: the number of the elements that still wait.
+    func rejectLast() async throws -> Int
+    /// Reports the error of an attempt.
+    func report(_ error: UploadError)
+}
+
+extension UploadShell {
+    /// Handles an event of the queue, or a request of the caller.
+    package func run(_ event: UploadMachine.Event) {
+        for directive in upload.machine.handle(event, at: upload.now) {
+            switch directive {
+            case .send(let size, let anew):
+                upload.sending = Task { await finish { try await self.sendNext(size, anew: anew) } }
+            case .cancel: upload.sending?.cancel()
+            case .reject: upload.sending = Task { await finish { try await self.rejectLast() } }
+            case .report(let error): report(error)
+            }
+        }
+        setAlarm()
+    }
+
+    /// Stops: once this returns, nothing more is sent.
+    package func stopSending() async {
+        run(.stop)
+        await upload.sending?.value
+    }
+
+    private func finish(_ work: () async throws -> Int) async {
+        do { run(.removed(waiting: try await work())) } catch {
+            run(.failed(error as? UploadError ?? UploadError(.queue, "\(error)")))
+        }
+    }
+
+    /// Sets an alarm for the next wake-up time of the state machine.
+    private func setAlarm() {
+        let next = upload.machine.nextWake
+        guard next != upload.wake?.at else { return }
+        upload.wake?.task.cancel()
+        upload.wake = next.map { next in
+            let clock = upload.clock
+            return (
+                next,
+                Task { [weak self] in
+                    do { try await clock.sleep(until: Instant.zero.duration(to: next)) } catch { return }
+                    await self?.wakeUp()
+                }
+            )
+        }
+    }
+
+    private func wakeUp() {
+        upload.wake = nil
+        run(.tick)
+    }
+}
