@@ -42,25 +42,6 @@ package struct AlertRules: Hashable, Sendable {
     }
 }
 
-/// The reason why a file with rules is invalid.
-package struct AlertRulesError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line, from 1.
-    package var line: Int
-    /// The member of the rule; nil if the error concerns the whole rule.
-    package var field: String?
-    /// The error in words, with the value and what is expected.
-    package var message: String
-
-    /// Creates an error.
-    package init(line: Int, field: String? = nil, message: String) {
-        self.line = line
-        self.field = field
-        self.message = message
-    }
-
-    package var description: String { "line \(line)\(field.map { ", \($0)" } ?? ""): \(message)" }
-}
-
 extension AlertRules {
     /// The members of a rule, each with the conditions that use it; nil for all.
     private static let fields: [(name: String, conditions: Set<AlertRule.Condition>?)] = [
@@ -80,27 +61,27 @@ extension AlertRules {
     /// - Parameters:
     ///   - venue: the venue with the areas.
     ///   - register: the known tags; an empty one if there is none.
-    /// - Throws: ``AlertRulesError`` for an invalid document, for an unknown, missing or needless member, and for a name
+    /// - Throws: ``TagFileError`` for an invalid document, for an unknown, missing or needless member, and for a name
     ///   that the venue doesn't have. A name that the register doesn't have is valid, as tags leave it: see
     ///   ``unknownTags(in:)``.
-    package init(json: [UInt8], venue: Venue, register: TagRegister) throws(AlertRulesError) {
+    package init(json: [UInt8], venue: Venue, register: TagRegister) throws(TagFileError) {
         var rules: [AlertRule] = []
         for row in try Self.rows(of: json) {
             guard rules.count < Self.mostRules else {
-                throw AlertRulesError(line: row.line, message: "a file has at most \(Self.mostRules) rules")
+                throw TagFileError(line: row.line, message: "a file has at most \(Self.mostRules) rules")
             }
             let rule = try row.rule(venue)
             if let same = rules.firstIndex(where: { $0.name == rule.name }) {
-                throw AlertRulesError(
+                throw TagFileError(
                     line: row.line, field: "name", message: "rule \(same + 1) has the name '\(rule.name)', too")
             }
             for selector in rule.tags {
                 if case .named(let text) = selector, TagNaming.key(of: text) == nil {
-                    throw AlertRulesError(
+                    throw TagFileError(
                         line: row.line, field: "tags", message: "'\(text.prefix(60))' isn't a name of a tag")
                 }
                 if case .beginning = selector, rule.condition == .silent, register.entries.isEmpty {
-                    throw AlertRulesError(
+                    throw TagFileError(
                         line: row.line, field: "tags",
                         message: "a rule for silence needs a register (--tags), or keys of tags")
                 }
@@ -117,11 +98,11 @@ extension AlertRules {
         var numbers: [String: Double] = [:]
         var tags: [String] = []
 
-        func error(_ field: String?, _ message: String) -> AlertRulesError {
-            AlertRulesError(line: line, field: field, message: message)
+        func error(_ field: String?, _ message: String) -> TagFileError {
+            TagFileError(line: line, field: field, message: message)
         }
 
-        func rule(_ venue: Venue) throws(AlertRulesError) -> AlertRule {
+        func rule(_ venue: Venue) throws(TagFileError) -> AlertRule {
             guard let name = texts["name"], NameText.isName(name) else {
                 throw error("name", "a rule needs a name without control characters, such as \"Cart leaves ward\"")
             }
@@ -165,7 +146,7 @@ extension AlertRules {
             return rule
         }
 
-        private func area(_ venue: Venue) throws(AlertRulesError) -> AlertArea {
+        private func area(_ venue: Venue) throws(TagFileError) -> AlertArea {
             let (room, fence, map) = (texts["room"], texts["fence"], texts["map"])
             if room != nil, fence != nil { throw error("fence", "a rule has a room or a fence, not both") }
             do throws(AlertArea.Unknown) {
@@ -178,13 +159,13 @@ extension AlertRules {
 
         private func seconds(
             _ field: String, from least: Double, to most: Double
-        ) throws(AlertRulesError) -> Duration? {
+        ) throws(TagFileError) -> Duration? {
             try number(field, in: least...most, "a time in seconds").map { .seconds($0) }
         }
 
         private func number(
             _ field: String, in range: ClosedRange<Double>, _ content: String
-        ) throws(AlertRulesError) -> Double? {
+        ) throws(TagFileError) -> Double? {
             guard let number = numbers[field] else { return nil }
             guard range.contains(number) else {
                 func text(_ bound: Double) -> String { bound == bound.rounded() ? "\(Int(bound))" : "\(bound)" }
@@ -201,7 +182,7 @@ extension AlertRules {
     }
 
     /// Returns the rules of a document, each with its line.
-    private static func rows(of content: [UInt8]) throws(AlertRulesError) -> [Row] {
+    private static func rows(of content: [UInt8]) throws(TagFileError) -> [Row] {
         var reader = JSONReader(content, limits: .gateway)
         // The member that is being read.
         var field: String?
@@ -214,7 +195,7 @@ extension AlertRules {
             try reader.finish()
             return rows
         } catch {
-            throw AlertRulesError(
+            throw TagFileError(
                 line: line(of: error.offset, in: content), field: field, message: "expected \(error.expected)")
         }
     }

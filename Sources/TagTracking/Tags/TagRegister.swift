@@ -45,11 +45,11 @@ package struct TagRegister: Hashable, Sendable {
     }
 }
 
-/// The reason why the file of a register is invalid.
-package struct TagRegisterError: Error, Hashable, Sendable, CustomStringConvertible {
+/// The reason why a register, or a file with rules of alerts, is invalid.
+package struct TagFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1.
     package var line: Int
-    /// The column of the table or the member of the object; nil if the error concerns the whole line.
+    /// The column of the table or the member of the object; nil if the error concerns the whole line or object.
     package var field: String?
     /// The error in words, with the value and what is expected.
     package var message: String
@@ -94,7 +94,7 @@ struct TagRegisterBuilder {
     var register: TagRegister { TagRegister(entries) }
 
     /// Adds the entry of a row.
-    mutating func add(_ row: Row, line: Int) throws(TagRegisterError) {
+    mutating func add(_ row: Row, line: Int) throws(TagFileError) {
         let key = try claim(row.key, "key", line)
         var aliases: [TagKey] = []
         for text in row.aliases {
@@ -104,12 +104,12 @@ struct TagRegisterBuilder {
         }
         if let power = row.power, !Self.powers.contains(power) {
             let range = "\(Int(Self.powers.lowerBound)) to \(Int(Self.powers.upperBound))"
-            throw TagRegisterError(
+            throw TagFileError(
                 line: line, field: "power", message: "\(power) isn't a power in dBm from \(range)")
         }
         if let tagClass = row.tagClass, let classes, !classes.contains(tagClass) {
             let known = classes.sorted().joined(separator: ", ")
-            throw TagRegisterError(
+            throw TagFileError(
                 line: line, field: "class", message: "the class '\(tagClass)' is unknown; use one of: \(known)")
         }
         let mask = try mask(of: row, [key] + aliases, line)
@@ -119,9 +119,9 @@ struct TagRegisterBuilder {
     }
 
     /// Returns the mask of a row, and checks that no other line has the same beacon under the masks.
-    private mutating func mask(of row: Row, _ names: [TagKey], _ line: Int) throws(TagRegisterError) -> TagMask? {
-        func failure(_ message: String) -> TagRegisterError {
-            TagRegisterError(line: line, field: "mask", message: message)
+    private mutating func mask(of row: Row, _ names: [TagKey], _ line: Int) throws(TagFileError) -> TagMask? {
+        func failure(_ message: String) -> TagFileError {
+            TagFileError(line: line, field: "mask", message: message)
         }
         let mask = row.mask.flatMap { TagMask($0) }
         if let text = row.mask, mask == nil {
@@ -149,17 +149,17 @@ struct TagRegisterBuilder {
     }
 
     /// Returns the key for a name, and checks that no other line uses it.
-    private mutating func claim(_ text: String, _ field: String, _ line: Int) throws(TagRegisterError) -> TagKey {
+    private mutating func claim(_ text: String, _ field: String, _ line: Int) throws(TagFileError) -> TagKey {
         guard let key = TagNaming.key(of: text) else {
             let reason =
                 text.allSatisfy({ $0 == " " })
                 ? "the name of the tag is missing"
                 : "'\(text.prefix(40))' isn't a name; use at most \(TagNaming.longestName) bytes without control characters"
-            throw TagRegisterError(line: line, field: field, message: reason)
+            throw TagFileError(line: line, field: field, message: reason)
         }
         // A JSON document can have several entries on a line.
         if let owner = owners[key], owner.entry != entries.count {
-            throw TagRegisterError(
+            throw TagFileError(
                 line: line, field: field, message: "\(key) is already a name of the tag on line \(owner.line)")
         }
         owners[key] = (line, entries.count)
@@ -175,9 +175,9 @@ extension TagRegister {
     /// keys and aliases, and ``TagMask/init(_:)`` those of masks.
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.
-    /// - Throws: ``TagRegisterError`` for an invalid document, for an invalid or unknown value, and for a key or an alias of
+    /// - Throws: ``TagFileError`` for an invalid document, for an invalid or unknown value, and for a key or an alias of
     ///   two tags.
-    package init(json: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
+    package init(json: [UInt8], classes: Set<String>? = nil) throws(TagFileError) {
         var builder = TagRegisterBuilder(classes: classes)
         for (row, line) in try Self.rows(of: json) { try builder.add(row, line: line) }
         self = builder.register
@@ -186,7 +186,7 @@ extension TagRegister {
     /// Returns the entries of a document, each with its line.
     private static func rows(
         of content: [UInt8]
-    ) throws(TagRegisterError) -> [(row: TagRegisterBuilder.Row, line: Int)] {
+    ) throws(TagFileError) -> [(row: TagRegisterBuilder.Row, line: Int)] {
         var reader = JSONReader(content, limits: .gateway)
         // The member that is being read.
         var field: String?
@@ -204,7 +204,7 @@ extension TagRegister {
             return rows
         } catch {
             let line = 1 + breaks(in: content.prefix(error.offset))
-            throw TagRegisterError(line: line, field: field, message: "expected \(error.expected)")
+            throw TagFileError(line: line, field: field, message: "expected \(error.expected)")
         }
     }
 
@@ -256,30 +256,30 @@ extension TagRegister {
     /// the spellings of keys and aliases, and ``TagMask/init(_:)`` those of masks.
     ///
     /// - Parameter classes: the known classes, such as the keys of ``FleetSettings/classes``; nil to accept each name.
-    /// - Throws: ``TagRegisterError`` for an invalid or unknown value, and for a key or an alias of two tags.
-    package init(csv: [UInt8], classes: Set<String>? = nil) throws(TagRegisterError) {
+    /// - Throws: ``TagFileError`` for an invalid or unknown value, and for a key or an alias of two tags.
+    package init(csv: [UInt8], classes: Set<String>? = nil) throws(TagFileError) {
         var reader = CSVReader(csv)
         guard let header = try Self.next(&reader) else {
-            throw TagRegisterError(line: 1, message: "the line with the names of the columns is missing")
+            throw TagFileError(line: 1, message: "the line with the names of the columns is missing")
         }
         let columns = header.fields.map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
         for (index, column) in columns.enumerated() {
             guard TagRegisterBuilder.fields.contains(column) else {
                 let known = TagRegisterBuilder.fields.joined(separator: ",")
-                throw TagRegisterError(
+                throw TagFileError(
                     line: header.line, field: column, message: "the column is unknown; the columns are \(known)")
             }
             guard !columns[..<index].contains(column) else {
-                throw TagRegisterError(line: header.line, field: column, message: "the column occurs twice")
+                throw TagFileError(line: header.line, field: column, message: "the column occurs twice")
             }
         }
         guard columns.contains("key") else {
-            throw TagRegisterError(line: header.line, field: "key", message: "the column is missing")
+            throw TagFileError(line: header.line, field: "key", message: "the column is missing")
         }
         var builder = TagRegisterBuilder(classes: classes)
         while let record = try Self.next(&reader) {
             guard record.fields.count == columns.count else {
-                throw TagRegisterError(
+                throw TagFileError(
                     line: record.line,
                     message: "the line has \(record.fields.count) fields; the first line has \(columns.count)")
             }
@@ -293,7 +293,7 @@ extension TagRegister {
                 case "aliases": row.aliases = field.split(separator: " ").map(String.init)
                 default:
                     guard let power = Double(field), power.isFinite else {
-                        throw TagRegisterError(
+                        throw TagFileError(
                             line: record.line, field: column, message: "'\(field)' isn't a number of dBm")
                     }
                     row.power = power
@@ -303,7 +303,7 @@ extension TagRegister {
         }
         self = builder.register
     }
-    private static func next(_ reader: inout CSVReader) throws(TagRegisterError) -> CSVReader.Record? {
-        do { return try reader.next() } catch { throw TagRegisterError(line: error.line, message: error.message) }
+    private static func next(_ reader: inout CSVReader) throws(TagFileError) -> CSVReader.Record? {
+        do { return try reader.next() } catch { throw TagFileError(line: error.line, message: error.message) }
     }
 }

@@ -113,7 +113,7 @@ package struct FleetOptions: Sendable {
         do { bytes = try BoundedFile.read(tags, limit: InputLimits.standard.venueFile) } catch {
             throw CommandError(description: "--tags \(tags): \(error)")
         }
-        do throws(TagRegisterError) {
+        do throws(TagFileError) {
             let classes = Set(settings.classes.keys)
             let isJSON = bytes.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "[")
             return isJSON

@@ -19,8 +19,8 @@ func fuzzSnapshot(_ input: [UInt8]) throws(Finding) {
     case 2: try checkReading(bytes)
     case 3: try checkOutput(bytes)
     case 4: try checkPartition(bytes)
-    case 5: try checkRegister { () throws(TagRegisterError) in try TagRegister(csv: bytes, classes: ["standard"]) }
-    case 6: try checkRegister { () throws(TagRegisterError) in try TagRegister(json: bytes, classes: ["standard"]) }
+    case 5: try checkRegister { () throws(TagFileError) in try TagRegister(csv: bytes, classes: ["standard"]) }
+    case 6: try checkRegister { () throws(TagFileError) in try TagRegister(json: bytes, classes: ["standard"]) }
     case 7: try checkContent(bytes)
     default: try checkMemory(bytes)
     }
@@ -202,7 +202,7 @@ private func checkPartition(_ bytes: [UInt8]) throws(Finding) {
     try restore(state.snapshot)
 }
 
-private func checkRegister(_ read: () throws(TagRegisterError) -> TagRegister) throws(Finding) {
+private func checkRegister(_ read: () throws(TagFileError) -> TagRegister) throws(Finding) {
     switch Result(catching: read) {
     case .success(let register):
         guard register.entries.allSatisfy({ $0.key == $0.value.key && $0.key.canonical == $0.key }) else {

@@ -6,16 +6,16 @@ import XCTest
 final class TagRegisterFileTests: XCTestCase {
     private let classes: Set<String> = ["standard", "light"]
 
-    private func csv(_ text: String) throws(TagRegisterError) -> TagRegister {
+    private func csv(_ text: String) throws(TagFileError) -> TagRegister {
         try TagRegister(csv: Array(text.utf8), classes: classes)
     }
 
-    private func json(_ text: String) throws(TagRegisterError) -> TagRegister {
+    private func json(_ text: String) throws(TagFileError) -> TagRegister {
         try TagRegister(json: Array(text.utf8), classes: classes)
     }
 
     private func assertFails(
-        _ read: @autoclosure () throws(TagRegisterError) -> TagRegister, _ description: String, line: UInt = #line
+        _ read: @autoclosure () throws(TagFileError) -> TagRegister, _ description: String, line: UInt = #line
     ) {
         do {
             _ = try read()
