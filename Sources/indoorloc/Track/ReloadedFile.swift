@@ -1,4 +1,3 @@
-import Glibc
 import IndoorLocalization
 import TextFormats
 
@@ -6,21 +5,15 @@ import TextFormats
 ///
 /// A file that can't be used changes nothing, and the log has the reason.
 final class ReloadedFile<Content: Sendable>: Sendable {
-    /// The metadata that changes when a file is replaced or written.
-    private struct Mark: Hashable, Sendable {
-        var device: UInt
-        var inode: UInt
-        var size: Int
-        var seconds: Int
-        var nanoseconds: Int
-
-        /// Reads the mark of a file; nil if there is none.
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            (device, inode, size) = (UInt(status.st_dev), UInt(status.st_ino), Int(status.st_size))
-            (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-        }
+    private struct State: Sendable {
+        /// The content that was read last.
+        var latest: Content
+        /// The content that was read and not yet taken.
+        var waiting: Content?
+        /// The state of the file that was read last, or was tried.
+        var stamp: FileStamp?
+        /// Whether the file couldn't be used at the last attempt.
+        var hasFailed = false
     }
 
     /// The interval between two checks of the file.
@@ -34,10 +27,7 @@ final class ReloadedFile<Content: Sendable>: Sendable {
     private let changed: AsyncStream<Void>.Continuation
     private let read: @Sendable () throws -> Content
     private let count: @Sendable (Content) -> String
-    private let waiting = Guarded<Content?>(nil)
-    private let latest: Guarded<Content>
-    private let mark: Guarded<Mark?>
-    private let hasFailed = Guarded(false)
+    private let state: Guarded<State>
 
     /// Creates the content of a file that was just read.
     ///
@@ -56,35 +46,31 @@ final class ReloadedFile<Content: Sendable>: Sendable {
         (self.path, self.option, self.read, self.count) = (path, option, read, count)
         consequence = "the earlier \(noun) \(plural ? "stay" : "stays") in use"
         (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        latest = Guarded(content)
-        mark = Guarded(Mark(path))
+        state = Guarded(State(latest: content, stamp: FileStamp(path)))
     }
 
     /// The content that was read last.
-    var current: Content { latest.withLock { $0 } }
+    var current: Content { state.withLock { $0.latest } }
 
     /// Returns the content that was read since the last call; nil if there is none.
     func take() -> Content? {
-        waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
+        state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting
         }
     }
 
     /// Reads the file; returns whether it could be used.
     @discardableResult func reload() -> Bool {
         do {
-            let seen = Mark(path)
+            let stamp = FileStamp(path)
             let content = try read()
-            hasFailed.withLock { $0 = false }
-            mark.withLock { $0 = seen }
-            latest.withLock { $0 = content }
-            waiting.withLock { $0 = content }
+            state.withLock { $0 = State(latest: content, waiting: content, stamp: stamp) }
             changed.yield()
             StandardError.line("--\(option) \(path): read again, \(count(content))", .notice)
             return true
         } catch {
-            hasFailed.withLock { $0 = true }
+            state.withLock { $0.hasFailed = true }
             StandardError.line("\(error); \(consequence)", .warning)
             return false
         }
@@ -92,19 +78,19 @@ final class ReloadedFile<Content: Sendable>: Sendable {
 
     /// Reads the file if it couldn't be used, such as after a change of another file on which its content depends.
     func reloadAfterFailure() {
-        if hasFailed.withLock({ $0 }) { reload() }
+        if state.withLock({ $0.hasFailed }) { reload() }
     }
 
     /// Checks the file until the task is cancelled, and reads it after it has changed and is complete.
     ///
     /// - Parameter act: called after the file was read and can be used.
     func watch(_ act: @Sendable () -> Void = {}) async {
-        var seen = mark.withLock { $0 }
+        var seen = state.withLock { $0.stamp }
         while (try? await Task.sleep(for: Self.interval)) != nil {
-            let current = Mark(path)
+            let current = FileStamp(path)
             // A file that changed since the last check may be incomplete, and is read after the next check.
-            if let current, current == seen, current != mark.withLock({ $0 }) {
-                mark.withLock { $0 = current }
+            if let current, current == seen, current != state.withLock({ $0.stamp }) {
+                state.withLock { $0.stamp = current }
                 if reload() { act() }
             }
             seen = current
