@@ -18,15 +18,6 @@ final class AlertMessageTests: XCTestCase {
             tag: .name("a"), instant: time, since: time)
     }
 
-    private func messages(_ publisher: inout OutputPublisher) -> [MQTTMessage] {
-        var messages: [MQTTMessage] = []
-        while let message = publisher.next() {
-            messages.append(message)
-            publisher.confirm()
-        }
-        return messages
-    }
-
     private func texts(_ messages: [MQTTMessage]) -> [String] {
         messages.map { message in
             "\(message.topic) \(message.isRetained ? "retained" : "once") \(message.payload.isEmpty ? "empty" : "full")"
@@ -42,14 +33,14 @@ final class AlertMessageTests: XCTestCase {
         publisher.add(event(1, .raised))
         let state = "indoorloc/v1/tags/a/alerts/In%2Fout"
         XCTAssertEqual(
-            texts(messages(&publisher)), ["indoorloc/v1/tags/a/alerts once full", "\(state) retained full"])
+            texts(publisher.confirmedMessages()), ["indoorloc/v1/tags/a/alerts once full", "\(state) retained full"])
         publisher.add(event(2, .repeated))
-        XCTAssertEqual(texts(messages(&publisher)), ["indoorloc/v1/tags/a/alerts once full"])
+        XCTAssertEqual(texts(publisher.confirmedMessages()), ["indoorloc/v1/tags/a/alerts once full"])
         publisher.add(event(3, .cleared))
         XCTAssertEqual(
-            texts(messages(&publisher)), ["indoorloc/v1/tags/a/alerts once full", "\(state) retained empty"])
+            texts(publisher.confirmedMessages()), ["indoorloc/v1/tags/a/alerts once full", "\(state) retained empty"])
         publisher.restate()
-        XCTAssertEqual(messages(&publisher), [])
+        XCTAssertEqual(publisher.confirmedMessages(), [])
     }
 
     func testABrokerThatWasAbsentGetsEachAlertOnceAndUnconfirmedOnesAgain() {
@@ -62,7 +53,7 @@ final class AlertMessageTests: XCTestCase {
         publisher.endConnection()
         publisher.restate()
         XCTAssertEqual(
-            texts(messages(&publisher)).filter { $0.contains("retained") },
+            texts(publisher.confirmedMessages()).filter { $0.contains("retained") },
             [
                 "indoorloc/v1/tags/a/alerts/B retained full", "indoorloc/v1/tags/a/alerts/In%2Fout retained full",
             ])
@@ -72,10 +63,10 @@ final class AlertMessageTests: XCTestCase {
     func testAStatusWithoutAnAlertRemovesItsMessage() {
         var publisher = OutputPublisher(MQTTOutputSettings())
         publisher.use(status([event(1, .raised), event(2, .raised, rule: "B")]))
-        _ = messages(&publisher)
+        _ = publisher.confirmedMessages()
         publisher.use(status([event(2, .raised, rule: "B")]))
         XCTAssertEqual(
-            texts(messages(&publisher)),
+            texts(publisher.confirmedMessages()),
             ["indoorloc/v1/tags/a/alerts/B retained full", "indoorloc/v1/tags/a/alerts/In%2Fout retained empty"])
     }
 
@@ -83,7 +74,7 @@ final class AlertMessageTests: XCTestCase {
         var publisher = OutputPublisher(MQTTOutputSettings())
         publisher.use(status([event(1, .raised, rule: "B")], [event(0, .cleared), event(0, .cleared, rule: "B")]))
         XCTAssertEqual(
-            texts(messages(&publisher)),
+            texts(publisher.confirmedMessages()),
             ["indoorloc/v1/tags/a/alerts/B retained full", "indoorloc/v1/tags/a/alerts/In%2Fout retained empty"])
     }
 
@@ -95,7 +86,7 @@ final class AlertMessageTests: XCTestCase {
         publisher.use(status([], tags: [.name("a")]))
         publisher.add(Stage.output("a", 1, .present))
         publisher.add(Stage.output("b", 1, .present))
-        let sent = messages(&publisher)
+        let sent = publisher.confirmedMessages()
         let topic = "homeassistant/event/indoorloc_tag_a_alert/config"
         let text = try XCTUnwrap(sent.last { $0.topic == topic })
         let json = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.payload)) as? [String: Any])
@@ -107,7 +98,8 @@ final class AlertMessageTests: XCTestCase {
 
         publisher.add(event(1, .raised))
         publisher.add(event(2, .cleared))
-        let events = try messages(&publisher).filter { $0.topic.hasSuffix("/homeassistant/alerts") }.map { message in
+        let events = try publisher.confirmedMessages().filter { $0.topic.hasSuffix("/homeassistant/alerts") }.map {
+            message in
             XCTAssertFalse(message.isRetained)
             return try XCTUnwrap(JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
         }
@@ -115,8 +107,8 @@ final class AlertMessageTests: XCTestCase {
         XCTAssertEqual(events.map { $0["area"] as? String }, ["Ward", "Ward"])
 
         publisher.use(status([]))
-        XCTAssertEqual(texts(messages(&publisher)), ["\(topic) retained empty"])
+        XCTAssertEqual(texts(publisher.confirmedMessages()), ["\(topic) retained empty"])
         publisher.remove([.name("a")])
-        XCTAssertTrue(messages(&publisher).contains { $0.topic == topic && $0.payload.isEmpty })
+        XCTAssertTrue(publisher.confirmedMessages().contains { $0.topic == topic && $0.payload.isEmpty })
     }
 }

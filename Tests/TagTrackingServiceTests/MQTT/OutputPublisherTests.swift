@@ -18,16 +18,6 @@ final class OutputPublisherTests: XCTestCase {
         return OutputPublisher(settings)
     }
 
-    /// Returns all messages that wait, each confirmed at once.
-    private func messages(_ publisher: inout OutputPublisher) -> [MQTTMessage] {
-        var messages: [MQTTMessage] = []
-        while let message = publisher.next() {
-            messages.append(message)
-            publisher.confirm()
-        }
-        return messages
-    }
-
     private func object(_ message: MQTTMessage) throws -> [String: Any] {
         try XCTUnwrap(try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
     }
@@ -71,7 +61,7 @@ final class OutputPublisherTests: XCTestCase {
     func testTheOldestEventsAreLostAndCounted() throws {
         var publisher = publisher { $0.eventLimit = 5 }
         for number in 1...8 { publisher.add(Stage.output("a", UInt64(number), Stage.entry("\(number)"))) }
-        let sent = messages(&publisher)
+        let sent = publisher.confirmedMessages()
         XCTAssertEqual(try sent.map { try FleetOutput(json: $0.payload).sequence }, [4, 5, 6, 7, 8])
         XCTAssertTrue(sent.allSatisfy { !$0.isRetained && $0.topic == "indoorloc/v1/tags/a/events" })
         XCTAssertEqual(publisher.counters.lostEvents, 3)
@@ -86,7 +76,7 @@ final class OutputPublisherTests: XCTestCase {
         XCTAssertNotNil(publisher.next())
         publisher.endConnection()
         publisher.add(Stage.output("a", 4, Stage.entry("4")))
-        XCTAssertEqual(try messages(&publisher).map { try FleetOutput(json: $0.payload).sequence }, [2, 3, 4])
+        XCTAssertEqual(try publisher.confirmedMessages().map { try FleetOutput(json: $0.payload).sequence }, [2, 3, 4])
         XCTAssertTrue(publisher.isIdle)
     }
 
@@ -104,11 +94,11 @@ final class OutputPublisherTests: XCTestCase {
             publisher.add(Stage.output(name, UInt64(number + 2), .away))
         }
         publisher.add(Stage.output("c", 5, .present))
-        _ = messages(&publisher)
+        _ = publisher.confirmedMessages()
 
         publisher.add(Stage.output("d", 6, .present))
         XCTAssertEqual(
-            messages(&publisher).map { "\($0.topic) \($0.payload.isEmpty)" },
+            publisher.confirmedMessages().map { "\($0.topic) \($0.payload.isEmpty)" },
             [
                 "indoorloc/v1/tags/b/position true", "indoorloc/v1/tags/b/presence true",
                 "indoorloc/v1/tags/d/presence false",
@@ -122,7 +112,7 @@ final class OutputPublisherTests: XCTestCase {
     func testAPositionWithoutPresenceStatesThatTheTagIsPresent() throws {
         var publisher = publisher()
         publisher.add(Stage.output("a", 7, Stage.position(1)))
-        let sent = messages(&publisher)
+        let sent = publisher.confirmedMessages()
         XCTAssertEqual(sent.map(\.topic), ["indoorloc/v1/tags/a/presence", "indoorloc/v1/tags/a/position"])
         XCTAssertEqual(try FleetOutput(json: sent[0].payload), Stage.output("a", 7, .present))
     }
@@ -132,10 +122,10 @@ final class OutputPublisherTests: XCTestCase {
         publisher.add(Stage.output("a", 1, .present))
         publisher.add(Stage.output("a", 2, Stage.position(1)))
         publisher.add(Stage.output("b", 1, .away))
-        let first = Set(messages(&publisher).filter(\.isRetained))
+        let first = Set(publisher.confirmedMessages().filter(\.isRetained))
         XCTAssertEqual(first.count, 3 * 2 + 3)
         publisher.restate()
-        XCTAssertEqual(Set(messages(&publisher)), first)
+        XCTAssertEqual(Set(publisher.confirmedMessages()), first)
     }
 
     // MARK: Home Assistant
@@ -157,7 +147,7 @@ final class OutputPublisherTests: XCTestCase {
     func testTheConfigurationsHaveOnlyDocumentedKeys() throws {
         var publisher = publisher { $0.homeAssistantPrefix = "homeassistant" }
         publisher.add(Stage.output("cart_7", 1, .present, name: "Cart 7"))
-        let sent = messages(&publisher)
+        let sent = publisher.confirmedMessages()
         XCTAssertEqual(
             sent.map(\.topic),
             [
@@ -186,11 +176,11 @@ final class OutputPublisherTests: XCTestCase {
     func testATrackerWithCoordinatesUsesTheZonesOfHomeAssistant() throws {
         var publisher = publisher { $0.homeAssistantPrefix = "homeassistant" }
         publisher.add(Stage.output("a", 1, .present))
-        _ = messages(&publisher)
+        _ = publisher.confirmedMessages()
         publisher.add(
             Stage.output(
                 "a", 2, Stage.position(1, label: "Hall", coordinate: Coordinate(latitude: 52.5, longitude: 13.25))))
-        let sent = messages(&publisher)
+        let sent = publisher.confirmedMessages()
         let tracker = try object(try XCTUnwrap(sent.first { $0.topic.contains("/device_tracker/") }))
         XCTAssertEqual(tracker["source_type"] as? String, "gps")
         XCTAssertEqual(tracker["payload_reset"] as? String, "None")
@@ -213,7 +203,7 @@ final class OutputPublisherTests: XCTestCase {
             let content =
                 second == 25 ? .away : Stage.position(Double(second), label: second < 5 ? "Hall" : "Lab")
             publisher.add(Stage.output("a", UInt64(second), content))
-            for message in messages(&publisher) where message.topic.hasSuffix("/homeassistant") {
+            for message in publisher.confirmedMessages() where message.topic.hasSuffix("/homeassistant") {
                 let state = try object(message)
                 rooms.append("\(second) \(state["room"] as? String ?? "")")
             }
@@ -225,13 +215,13 @@ final class OutputPublisherTests: XCTestCase {
         var publisher = publisher { $0.homeAssistantPrefix = "homeassistant" }
         publisher.add(Stage.output("a", 1, .present))
         publisher.add(Stage.output("a", 2, Stage.position(1)))
-        let stated = Set(messages(&publisher).map(\.topic))
+        let stated = Set(publisher.confirmedMessages().map(\.topic))
         publisher.remove([.name("a")])
-        let removals = messages(&publisher)
+        let removals = publisher.confirmedMessages()
         XCTAssertEqual(Set(removals.map(\.topic)), stated)
         XCTAssertTrue(removals.allSatisfy { $0.isRetained && $0.payload.isEmpty })
         publisher.restate()
-        XCTAssertEqual(messages(&publisher), [])
+        XCTAssertEqual(publisher.confirmedMessages(), [])
     }
 
     func testTagsOutsideTheSelectionAreWithdrawnFromHomeAssistant() {
@@ -241,11 +231,11 @@ final class OutputPublisherTests: XCTestCase {
         }
         publisher.add(Stage.output("a", 1, .present))
         publisher.add(Stage.output("b", 1, .present))
-        let first = messages(&publisher).map(\.topic).filter { $0.hasPrefix("homeassistant/") }
+        let first = publisher.confirmedMessages().map(\.topic).filter { $0.hasPrefix("homeassistant/") }
         XCTAssertEqual(first.count, 2)
         XCTAssertTrue(first.allSatisfy { $0.contains("indoorloc_tag_a_") })
         publisher.useHomeAssistant(for: [.name("b")])
-        let sent = messages(&publisher)
+        let sent = publisher.confirmedMessages()
         XCTAssertEqual(
             Set(sent.filter(\.payload.isEmpty).map(\.topic)), Set(first + ["indoorloc/v1/tags/a/homeassistant"]))
         XCTAssertEqual(sent.count { !$0.payload.isEmpty && $0.topic.contains("/indoorloc_tag_b_") }, 2)
@@ -539,5 +529,17 @@ enum OutputStage {
             LocalizationEvent(
                 instant: .zero, venueID: VenueID(rawValue: 1),
                 kind: .enterRoom(Room(id: 1, name: room, mapID: MapID(rawValue: 1)))))
+    }
+}
+
+extension OutputPublisher {
+    /// Returns all messages that wait, each confirmed at once.
+    mutating func confirmedMessages() -> [MQTTMessage] {
+        var messages: [MQTTMessage] = []
+        while let message = next() {
+            messages.append(message)
+            confirm()
+        }
+        return messages
     }
 }
