@@ -32,7 +32,7 @@ function placeText(position, mapName) {
 }
 
 /**
- * Returns the level and the voltage of a battery, as far as the tag tells them.
+ * Returns the level and the voltage of a battery, as far as the tag reports them.
  * @param {any} battery
  */
 function batteryText(battery) {

@@ -18,7 +18,7 @@ extension AlertMachine {
             writer.write(UInt8(situation.alert == nil ? 0 : 1))
             guard let alert = situation.alert else { continue }
             writer.write(alert.id)
-            for instant in [alert.since, alert.raised, alert.told] { writer.write(instant.nanoseconds) }
+            for instant in [alert.since, alert.raised, alert.latest] { writer.write(instant.nanoseconds) }
         }
         return SnapshotFrame.frame(writer.bytes, kind: "ILAM", version: Self.version)
     }
@@ -56,7 +56,7 @@ extension AlertMachine {
                 situation.alert = Alert(
                     id: try reader.text(), since: Instant(nanoseconds: try reader.number()),
                     raised: Instant(nanoseconds: try reader.number()),
-                    told: Instant(nanoseconds: try reader.number()))
+                    latest: Instant(nanoseconds: try reader.number()))
             }
             let rule = rules.list.firstIndex { $0.signature == earlier[index].signature }
             if let rule, selects(tag, by: rule) {

@@ -34,7 +34,7 @@ package struct AlertMachine: Sendable {
         /// The time since which its condition holds.
         var since: Instant
         /// The times of its first and its latest event.
-        var raised, told: Instant
+        var raised, latest: Instant
     }
 
     /// A rule and a tag.
@@ -249,7 +249,7 @@ package struct AlertMachine: Sendable {
         guard let tag = knownTag(key) else { return }
         for pair in pairs(of: key, tag) where rules.list[pair.rule].condition == .batteryLow {
             let limits = rules.list[pair.rule].battery
-            /// Whether a level that the tag tells is below its limit and the margin.
+            /// Whether a known level is below its limit and the margin.
             func isBelow(margin: (percent: Double, volts: Double)) -> Bool {
                 let (percent, volts) = (battery.percent.map(Double.init), battery.millivolts.map { Double($0) / 1000 })
                 // A full battery isn't low, also if the limit is so high that none exceeds it by the margin.
@@ -288,9 +288,9 @@ package struct AlertMachine: Sendable {
         }
         for pair in active.sorted(by: isBefore) {
             guard var alert = situations[pair]?.alert, let repetition = rules.list[pair.rule].repetition,
-                alert.told.duration(to: now) >= repetition
+                alert.latest.duration(to: now) >= repetition
             else { continue }
-            alert.told = now
+            alert.latest = now
             revision += 1
             situations[pair]?.alert = alert
             events.append(event(.repeated, pair, alert, id: nextID(), since: alert.since, at: now))
@@ -305,7 +305,7 @@ package struct AlertMachine: Sendable {
     private mutating func raise(_ pair: Pair, since: Instant, at now: Instant, _ events: inout [AlertEvent]) {
         var situation = situations[pair] ?? Situation()
         guard situation.alert == nil else { return }
-        let alert = Alert(id: nextID(), since: since, raised: now, told: now)
+        let alert = Alert(id: nextID(), since: since, raised: now, latest: now)
         situation.alert = alert
         guard store(situation, for: pair) else { return }
         revision += 1

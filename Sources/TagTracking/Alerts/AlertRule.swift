@@ -25,7 +25,7 @@ package struct AlertRule: Hashable, Sendable {
         case named(String)
     }
 
-    /// The limits of a level of a battery. A level that the tag doesn't tell raises no alert.
+    /// The limits of a level of a battery. An unknown level raises no alert.
     package struct BatteryLimits: Hashable, Sendable {
         /// The level in percent below which the battery is low; nil without a limit.
         package var percent: Double?

@@ -278,7 +278,7 @@ package struct GatewayReading: Hashable, Sendable {
     package var measuredPower: Double?
     /// The AD structures of the advertisement; empty unless the decoder keeps them and the message contains them.
     package var advertisingData: [UInt8] = []
-    /// The battery of the tag; nil if the message doesn't tell it.
+    /// The battery of the tag; nil if the message doesn't have it.
     package var battery: TagBattery?
 
     /// Creates a reading from its parts without checking them.

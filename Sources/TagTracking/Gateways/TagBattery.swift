@@ -2,11 +2,11 @@ import BeaconScanning
 import IndoorVocabulary
 import TextFormats
 
-/// The level of a tag's battery, as the tag tells it.
+/// The level of a tag's battery, as the tag reports it.
 package struct TagBattery: Hashable, Sendable {
-    /// The level in percent, from 0 to 100; nil if the tag doesn't tell it.
+    /// The level in percent, from 0 to 100; nil if the tag doesn't report it.
     package var percent: UInt8?
-    /// The voltage in millivolts, above 0; nil if the tag doesn't tell it.
+    /// The voltage in millivolts, above 0; nil if the tag doesn't report it.
     package var millivolts: UInt16?
 
     /// Creates a level.

@@ -159,7 +159,7 @@ package struct TagIntake: Sendable {
         return changedBatteries
     }
 
-    /// Stores the battery of a tag. Some tags tell the level and the voltage in different advertisements.
+    /// Stores the battery of a tag. Some tags send the level and the voltage in different advertisements.
     private mutating func note(_ battery: TagBattery, of tag: TagKey) {
         let isChanged = batteries.use(tag, else: TagBattery()) { known in
             let before = known

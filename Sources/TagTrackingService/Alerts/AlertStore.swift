@@ -4,7 +4,7 @@ import TagTracking
 
 /// The alerts of a fleet on disk: which ones last, the latest events, and those that wait for the webhook.
 ///
-/// One transaction stores what has happened to alerts, and that it is to be delivered: neither is lost or told twice
+/// One transaction stores what has happened to alerts, and that it is to be delivered: neither is lost or sent twice
 /// after a crash. The file is an SQLite database that only its owner can read.
 package actor AlertStore {
     /// The limits of the events that wait for the webhook. The oldest ones beyond them are dropped and counted.

@@ -135,7 +135,7 @@ package struct OutputPublisher: Sendable {
             addEvent(
                 MQTTMessage(topic: topics.homeAssistantAlerts(of: event.tag), payload: TagDiscovery.alert(event)))
         }
-        // A repetition tells nothing new about an alert that lasts.
+        // A repetition changes nothing about an alert that lasts.
         guard event.state != .repeated else { return }
         alerts.set(event.state == .cleared ? [] : event.jsonBytes, for: topics.alert(event.rule, of: event.tag))
     }
