@@ -1,5 +1,6 @@
 import IndoorLocalization
 import TextFormats
+import VenuePackets
 
 /// The content of a file of a running fleet, such as its register. It is read again on request, and when the file changes.
 ///

@@ -2,11 +2,11 @@ import Glibc
 
 /// The metadata that changes with the content of a file: the file's identity, its size, and the times of its latest
 /// changes.
-struct FileStamp: Hashable, Sendable {
+package struct FileStamp: Hashable, Sendable {
     private let numbers: [Int]
 
-    /// Nil if the file doesn't exist or can't be inspected.
-    init?(_ path: String) {
+    /// Reads the metadata of a file; nil if the file doesn't exist or can't be inspected.
+    package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         numbers = [
