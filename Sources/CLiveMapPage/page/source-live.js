@@ -42,11 +42,12 @@ export class LiveSource {
 
   open() {
     if (this.isRefused) return;
+    // A stream that follows another one while the server answers, as for a new run, is no loss to report.
+    if (this.lostAt !== null) this.changes?.connection("reconnecting", "Reconnecting…");
+    else if (this.stream === null) this.changes?.connection("connecting", "Connecting…");
     this.stream?.close();
     const stream = new EventSource(address("stream"));
     this.stream = stream;
-    if (this.lostAt === null) this.changes?.connection("connecting", "Connecting…");
-    else this.changes?.connection("reconnecting", "Reconnecting…");
     stream.addEventListener("open", () => this.regain());
     stream.addEventListener("error", () => this.lose());
     stream.addEventListener("frame", (event) => this.receive(event, (frame) => this.addFrame(frame)));
