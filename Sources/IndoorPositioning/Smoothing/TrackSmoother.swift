@@ -386,7 +386,7 @@ struct BeliefFusion {
         let share = Float(first * first / total)
         let limit = Float(Self.reach * Self.reach * total)
         let scale = Float(-0.5 / total)
-        let walls = walls[before.index]
+        let walls = walls[before.index].table
         var sums = Sums()
         for a in before.guesses {
             for b in after.guesses {

@@ -93,13 +93,9 @@ package struct WallIndex: Sendable {
         return 0.7072 / grid.scale + 0.001 + 2e-6 * extent
     }
 
-    /// Returns whether the straight line between two points crosses a wall.
+    /// Returns whether the straight line between two points crosses a wall. For many lines, `table` answers faster.
     package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
-        guard !isEmpty else { return false }
-        let table = table
-        return withUnsafePointer(to: table.grid) {
-            cmath_is_crossed($0, table.cells, table.lines, x, y, toX - x, toY - y)
-        }
+        isEmpty ? false : table.blocks(fromX: x, y: y, toX: toX, y: toY)
     }
 }
 
@@ -133,6 +129,12 @@ package struct WallTable: Sendable {
         grid: cmath_walls(left: 0, top: 0, scale: 1, columns: 0, rows: 0, reach: 1))
 
     private init(grid: cmath_walls) { self.grid = grid }
+
+    /// Returns whether the straight line between two points crosses a wall.
+    package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
+        guard !cells.isEmpty else { return false }
+        return withUnsafePointer(to: grid) { cmath_is_crossed($0, cells, lines, x, y, toX - x, toY - y) }
+    }
 
     /// Creates a table by sorting segments into the cells of a grid.
     ///
