@@ -379,10 +379,10 @@ final class SelfSurveyTests: XCTestCase {
         XCTAssertEqual(result.status, 0, result.errors)
         let old = try VenuePacketReader().read("Fixtures/office").venue
         let new = try VenuePacketReader().read(output)
-        // The sensitivity is an expert setting, of which the reader notes that it may change.
+        // These are expert settings, of which the reader notes that they may change.
         XCTAssertEqual(
             new.warnings.map(\.path),
-            ["sensitivity", "sensitivityWidth"].map { "$.settings[\"positioning.signal.\($0)\"]" })
+            ["floorLoss", "sensitivity", "sensitivityWidth"].map { "$.settings[\"positioning.signal.\($0)\"]" })
         XCTAssertEqual(new.venue.version, old.version + 1)
         XCTAssertNil(new.venue.radioMap)
         XCTAssertEqual(new.venue.beacons.map(\.identity), old.beacons.map(\.identity))
@@ -475,6 +475,10 @@ final class SelfEvaluationTests: XCTestCase {
         XCTAssertNotEqual(try mean("surveyed"), try mean("without"))
         let verdict = try XCTUnwrap((json["verdicts"] as? [[String: Any]])?.first)
         XCTAssertEqual(verdict["adopted"] as? Bool, false)
+        let isBetter = try mean("learned") < 0.99 * mean("without")
+        XCTAssertEqual(
+            json["decisions"] as? [String: Int],
+            ["adopted": 0, "adoptedWorse": 0, "refused": 1, "refusedBetter": isBetter ? 1 : 0])
     }
 
     func testOptionsThatDoNotFitAreRefused() throws {

@@ -23,8 +23,20 @@ package struct RadioCalibration: Hashable, Sendable {
         package var effectiveReadings: Double
     }
 
+    /// The loss of the signal through a floor.
+    package struct FloorLoss: Hashable, Sendable {
+        /// The loss through one floor in dB, 0 or more.
+        package var value: Double
+        /// The standard error of the value in dB.
+        package var standardError: Double
+        /// The number of readings of beacons on other maps.
+        package var readings: Int
+    }
+
     /// The powers of the beacons that were received, in the venue's order.
     package var powers: [Power]
+    /// The loss through a floor; nil if no beacon of another map was received.
+    package var floorLoss: FloorLoss?
     /// The RSSI in dBm at which a receiver receives half of a beacon's advertisements.
     package var sensitivity: Double
     /// The standard error of the sensitivity in dB.
@@ -57,20 +69,21 @@ package struct RadioCalibration: Hashable, Sendable {
         return venue
     }
 
-    /// Returns the settings with this sensitivity.
+    /// Returns the settings with this sensitivity and this loss through a floor.
     package func applied(to settings: PositioningSettings) -> PositioningSettings {
         var settings = settings
         settings.signal.sensitivity = sensitivity
         settings.signal.sensitivityWidth = sensitivityWidth
+        if let floorLoss { settings.signal.floorLoss = floorLoss.value }
         return settings
     }
 
-    /// The sensitivity and its width, by the keys of the settings.
+    /// The sensitivity, its width and the loss through a floor, by the keys of the settings.
     package var settings: [(key: String, value: Double)] {
         [
             ("positioning.signal.sensitivity", sensitivity),
             ("positioning.signal.sensitivityWidth", sensitivityWidth),
-        ]
+        ] + (floorLoss.map { [("positioning.signal.floorLoss", $0.value)] } ?? [])
     }
 }
 
@@ -86,11 +99,13 @@ struct CalibrationFit {
     private let model: SignalModel
     /// The index of each beacon in the venue.
     private let indexes: [BeaconIdentity: Int]
+    private let floorDistance: FloorDistance
 
     /// Creates a fit for a venue with the powers and the sensitivity that are presumed.
     init(venue: Venue, model: SignalModel) {
         self.venue = venue
         self.model = model
+        floorDistance = FloorDistance(venue.maps)
         indexes = Dictionary(
             venue.beacons.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -99,17 +114,23 @@ struct CalibrationFit {
     ///
     /// - Parameter recordings: the pieces of each recording.
     func calibration(of recordings: [[FingerprintCutter.Piece]]) -> RadioCalibration? {
-        let samples = samples(of: recordings)
+        let all = samples(of: recordings)
+        let samples = all.filter { $0.floors == 0 }
         guard samples.count >= Self.fewestSamples else { return nil }
-        let powers = powers(of: samples, recordings: recordings.count)
+        let levels = levels(of: samples, recordings: recordings.count)
+        let powers = described(levels, samples)
+        let floorLoss = floorLoss(of: all.filter { $0.floors > 0 }, levels)
         var known = venue.beacons.map { $0.measuredPower ?? model.defaultPower }
         for power in powers {
             if let index = indexes[power.beacon] { known[index] = power.value }
         }
         let pieces = recordings.joined().filter { piece in piece.readings.keys.contains { indexes[$0] != nil } }
-        let range = sensitivity(of: Array(pieces).thinned(to: Self.mostPieces), powers: known)
+        let range = sensitivity(
+            of: Array(pieces).thinned(to: Self.mostPieces), powers: known,
+            floorLoss: floorLoss?.value ?? model.floorLoss)
         return RadioCalibration(
-            powers: powers, sensitivity: range.level, sensitivityError: range.error, sensitivityWidth: range.width,
+            powers: powers, floorLoss: floorLoss, sensitivity: range.level, sensitivityError: range.error,
+            sensitivityWidth: range.width,
             readings: range.readings, effectiveDetections: range.draws,
             recordings: recordings.count { !$0.isEmpty })
     }
@@ -121,10 +142,12 @@ struct CalibrationFit {
 
     // MARK: - Powers
 
-    /// The readings of a beacon in a piece on the beacon's map.
+    /// The readings of a beacon in a piece.
     private struct Sample {
         var recording: Int
         var beacon: Int
+        /// The number of floors between the piece and the beacon.
+        var floors: Int
         var count: Int
         /// The mean RSSI minus what the presumed power and the path loss predict, in dB.
         var excess: Double
@@ -141,6 +164,10 @@ struct CalibrationFit {
     /// The standard deviation in dB of a beacon's power from the presumed one, and of a receiver's offset.
     private static let powerDeviation = 5.0
     private static let offsetDeviation = 6.0
+    /// The standard deviation in dB of the loss through a floor from the presumed one.
+    private static let floorDeviation = 10.0
+    /// The maximum number of floors between a piece and a beacon; more count as this.
+    private static let mostFloors = 10
     /// The number of samples that count as one for a power, because those of one place share their shadowing.
     private static let sharing = 10.0
     /// The degrees of freedom of the robust fit.
@@ -155,14 +182,16 @@ struct CalibrationFit {
             for piece in pieces {
                 // The order of a dictionary differs from run to run, and sums depend on it.
                 for (identity, reading) in piece.readings.sorted(by: { $0.key < $1.key }) {
-                    guard let index = indexes[identity], venue.beacons[index].mapID == piece.mapID else { continue }
+                    guard let index = indexes[identity] else { continue }
                     let beacon = venue.beacons[index]
                     let exponent = beacon.pathLossExponent ?? model.pathLossExponent
                     let loss = PieceLoss(of: piece, to: beacon.point, model: model)
                     let power = beacon.measuredPower ?? model.defaultPower
                     samples.append(
                         Sample(
-                            recording: recording, beacon: index, count: reading.count,
+                            recording: recording, beacon: index,
+                            floors: min(floorDistance.floors(from: beacon.mapID, to: piece.mapID), Self.mostFloors),
+                            count: reading.count,
                             excess: reading.sum / Double(reading.count) - power - exponent * loss.mean,
                             lossVariance: exponent * exponent * loss.variance,
                             precision: 1
@@ -173,48 +202,89 @@ struct CalibrationFit {
         return samples
     }
 
-    /// Fits mean, powers and offsets in turn; the mean power stays that of the presumed powers.
-    private func powers(of samples: [Sample], recordings: Int) -> [RadioCalibration.Power] {
+    /// The effects on the levels, in dB: a mean, the difference of each beacon's power from the presumed one, and the offset
+    /// of each recording's receiver.
+    private struct Levels {
         var mean = 0.0
-        var powers = [Double](repeating: 0, count: venue.beacons.count)
-        var offsets = [Double](repeating: 0, count: recordings)
-        var weights = samples.map(\.precision)
-        let powerPrior = Self.sharing / (Self.powerDeviation * Self.powerDeviation)
-        let offsetPrior = 1 / (Self.offsetDeviation * Self.offsetDeviation)
+        var powers: [Double]
+        var offsets: [Double]
+        /// The weight of each sample in the robust fit.
+        var weights: [Double]
+
+        /// Returns what the effects leave of a sample's excess.
         func residual(_ sample: Sample) -> Double {
             sample.excess - mean - powers[sample.beacon] - offsets[sample.recording]
         }
+    }
+
+    /// Returns the weight of a sample in the robust fit.
+    private static func weight(of sample: Sample, error: Double) -> Double {
+        let square = sample.precision * (error * error + sample.lossVariance)
+        return sample.precision * (freedom + 1) / (freedom + square)
+    }
+
+    /// Fits mean, powers and offsets in turn.
+    private func levels(of samples: [Sample], recordings: Int) -> Levels {
+        var levels = Levels(
+            powers: [Double](repeating: 0, count: venue.beacons.count),
+            offsets: [Double](repeating: 0, count: recordings), weights: samples.map(\.precision))
+        let powerPrior = Self.sharing / (Self.powerDeviation * Self.powerDeviation)
+        let offsetPrior = 1 / (Self.offsetDeviation * Self.offsetDeviation)
         /// Returns the weighted mean of what remains for each index, with a prior at 0.
         func fit(_ old: [Double], prior: Double, _ index: KeyPath<Sample, Int>) -> [Double] {
             var sums = old.map { _ in (residuals: 0.0, weights: prior) }
-            for (sample, weight) in zip(samples, weights) {
+            for (sample, weight) in zip(samples, levels.weights) {
                 let place = sample[keyPath: index]
-                sums[place].residuals += weight * (residual(sample) + old[place])
+                sums[place].residuals += weight * (levels.residual(sample) + old[place])
                 sums[place].weights += weight
             }
             return sums.map { $0.residuals / $0.weights }
         }
         for _ in 0..<Self.mostIterations {
-            let before = powers
-            let all = weights.reduce(0, +)
-            mean += zip(samples, weights).reduce(0) { $0 + $1.1 * residual($1.0) } / all
-            powers = fit(powers, prior: powerPrior, \.beacon)
-            offsets = fit(offsets, prior: offsetPrior, \.recording)
+            let before = levels.powers
+            let all = levels.weights.reduce(0, +)
+            levels.mean += zip(samples, levels.weights).reduce(0) { $0 + $1.1 * levels.residual($1.0) } / all
+            levels.powers = fit(levels.powers, prior: powerPrior, \.beacon)
+            levels.offsets = fit(levels.offsets, prior: offsetPrior, \.recording)
             for (index, sample) in samples.enumerated() {
-                let error = residual(sample)
-                let square = sample.precision * (error * error + sample.lossVariance)
-                weights[index] = sample.precision * (Self.freedom + 1) / (Self.freedom + square)
+                levels.weights[index] = Self.weight(of: sample, error: levels.residual(sample))
             }
-            if zip(before, powers).allSatisfy({ abs($0 - $1) < Self.tolerance }) { break }
+            if zip(before, levels.powers).allSatisfy({ abs($0 - $1) < Self.tolerance }) { break }
         }
-        return powersWithBasis(powers, samples, weights)
+        return levels
     }
 
-    private func powersWithBasis(
-        _ powers: [Double], _ samples: [Sample], _ weights: [Double]
-    ) -> [RadioCalibration.Power] {
+    /// Fits the loss through a floor to the readings of beacons on other maps; nil without any.
+    private func floorLoss(of samples: [Sample], _ levels: Levels) -> RadioCalibration.FloorLoss? {
+        guard !samples.isEmpty else { return nil }
+        let prior = 1 / (Self.floorDeviation * Self.floorDeviation)
+        var weights = samples.map(\.precision)
+        var (loss, sum) = (model.floorLoss, prior)
+        for _ in 0..<Self.mostIterations {
+            let before = loss
+            sum = prior
+            var moment = prior * model.floorLoss
+            for (sample, weight) in zip(samples, weights) {
+                let floors = Double(sample.floors)
+                moment -= weight / Self.sharing * floors * levels.residual(sample)
+                sum += weight / Self.sharing * floors * floors
+            }
+            loss = max(0, moment / sum)
+            for (index, sample) in samples.enumerated() {
+                weights[index] = Self.weight(
+                    of: sample, error: levels.residual(sample) + Double(sample.floors) * loss)
+            }
+            if abs(loss - before) < Self.tolerance { break }
+        }
+        return RadioCalibration.FloorLoss(
+            value: loss, standardError: 1 / sum.squareRoot(), readings: samples.reduce(0) { $0 + $1.count })
+    }
+
+    /// Returns the powers with what they rest on; their mean stays that of the presumed powers.
+    private func described(_ levels: Levels, _ samples: [Sample]) -> [RadioCalibration.Power] {
+        let powers = levels.powers
         var basis = powers.map { _ in (readings: 0, recordings: Set<Int>(), weight: 0.0) }
-        for (sample, weight) in zip(samples, weights) {
+        for (sample, weight) in zip(samples, levels.weights) {
             basis[sample.beacon].readings += sample.count
             basis[sample.beacon].recordings.insert(sample.recording)
             basis[sample.beacon].weight += weight / Self.sharing
@@ -241,27 +311,24 @@ struct CalibrationFit {
     private static let detectionWeight = 0.5
     private static let levelDeviation = 10.0
 
-    /// A piece for the sensitivity: the expected RSSI of the beacons on its map, and the draws of those received.
+    /// A piece for the sensitivity: the expected RSSI of all beacons, and the draws of those received.
     private struct Detections {
         var expected: [Double]
-        /// The index in `expected` of each received beacon, and the number of its draws.
+        /// The index of each received beacon, and the number of its draws.
         var draws: [(beacon: Int, count: Double)]
-        /// The draws of beacons of other maps, and the number of these beacons.
-        var elsewhere: Double
-        var others: Int
     }
 
     /// Chooses the sensitivity and the width under which the received beacons are most probable among all beacons.
     private func sensitivity(
-        of pieces: [FingerprintCutter.Piece], powers: [Double]
+        of pieces: [FingerprintCutter.Piece], powers: [Double], floorLoss: Double
     ) -> (level: Double, error: Double, width: Double, readings: Int, draws: Double) {
-        let heard = pieces.map { detections(in: $0, powers: powers) }
+        let heard = pieces.map { detections(in: $0, powers: powers, floorLoss: floorLoss) }
         var readings = 0
         for piece in pieces {
             for (identity, reading) in piece.readings where indexes[identity] != nil { readings += reading.count }
         }
         var draws = 0.0
-        for piece in heard { draws = piece.draws.reduce(draws + piece.elsewhere) { $0 + $1.count } }
+        for piece in heard { draws = piece.draws.reduce(draws) { $0 + $1.count } }
         var scores: [(level: Double, width: Double, score: Double)] = []
         for level in Self.levels {
             let deviation = (level - model.sensitivity) / Self.levelDeviation
@@ -287,18 +354,16 @@ struct CalibrationFit {
         return (best.level, variance.squareRoot(), best.width, readings, Self.detectionWeight * draws)
     }
 
-    private func detections(in piece: FingerprintCutter.Piece, powers: [Double]) -> Detections {
-        var result = Detections(expected: [], draws: [], elsewhere: 0, others: 0)
+    private func detections(in piece: FingerprintCutter.Piece, powers: [Double], floorLoss: Double) -> Detections {
+        var result = Detections(expected: [], draws: [])
         for (index, beacon) in venue.beacons.enumerated() {
-            let draws = piece.readings[beacon.identity].map { piece.draws($0.count) } ?? 0
-            guard beacon.mapID == piece.mapID else {
-                result.others += 1
-                result.elsewhere += draws
-                continue
+            let floors = Double(floorDistance.floors(from: beacon.mapID, to: piece.mapID))
+            if let reading = piece.readings[beacon.identity] {
+                result.draws.append((index, piece.draws(reading.count)))
             }
-            if draws > 0 { result.draws.append((result.expected.count, draws)) }
             let exponent = beacon.pathLossExponent ?? model.pathLossExponent
-            result.expected.append(powers[index] + exponent * PieceLoss(of: piece, to: beacon.point, model: model).mean)
+            let loss = PieceLoss(of: piece, to: beacon.point, model: model).mean
+            result.expected.append(powers[index] + exponent * loss - floors * floorLoss)
         }
         return result
     }
@@ -306,9 +371,8 @@ struct CalibrationFit {
     private func score(of detections: Detections, _ level: Double, _ width: Double) -> Double {
         let unheard = model.unsurveyedRate / Double(max(1, venue.beacons.count))
         let rates = detections.expected.map { max(unheard, 1 / (1 + cmath_exp((level - $0) / width))) }
-        let all = cmath_log(rates.reduce(Double(detections.others) * unheard, +))
-        let own = detections.draws.reduce(0) { $0 + $1.count * (cmath_log(rates[$1.beacon]) - all) }
-        return Self.detectionWeight * (own + detections.elsewhere * (cmath_log(unheard) - all))
+        let all = cmath_log(rates.reduce(0, +))
+        return Self.detectionWeight * detections.draws.reduce(0) { $0 + $1.count * (cmath_log(rates[$1.beacon]) - all) }
     }
 }
 

@@ -68,8 +68,8 @@ struct EvaluateCommand: Command {
             --self scores what a venue learns without a survey: the tracks without a survey, with beacon powers and a sensitivity
             learned as 'survey --self' does, from N recordings that the seed selects or from all, with these only where the
             rule adopts them, and with the survey. The recordings are those in DATASET/walks, otherwise those of the survey;
-            their ground truth is not used. --self can be combined with --seed, --seeds, --settings, --set, --jobs, --json and
-            --lenient only.
+            their ground truth is not used. With several seeds, a line counts the wrong decisions of the rule. --self can be
+            combined with --seed, --seeds, --settings, --set, --jobs, --json and --lenient only.
 
             --report writes report-NAME.html into FOLDER, where NAME is the data set's: a page with the scores of all
             methods, or of the one given by --method, the distribution of the error, the error over time, each track on

@@ -32,12 +32,13 @@ struct SurveyCommand: Command {
             exchanged, duplicated and silent ones, and changes of power. A RECORDING may be a folder here. --json prints
             one JSON object instead.
 
-            With --self, the command learns no radio map but the powers of the beacons and the sensitivity of the receivers,
-            from recordings of any sessions without ground truth, 20 or more. A RECORDING may be a folder here; of more than
-            200, a sample is used, and the first hour of each. OUTPUT is the venue's next edition, a packet with these values
-            as measured powers and settings, and self-learning.json with what they rest on. It is written only if the values
-            predict recordings that were left out better than the values of V; otherwise the command says why not, and ends
-            with status 0. --force writes the packet in any case. --json prints the content of self-learning.json.
+            With --self, the command learns no radio map but the powers of the beacons, the loss through floors and the
+            sensitivity of the receivers, from recordings of any sessions without ground truth, 20 or more. A RECORDING may
+            be a folder here; of more than 200, a sample is used, and the first hour of each. OUTPUT is the venue's next
+            edition, a packet with these values as measured powers and settings, and self-learning.json with what they rest
+            on. It is written only if the values predict recordings that were left out better than the values of V;
+            otherwise the command says why not, and ends with status 0. --force writes the packet in any case. --json prints
+            the content of self-learning.json.
 
             example: indoorloc survey --venue Fixtures/office \\
                          --output map.json.gz Fixtures/office/survey/*.jsonl

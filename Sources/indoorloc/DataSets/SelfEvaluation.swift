@@ -93,6 +93,51 @@ extension SelfEvaluation.Result {
         ]
     }
 
+    /// The number of right and wrong decisions of the rule, by the mean errors without and with the learned values.
+    private struct Decisions {
+        var adopted = 0
+        /// The number of adopted values that make the mean error larger by more than the tolerance.
+        var adoptedWorse = 0
+        var refused = 0
+        /// The number of refused values that would make the mean error smaller by more than the tolerance.
+        var refusedBetter = 0
+
+        /// The change of the mean error that doesn't count.
+        private static let tolerance = 0.01
+
+        init(_ result: SelfEvaluation.Result) {
+            for (index, verdict) in result.verdicts.enumerated() {
+                let change: Double? =
+                    if let before = result.without[index].mean, let after = result.learned[index].mean, before > 0 {
+                        after / before - 1
+                    } else {
+                        nil
+                    }
+                if verdict.refusal == nil {
+                    adopted += 1
+                    if let change, change > Self.tolerance { adoptedWorse += 1 }
+                } else {
+                    refused += 1
+                    if let change, change < -Self.tolerance { refusedBetter += 1 }
+                }
+            }
+        }
+
+        var words: String {
+            "adopted \(adopted) of \(adopted + refused), of these \(adoptedWorse) worse by more than 1 %; refused "
+                + "\(refused), of these \(refusedBetter) better by more than 1 %"
+        }
+
+        var json: JSONText {
+            var json = JSONText()
+            json.add("adopted", adopted)
+            json.add("adoptedWorse", adoptedWorse)
+            json.add("refused", refused)
+            json.add("refusedBetter", refusedBetter)
+            return json
+        }
+    }
+
     /// The figures, one line for each series, and the decisions of the rule.
     func lines(of name: String, venue: Venue) -> [String] {
         var lines = series.compactMap { series in
@@ -107,6 +152,7 @@ extension SelfEvaluation.Result {
             lines.append("\(name) seed \(seed) \(verdict.words(venue: venue))")
             if let gains = verdict.gains { lines.append("\(name) seed \(seed) \(gains)") }
         }
+        if seeds.count > 1 { lines.append("\(name) \(Decisions(self).words)") }
         return lines
     }
 
@@ -128,6 +174,7 @@ extension SelfEvaluation.Result {
             json.add(series.member, figures)
         }
         json.add("verdicts", verdicts.map(\.json))
+        json.add("decisions", Decisions(self).json)
         return json
     }
 }

@@ -54,12 +54,11 @@ extension SelfLearningVerdict {
             case .tooFewRecordings(let count):
                 "\(count.counting("recording")) can be judged, and at least \(Self.fewestWalks) are required; 20 are usually "
                     + "enough, and with 5 positions often get worse"
-            case .noGain:
-                "the levels in recordings left out are not predicted better with certainty: the gain is less than two "
-                    + "standard errors"
+            case .lossOfLevels:
+                "the levels in recordings left out are predicted worse, by more than a standard error"
             case .noGainOfDetections:
-                "which beacons are received in recordings left out is not predicted better with certainty: the gain is less "
-                    + "than three standard errors"
+                "which beacons are received in recordings left out is not predicted much better with certainty: the gain less "
+                    + "two standard errors is below \(JSONText.number(Self.leastGain, decimals: 2))"
             }
         return PrintableText.line("not adopted: \(reason)")
     }
@@ -116,6 +115,12 @@ extension RadioCalibration {
                 + "width \(number(sensitivityWidth)) dB (before \(number(model.sensitivityWidth))), from "
                 + "\(readings.counting("reading"))"
         ]
+        if let floorLoss {
+            lines.append(
+                "loss through a floor \(number(floorLoss.value)) ± \(number(floorLoss.standardError)) dB (before "
+                    + "\(number(model.floorLoss))), from \(floorLoss.readings.counting("reading")) of beacons on other floors"
+            )
+        }
         for (power, beacon, isUsed) in described(in: venue) {
             let before = beacon.measuredPower ?? model.defaultPower
             lines.append(
@@ -149,6 +154,14 @@ extension RadioCalibration {
         sensitivity.add("readings", readings)
         sensitivity.add("effectiveDetections", effectiveDetections, decimals: 1)
         json.add("sensitivity", sensitivity)
+        if let floorLoss {
+            var loss = JSONText()
+            loss.add("value", floorLoss.value, decimals: 2)
+            loss.add("standardError", floorLoss.standardError, decimals: 2)
+            loss.add("before", model.floorLoss, decimals: 1)
+            loss.add("readings", floorLoss.readings)
+            json.add("floorLoss", loss)
+        }
         json.add(
             "beacons",
             described(in: venue).map { power, beacon, isUsed in
