@@ -284,8 +284,8 @@ final class LiveMapServerTests: XCTestCase {
             let reply = try RawClient.get(target, port: port)
             XCTAssertEqual(reply.status, status, target)
             XCTAssertNil(reply.headers["set-cookie"])
-            // libmicrohttpd 1.0.10 refuses a zero itself.
-            guard !isOfTheLibrary(reply) || !target.contains("%00") else { continue }
+            // libmicrohttpd 1.0.10 refuses a wrong encoding and a zero itself.
+            if isOfTheLibrary(reply), reason == "percent-encoding" || target.contains("%00") { continue }
             let text = try error(reply)
             XCTAssertTrue(text.contains(reason), "\(target.prefix(60)): \(text)")
         }
