@@ -11,8 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gps.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #if GPSD_API_MAJOR_VERSION < 9
 #error "libgps 3.20 or later is required: earlier versions do not report the horizontal error"
@@ -44,6 +47,25 @@ static inline void cgps_close(cgps_connection *connection) {
     free(connection);
 }
 
+// Returns the reason of a failed connection, as one of gps.h's NL_ codes or as errno. libgps 3.27 leaves the system's errno,
+// while earlier versions set it to a code.
+static inline int cgps_reason(const char *host, const char *port, int number) {
+    switch (number) {
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ETIMEDOUT: return NL_NOCONNECT;
+    default: break;
+    }
+    if (number < 0) return number;
+    struct addrinfo hints, *list = NULL;
+    memset(&hints, 0, sizeof(hints));
+    hints.ai_socktype = SOCK_STREAM;
+    if (getaddrinfo(host, port, &hints, &list) != 0) return NL_NOHOST;
+    freeaddrinfo(list);
+    return number != 0 ? number : NL_NOCONNECT;
+}
+
 // Connects to gpsd; this call can block on the network. On failure it returns NULL and sets `error` to one of gps.h's
 // NL_ codes or to errno.
 static inline cgps_connection *cgps_open(const char *host, const char *port, int *error) {
@@ -54,7 +76,7 @@ static inline cgps_connection *cgps_open(const char *host, const char *port, int
     }
     errno = 0;
     if (gps_open(host, port, data) != 0 || data->gps_fd < 0) {
-        *error = errno;
+        *error = cgps_reason(host, port, errno);
         free(data);
         return NULL;
     }

@@ -35,7 +35,11 @@ static inline void clibarchive_leave_utf8(clibarchive_locale locale) {
 // without libc has no strerror.
 static inline const char *clibarchive_system_reason(struct archive *archive) {
     int number = archive_errno(archive);
-    // libarchive uses EILSEQ for malformed files and EINVAL for invalid calls; an error without a number is negative.
+    // libarchive uses EFTYPE for malformed files if the system has this number, and otherwise EILSEQ; and EINVAL for
+    // invalid calls. An error without a number is negative.
+#ifdef EFTYPE
+    if (number == EFTYPE) return NULL;
+#endif
     if (number <= 0 || number == EILSEQ || number == EINVAL) return NULL;
     return strerror(number);
 }

@@ -178,11 +178,12 @@ final class OutputFileTests: XCTestCase {
     func testFilesWithLocationsAreReadableByTheOwnerOnly() throws {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 60).write(to: folder)
-        for (call, name) in [
+        let calls: [(call: [String], name: String)] = [
             (["replay"] + venue + ShortDataSet.light + [walk, "--geojson"], "track.geojson"),
             (["simulate"] + venue + ["--path", "Fixtures/office/paths/track-upper.json", "-o"], "walk.jsonl.gz"),
             (["convert", walk], "walk.btsnoop"),
-        ] {
+        ]
+        for (call, name) in calls {
             XCTAssertEqual(try Tool.run(call + [folder + "/" + name]).status, 0, name)
             XCTAssertEqual(try mode(folder + "/" + name), 0o600, name)
         }

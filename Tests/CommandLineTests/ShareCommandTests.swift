@@ -111,8 +111,12 @@ final class ShareCommandTests: XCTestCase {
         let port = try TestPort.free()
         let result = try Tool.run(["share", "watch", "mqtt://127.0.0.1:\(port)/hall", "--share-name", "watcher"])
         XCTAssertEqual(result.status, 1)
+        let start = "indoorloc: no broker is reachable at 127.0.0.1:\(port) "
+        // libmosquitto 2.1 doesn't pass the reason on.
         XCTAssertTrue(
-            result.errors.hasPrefix("indoorloc: no broker is reachable at 127.0.0.1:\(port) (Connection refused)"),
+            ["(Connection refused)", "(the system reported no reason)"].contains {
+                result.errors.hasPrefix(start + $0)
+            },
             result.errors)
     }
 

@@ -380,10 +380,11 @@ final class ForeignContentTests: XCTestCase {
         let head: [UInt8] = [37, 0xC4, 0x80, 0, 0, 0, 0, 0]
         let access: [UInt8] = [0xD6, 0xBE, 0x89, 0x8E]
         var decoder = ForeignDecoder(format: .pcap, settings: ForeignRecordingSettings())
-        let packets = [
-            head + [0x03, 0x04] + access + pdu, head + [0x02, 0x0C] + access + pdu,
-            head + [0x03, 0x0C] + [1, 2, 3, 4] + pdu, head + [0x03, 0x0C] + access + [3, 0],
+        let parts: [(flags: [UInt8], access: [UInt8], pdu: [UInt8])] = [
+            ([0x03, 0x04], access, pdu), ([0x02, 0x0C], access, pdu), ([0x03, 0x0C], [1, 2, 3, 4], pdu),
+            ([0x03, 0x0C], access, [3, 0]),
         ]
+        let packets = parts.map { head + $0.flags + $0.access + $0.pdu }
         decoder.fill { $0 += capture(linkType: 256, packets) }
         XCTAssertEqual(try decoder.next(), .needsMore)
         XCTAssertEqual(

@@ -118,20 +118,20 @@ final class FigureRenderingTests: XCTestCase {
     }
 
     func testTheDistributionOfErrorsEndsAtItsAxis() throws {
-        let errors = (1...99).map(Double.init) + [5000]
+        let errors: [Double] = (1...99).map(Double.init) + [5000]
         let samples = errors.map { ErrorSample(instant: .zero, error: $0, radius: 1) }
         let figure = Figure.errorDistribution(
             title: "Errors", of: [ErrorSeries(name: "particle", tracks: [.init(name: "walk", samples: samples)])])
         // Programs that don't clip draw what is far outside the axes at a wrong place.
-        let paths = figure.svg.matches(of: /(?:d|points)="([^"]*)"/).map(\.output.1)
-        let numbers = paths.flatMap { $0.matches(of: /[0-9.]+/).compactMap { Double($0.output) } }
+        let paths: [Substring] = figure.svg.matches(of: /(?:d|points)="([^"]*)"/).map { $0.output.1 }
+        let numbers: [Double] = paths.flatMap { path in path.matches(of: /[0-9.]+/).compactMap { Double($0.output) } }
         XCTAssertGreaterThan(numbers.count, 100)
         XCTAssertLessThanOrEqual(try XCTUnwrap(numbers.max()), 800)
     }
 
     /// The renderers differ in the edges of lines and letters only. A path that one of them doesn't clip would differ.
     func testABrowserDrawsAFigureAsLibrsvgDoes() throws {
-        let errors = (1...99).map { Double($0) / 10 } + [5_000_000]
+        let errors: [Double] = (1...99).map { Double($0) / 10 } + [5_000_000]
         let samples = errors.map { ErrorSample(instant: .zero, error: $0, radius: 1) }
         // The largest number of squares that letters and edges make different.
         let figures = [

@@ -209,7 +209,8 @@ final class BrokerTrustTests: XCTestCase {
             XCTFail("no broker listens on this port")
         } catch {
             guard case .unreachable("127.0.0.1", port, let reason) = error else { return XCTFail("\(error)") }
-            XCTAssertEqual(reason, "Connection refused")
+            // libmosquitto 2.1 doesn't pass the reason on.
+            XCTAssertTrue(["Connection refused", "the system reported no reason"].contains(reason), reason)
         }
         await assertFails(with: .unknownHost("no-such-host.invalid")) {
             try await MQTTPositionSharing.testConnect(MQTTBroker(host: "no-such-host.invalid"))

@@ -91,7 +91,8 @@ final class MQTTConnection {
         case MOSQ_ERR_SUCCESS: ReadMeter.limitBuffer(of: mosquitto_socket(client), largestPacket: largestPacket)
         case MOSQ_ERR_EAI: throw .unknownHost(broker.host)
         case MOSQ_ERR_ERRNO where number != EPROTO:
-            let reason = MQTTSharingError.text(ofSystemError: number)
+            // After a failure, libmosquitto 2.1 asks the closed socket for its address, which overwrites the number.
+            let reason = MQTTSharingError.text(ofSystemError: number == EBADF ? 0 : number)
             throw .unreachable(host: broker.host, port: broker.port, reason: reason)
         default: throw failure(code, number)
         }

@@ -29,10 +29,17 @@ final class ManualTests: XCTestCase {
             let overview = try text(of: "\(folder)/\(program.name).1").split(separator: "\n")
             for (command, name) in zip(program.commands, names) {
                 let words = command.words.joined(separator: " ")
-                XCTAssertTrue(overview.contains { $0 == "       \(words)" || $0.hasPrefix("       \(words) ") }, words)
+                XCTAssertTrue(
+                    overview.contains { line in
+                        let text = line.drop { $0 == " " }
+                        return text == words || text.hasPrefix(words + " ")
+                    }, words)
                 let text = try text(of: "\(folder)/\(name)")
                 let section = text.split(separator: "\n").drop { $0 != "OPTIONS" }.prefix { $0 != "EXIT STATUS" }
-                let options = section.filter { $0.hasPrefix("       -") }.flatMap { line in
+                    .dropFirst()
+                // Versions of groff indent by other widths.
+                let indent = section.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+                let options = section.filter { $0.dropFirst(indent).hasPrefix("-") }.flatMap { line in
                     line.split(separator: " ", omittingEmptySubsequences: true).map {
                         $0.hasSuffix(",") ? String($0.dropLast()) : String($0)
                     }.prefix { $0.hasPrefix("-") }

@@ -129,7 +129,7 @@ private func restore(_ snapshot: [UInt8]) throws(Finding) {
 private func isWritten(_ output: FleetOutput) -> Bool {
     guard (0...7_200_000_000_000_000_000).contains(output.instant.nanoseconds) else { return false }
     guard case .position(let position) = output.content else { return true }
-    let numbers = [
+    let numbers: [Double] = [
         position.point.x, position.point.y, position.radius, position.covariance?.xx ?? 0, position.covariance?.yy ?? 0,
     ]
     return numbers.allSatisfy { abs($0) <= 1e12 }

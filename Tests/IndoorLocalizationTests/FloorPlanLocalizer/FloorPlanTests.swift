@@ -32,8 +32,10 @@ final class FloorPlanTests: XCTestCase {
         // IndoorAtlas' CoordinateTransforms.js: metres by degree at the plan's centre, on the WGS84 ellipsoid.
         let (a, b) = (6_378_137.0, 6_378_137.0 * (1 - 1 / 298.257223563))
         let (latitude, longitude) = (52.5 * Double.pi / 180, 13.4)
-        let t = (a * a * cos(latitude) * cos(latitude) + b * b * sin(latitude) * sin(latitude)).squareRoot()
-        let (east, north) = (.pi / 180 * (a * a / t) * cos(latitude), .pi / 180 * (a * a * b * b / (t * t * t)))
+        let (x, y): (Double, Double) = (a * cos(latitude), b * sin(latitude))
+        let (t, degree): (Double, Double) = ((x * x + y * y).squareRoot(), .pi / 180)
+        let east: Double = degree * (a * a / t) * cos(latitude)
+        let north: Double = degree * (a * a * b * b / (t * t * t))
         let angle = 30 * Double.pi / 180
         for (corner, place) in zip(corners, [(-20.0, 15.0), (20, 15), (20, -15), (-20, -15)]) {
             let (right, up) = place

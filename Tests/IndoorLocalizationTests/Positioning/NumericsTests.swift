@@ -164,10 +164,11 @@ final class CholeskyTests: XCTestCase {
     /// A·Aᵀ + I of a random A, which no rounding makes singular.
     private func positiveDefinite(_ order: Int, using generator: inout SeededGenerator) -> [Double] {
         let root = (0..<order * order).map { _ in generator.normal() }
-        return (0..<order * order).map { position in
+        return (0..<order * order).map { position -> Double in
             let (row, column) = position.quotientAndRemainder(dividingBy: order)
-            let product = (0..<order).reduce(0) { $0 + root[row * order + $1] * root[column * order + $1] }
-            return product + (row == column ? 1 : 0)
+            var sum = row == column ? 1.0 : 0
+            for k in 0..<order { sum += root[row * order + k] * root[column * order + k] }
+            return sum
         }
     }
 }

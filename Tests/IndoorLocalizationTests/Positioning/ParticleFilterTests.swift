@@ -201,9 +201,10 @@ final class ParticleFilterTests: XCTestCase {
     func testWithoutSensorsWalkersSpreadAtWalkingSpeed() {
         var filter = Self.walkers(count: 2000)
         filter.drift(seconds: 1)
-        let moved = zip(filter.particles.x, filter.particles.y).enumerated()
-            .filter { filter.particles.isWalking[$0.offset] }
-            .map { Double((($1.0 - 10) * ($1.0 - 10) + ($1.1 - 10) * ($1.1 - 10)).squareRoot()) }
+        let moved = filter.particles.x.indices.filter { filter.particles.isWalking[$0] }.map { walker -> Double in
+            let (x, y) = (filter.particles.x[walker] - 10, filter.particles.y[walker] - 10)
+            return Double((x * x + y * y).squareRoot())
+        }
         // The mean of a Rayleigh distribution with 0.9² + 0.3² m² along each axis: 0.949·√(π/2) = 1.19 m.
         XCTAssertEqual(moved.reduce(0, +) / Double(moved.count), 1.19, accuracy: 0.08)
     }

@@ -228,7 +228,10 @@ final class ReceiverLoopTests: XCTestCase {
         let x = (0..<count).map { left + (Float($0 % columns) + 0.5) * size }
         let y = (0..<count).map { top + (Float($0 / columns) + 0.5) * size }
         // A row that isn't the middle of its group is outside for the particles.
-        let cells = (0..<count).map { $0 / columns % step == step / 2 ? Int32($0 + 1) : 0 }
+        let cells: [Int32] = (0..<count).map { cell in
+            let isMiddle = cell / columns % step == step / 2
+            return isMiddle ? Int32(cell + 1) : 0
+        }
         func receivers(_ base: UnsafeMutablePointer<Float>) -> cmath_receivers {
             cmath_receivers(
                 offset: base, body_x: base + room, body_y: base + 2 * room, c00: base + 3 * room, c01: base + 4 * room,

@@ -221,9 +221,11 @@ final class PlaceChangeTestTests: XCTestCase {
 
     func testSlowMovementIsNoChange() {
         var test = test()
-        let ratios = (0..<160).map { second in
+        let ratios = (0..<160).map { second -> Double in
+            let part = Double(second) / 160
             let moved = zip(Self.here, Self.there).map { here, there -> Double? in
-                (here ?? 0) + ((there ?? 0) - (here ?? 0)) * Double(second) / 160
+                let (from, to): (Double, Double) = (here ?? 0, there ?? 0)
+                return from + (to - from) * part
             }
             return test.observe(scan(moved), after: 1)
         }

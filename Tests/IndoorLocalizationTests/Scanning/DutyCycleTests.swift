@@ -221,7 +221,7 @@ final class DutyCycledSourceTests: XCTestCase {
     func testARecordingIsCutByItsInstantsAndKeepsOtherSensors() async throws {
         let heard = (0..<105).map { ScannerStage.sighting(at: 50 + Double($0)) }
         let step = SensorReading.step(Step(instant: Instant(seconds: 90)))
-        let source = ScriptedSource(heard[0..<41] + [step] + heard[41...])
+        let source = ScriptedSource(Array(heard[0..<41]) + [step] + Array(heard[41...]))
         let (seconds, task) = gather(source.dutyCycled(.eco))
         let seen = try await Bounded.all(seconds)
         XCTAssertEqual(seen, [50..<60, 90..<91, 150..<155].joined().map(Double.init))

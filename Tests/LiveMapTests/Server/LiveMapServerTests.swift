@@ -22,6 +22,11 @@ final class LiveMapServerTests: XCTestCase {
         return try JSONDecoder().decode(type, from: Data(reply.body))
     }
 
+    /// Whether libmicrohttpd refused a request before the server saw it.
+    private func isOfTheLibrary(_ reply: RawClient.Reply) -> Bool {
+        reply.status == 400 && reply.text.hasPrefix("<html>")
+    }
+
     private func error(_ reply: RawClient.Reply) throws -> String {
         XCTAssertEqual(reply.headers["content-type"], "application/json", reply.text)
         return try XCTUnwrap(JSONDecoder().decode([String: String].self, from: Data(reply.body))["error"])
@@ -161,11 +166,13 @@ final class LiveMapServerTests: XCTestCase {
         ] {
             let client = try RawClient(port: port)
             client.send(head + fields + "\r\n\r\n")
-            try client.receive { $0.contains("}") }
+            try client.receive { $0.contains("}") || $0.contains("</html>") }
             let reply = try client.reply()
             XCTAssertEqual(reply.status, 400, fields)
+            XCTAssertEqual(reply.headers["connection"]?.lowercased(), "close")
+            // libmicrohttpd 1.0.10 refuses a second length itself.
+            guard !isOfTheLibrary(reply) || !fields.hasPrefix("Content-Length") else { continue }
             XCTAssertEqual(try error(reply), message)
-            XCTAssertEqual(reply.headers["connection"], "close")
             client.send(body)
             try client.receiveAll()
         }
@@ -276,9 +283,11 @@ final class LiveMapServerTests: XCTestCase {
         ] {
             let reply = try RawClient.get(target, port: port)
             XCTAssertEqual(reply.status, status, target)
+            XCTAssertNil(reply.headers["set-cookie"])
+            // libmicrohttpd 1.0.10 refuses a wrong encoding and a zero itself.
+            if isOfTheLibrary(reply), reason == "percent-encoding" || target.contains("%00") { continue }
             let text = try error(reply)
             XCTAssertTrue(text.contains(reason), "\(target.prefix(60)): \(text)")
-            XCTAssertNil(reply.headers["set-cookie"])
         }
         let resumed = try RawClient.get("/api/v1/stream", port: port, headers: ["Last-Event-ID: x"])
         XCTAssertEqual(resumed.status, 400)

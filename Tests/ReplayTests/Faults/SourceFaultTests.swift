@@ -189,6 +189,11 @@ final class SourceFaultTests: XCTestCase {
     }
 }
 
+extension Localizer {
+    /// On the actor, because Swift 6.2 can't compile the access to a property of its noncopyable runtime from outside.
+    fileprivate var isTickDue: Bool { runtime.isTickDue }
+}
+
 /// A live session in virtual time, on the recorded walk through the upper floor, with a radio that has faults.
 ///
 /// The walk goes there and back without a pause, for as long as a test plays it. Times are those of the undisturbed walk.
@@ -320,7 +325,7 @@ final class FaultStage: Sendable {
     /// Waits until the session has handled the ticks that are due, so that they come before the next readings.
     private func tick() async throws {
         try await Bounded.poll(for: "the session has handled its ticks") { [self] in
-            await !localizer.runtime.isTickDue
+            await !localizer.isTickDue
         }
     }
 

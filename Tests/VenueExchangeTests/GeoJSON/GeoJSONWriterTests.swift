@@ -36,13 +36,14 @@ final class GeoJSONWriterTests: XCTestCase {
     func testEveryObjectOfAVenueIsAFeature() throws {
         let venue = try office()
         let features = try features(GeoJSONWriter().document(of: venue))
-        for (name, count) in [
+        let counts: [(String, Int)] = [
             ("plan", venue.maps.count), ("room", venue.rooms.count), ("beacon", venue.beacons.count),
             ("poi", venue.pointsOfInterest.count), ("fence", venue.fences.count),
             ("wall", venue.maps.reduce(0) { $0 + $1.walls.count }),
             ("walkable", venue.maps.reduce(0) { $0 + $1.walkable.count }),
             ("node", venue.paths?.nodes.count ?? 0), ("path", venue.paths?.edges.count ?? 0),
-        ] {
+        ]
+        for (name, count) in counts {
             XCTAssertEqual(kind(name, of: features).count, count, name)
             XCTAssertGreaterThan(count, 0, name)
         }

@@ -17,6 +17,11 @@ final class HostileServerTests: XCTestCase {
         let report: String
         /// Whether the answer is over at its head.
         let isAnswered: Bool
+
+        /// The target of the redirect is silent: libcurl 8.23 follows at the head, and 7.88 waits for the body.
+        func answer(to path: String) -> RudeServer.Answer {
+            path == "/other" ? RudeServer.Answer(bytes: [], fallsSilent: true) : answer
+        }
     }
 
     private static let manners = [
@@ -72,7 +77,7 @@ final class HostileServerTests: XCTestCase {
     func testAStoredVenueIsReturnedWhateverTheServerDoes() async throws {
         for manner in Self.manners {
             let cache = try await filledCache()
-            let server = try rudeServer { _, _ in manner.answer }
+            let server = try rudeServer { path, _ in manner.answer(to: path) }
             let address = try VenueServer(server.url, patience: patience())
             let repository = VenueRepository(cache: cache, server: address)
             let errors = repository.errors
@@ -95,7 +100,7 @@ final class HostileServerTests: XCTestCase {
 
     func testEachTransferEndsAtItsTimeoutAndIsReported() async throws {
         for manner in Self.manners {
-            let server = try rudeServer { _, _ in manner.answer }
+            let server = try rudeServer { path, _ in manner.answer(to: path) }
             let address = try VenueServer(
                 server.url, patience: patience { $0.transferTimeout = .milliseconds(500) })
             let repository = VenueRepository(cache: try temporaryFolder(), server: address)

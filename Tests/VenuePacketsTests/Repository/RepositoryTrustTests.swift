@@ -55,7 +55,7 @@ final class RepositoryTrustTests: XCTestCase {
         let other = try TestAuthority(in: try temporaryFolder())
         for (identity, trusted, advice) in [
             (
-                try authority.server(days: -1), authority,
+                try authority.expired(), authority,
                 "renew the server's certificate, or correct this machine's clock"
             ),
             (try authority.stranger(), authority, "use the name that the server's certificate is for"),
