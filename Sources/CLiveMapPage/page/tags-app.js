@@ -11,6 +11,7 @@ import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
 import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
+import { TagReplay } from "./tag-replay.js";
 import { TagStore } from "./tag-store.js";
 import { Theme } from "./theme.js";
 
@@ -72,8 +73,17 @@ export class TagsApp {
     attachGestures(byId("plan"), this.plan.view, {
       moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
     });
+    /** The replay of the history; null if the server stores none. @type {TagReplay|null} */
+    this.replay = null;
     this.attachControls();
+    if (!overview.history) return;
+    const replay = new TagReplay(this);
+    this.replay = replay;
+    this.plan.beforeDrawing = (now) => (replay.isOn ? replay.prepare(now) : false);
   }
+
+  /** Whether the page shows the past. */
+  get isPast() { return this.replay?.isOn === true; }
 
   attachControls() {
     const view = this.plan.view;
@@ -100,7 +110,9 @@ export class TagsApp {
       } else if (event.key === "+" || event.key === "=") zoom(1.5);
       else if (event.key === "-") zoom(1 / 1.5);
       else if (event.key === "0") fit();
+      else if (event.key === "Escape" && this.isPast) this.replay?.panel.chooseTag("");
       else if (event.key === "Escape") this.deselect();
+      else if (event.key === " " && this.isPast) this.replay?.clock.toggle();
       else return;
       event.preventDefault();
     });
@@ -122,6 +134,7 @@ export class TagsApp {
   // Content
 
   changed() {
+    if (this.isPast) return;
     this.scene.tags = this.store.tags;
     this.scene.receivers = this.store.receivers;
     this.followSelected();
@@ -135,7 +148,7 @@ export class TagsApp {
 
   /** @param {string} key */
   forget(key) {
-    if (this.scene.selected === key) this.deselect();
+    if (this.scene.selected === key && !this.isPast) this.deselect();
   }
 
   /** @param {any} map */
@@ -216,7 +229,7 @@ export class TagsApp {
   /** Requests who hears the selected tag, or what the selected receiver hears. */
   async loadHearings() {
     const [tag, receiver] = [this.scene.selected, this.receiver];
-    if (!this.overview.hearings || document.hidden || (tag === null && receiver === null)) return;
+    if (!this.overview.hearings || this.isPast || document.hidden || (tag === null && receiver === null)) return;
     try {
       const path = tag !== null
         ? `tags/${encodeURIComponent(tag)}/receivers` : `receivers/${encodeURIComponent(receiver ?? "")}/tags`;
@@ -249,7 +262,7 @@ export class TagsApp {
   /** @param {any} tag */
   extendTrail(tag) {
     const position = tag.position;
-    if (tag.tag !== this.scene.selected || !position || !tag.present) return;
+    if (this.isPast || tag.tag !== this.scene.selected || !position || !tag.present) return;
     const trail = this.scene.trail;
     if (trail.length > 0 && trail.at(-1).time >= position.time) return;
     const oldest = Date.parse(position.time) - trailSpan;
@@ -262,6 +275,10 @@ export class TagsApp {
    */
   tapped(x, y) {
     const tag = this.layer.tagAt(x, y);
+    if (this.isPast) {
+      if (tag) this.replay?.panel.chooseTag(tag.tag);
+      return;
+    }
     if (tag) this.select(tag.tag);
     else this.deselect();
   }
@@ -322,5 +339,6 @@ export class TagsApp {
     if (map) showScale(byId("scale-bar"), byId("scale-text"), this.plan.view.scale);
     byId("scale").hidden = !map;
     this.floors.show(map?.id ?? null, []);
+    if (this.isPast) this.replay?.finish();
   }
 }
