@@ -26,6 +26,12 @@ static const unsigned char beacon_table_js[] = {
 static const unsigned char clock_js[] = {
 #embed "page/clock.js"
 };
+static const unsigned char cluster_panel_js[] = {
+#embed "page/cluster-panel.js"
+};
+static const unsigned char clusters_js[] = {
+#embed "page/clusters.js"
+};
 static const unsigned char controls_js[] = {
 #embed "page/controls.js"
 };
@@ -251,6 +257,8 @@ static const live_map_file files[] = {
     { "base64.js", base64_js, sizeof base64_js },
     { "beacon-table.js", beacon_table_js, sizeof beacon_table_js },
     { "clock.js", clock_js, sizeof clock_js },
+    { "cluster-panel.js", cluster_panel_js, sizeof cluster_panel_js },
+    { "clusters.js", clusters_js, sizeof clusters_js },
     { "controls.js", controls_js, sizeof controls_js },
     { "dom.js", dom_js, sizeof dom_js },
     { "edit-app.js", edit_app_js, sizeof edit_app_js },

@@ -1,5 +1,6 @@
 // @ts-check
 import { address, request } from "./api.js";
+import { ClusterPanel } from "./cluster-panel.js";
 import { byId, setText } from "./dom.js";
 import { Floors } from "./floors.js";
 import { attachGestures } from "./gestures.js";
@@ -49,7 +50,7 @@ export class TagsApp {
     }, () => this.plan.invalidate("plan"));
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
     this.plan = new Plan(byId("plan"), canvases, {
-      plan: (pass) => drawPlan(pass, this.images), tags: (pass) => this.layer.draw(pass),
+      plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => this.layer.draw(pass),
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
     this.plan.afterDrawing = () => this.finish();
@@ -63,6 +64,9 @@ export class TagsApp {
     scene.layers = new Set(["image", "walls", "rooms", "names", "fences"]);
     Object.assign(scene, { tags: this.store.tags, receivers: this.store.receivers, selected: null, trail: [] });
     this.scene = scene;
+    this.clusters = new ClusterPanel({
+      select: (key) => this.tappedTag(key), zoom: (tags) => this.zoomTo(tags),
+    });
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.list = new TagList(this.store, (key) => this.select(key));
     this.list.changed = () => this.showPanels(true);
@@ -153,6 +157,7 @@ export class TagsApp {
 
   /** @param {any} map */
   showMap(map) {
+    this.clusters.close();
     this.scene.map = map;
     if (map) this.plan.view.setMap(map.width, map.height);
     const size = map ? ` of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "";
@@ -274,13 +279,31 @@ export class TagsApp {
    * @param {number} y
    */
   tapped(x, y) {
-    const tag = this.layer.tagAt(x, y);
-    if (this.isPast) {
-      if (tag) this.replay?.panel.chooseTag(tag.tag);
-      return;
-    }
-    if (tag) this.select(tag.tag);
-    else this.deselect();
+    const group = this.layer.groupAt(x, y);
+    if (group && group.dots.length > 1) return this.clusters.open(group);
+    this.clusters.close();
+    if (group) this.tappedTag(group.dots[0].tag.tag);
+    else if (!this.isPast) this.deselect();
+  }
+
+  /** @param {string} key */
+  tappedTag(key) {
+    if (this.isPast) this.replay?.panel.chooseTag(key);
+    else this.select(key);
+  }
+
+  /**
+   * Shows the places of tags as large as possible, but at least two metres.
+   * @param {any[]} tags
+   */
+  zoomTo(tags) {
+    const { view } = this.plan;
+    const xs = tags.map((tag) => tag.position.x), ys = tags.map((tag) => tag.position.y);
+    const [left, right] = [Math.min(...xs), Math.max(...xs)], [top, bottom] = [Math.min(...ys), Math.max(...ys)];
+    const wanted = Math.min(view.width / Math.max(2, 1.4 * (right - left)), view.height / Math.max(2, 1.4 * (bottom - top)));
+    view.zoom(wanted / view.scale);
+    view.centre((left + right) / 2, (top + bottom) / 2);
+    this.plan.invalidate();
   }
 
   // Panels
@@ -339,6 +362,7 @@ export class TagsApp {
     if (map) showScale(byId("scale-bar"), byId("scale-text"), this.plan.view.scale);
     byId("scale").hidden = !map;
     this.floors.show(map?.id ?? null, []);
+    this.clusters.place(map ? this.layer.groups : []);
     if (this.isPast) this.replay?.finish();
   }
 }

@@ -32,6 +32,10 @@ function inspectionOf(app) {
       return {
         tags: app.store.tags.size, drawn: app.layer.count ?? 0, mapId: app.scene.map?.id ?? null,
         selected: app.scene.selected, trail: app.scene.trail.length, connection: app.connection,
+        clusters: app.layer.groups.filter((group) => group.dots.length > 1).map((group) => {
+          const box = app.plan.root.getBoundingClientRect();
+          return { x: box.left + group.x, y: box.top + group.y, radius: group.radius, count: group.dots.length };
+        }),
         drawings: app.plan.drawings, theme: app.theme.name,
         past: app.isPast && app.replay ? {
           t: app.replay.clock.t, start: app.replay.clock.start, end: app.replay.clock.end,
