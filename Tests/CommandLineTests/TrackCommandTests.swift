@@ -301,7 +301,10 @@ final class TrackCommandTests: XCTestCase {
         let cases: [(words: [String], message: String)] = [
             (venue, "--broker is missing"),
             (["--demo", "--tags", "x.csv"], "--demo has its own tags and gateways: --tags has no effect"),
-            (["--demo", "--home-assistant"], "--output-prefix and --home-assistant require --broker"),
+            (
+                ["--demo", "--home-assistant"],
+                "--output-prefix, --home-assistant and --espresense-companion require --broker"
+            ),
             (both + ["--open"], "--open requires --http or --demo"),
             (["--broker", "mqtt://h"], "--venue is missing"),
             (venue + ["--broker", "h"], "--broker: 'h' is not a valid address"),
@@ -343,11 +346,11 @@ final class TrackOutputTests: XCTestCase {
         private let link: MQTTLink
         private let events: AsyncStream<MQTTLinkEvent>
 
-        init(port: UInt16) async throws {
+        init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
             let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
             (link, events) = MQTTLink.open(
                 MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
-            for filter in ["site/#", "homeassistant/#"] { link.ask(.subscribe(filter, .atLeastOnce)) }
+            for filter in filters { link.ask(.subscribe(filter, .atLeastOnce)) }
         }
 
         /// Returns the first message under each topic, once there is one under all topics with these beginnings.
@@ -449,6 +452,71 @@ final class TrackOutputTests: XCTestCase {
         let printed = try service.told.map(TrackLine.init).last { $0.type == "position" }
         XCTAssertEqual(try json(last[position])["sequence"] as? UInt64, printed?.sequence)
         later.close()
+    }
+
+    /// The topics, the attributes and the coordinates of the house's own program.
+    func testDashboardsOfESPresenseCompanionShowTheTag() async throws {
+        let port = try broker().port
+        let folder = try temporaryFolder()
+        let configuration = "Fixtures/espresense/house.yaml"
+        let imported = try Tool.run([
+            "venue", "import", "-o", folder + "/house", "--tags", folder + "/tags.csv", configuration,
+        ])
+        XCTAssertEqual(imported.status, 0, imported.errors)
+        let path = try Checkout.root().appending(path: configuration).path
+        let service = try ServiceProcess(
+            [
+                "--broker", "mqtt://127.0.0.1:\(port)", "--venue", folder + "/house", "--tags", folder + "/tags.csv",
+                "--class", "light", "--output-prefix", "site", "--espresense-companion", path,
+            ], command: "track")
+        try service.waitForError("receiving from")
+        let client = try await GatewayClient(port: port)
+        func hear(_ id: String) async throws {
+            for (room, rssi) in [("kitchen", -55), ("hall", -72), ("living", -80), ("master_bedroom", -85)] {
+                let mac = id == "phone:anna" ? "4f1122334455" : "4f1122334466"
+                let message = #"{"mac":"\#(mac)","id":"\#(id)","rssi":\#(rssi),"distance":2.1}"#
+                try await client.deliver("espresense/devices/\(id)/\(room)", Array(message.utf8))
+            }
+        }
+        let start = ContinuousClock.now
+        for id in ["phone:anna", "phone:stranger"] {
+            while !service.prints(id, "\"position\"", from: 0, within: 0.2) {
+                guard start.duration(to: .now) < Bounded.longest else {
+                    throw Bounded.Expired(awaited: "a position after \(service.told), \(service.errors)")
+                }
+                try await hear(id)
+            }
+        }
+        let device = "espresense/companion/phone:anna"
+        let tracker = "homeassistant/device_tracker/espresense_phone_anna/config"
+        let topics = [device, device + "/attributes", "espresense/companion/status", tracker]
+        let earlier = try await Reader(port: port, ["espresense/companion/#", "homeassistant/#"])
+        _ = try await earlier.messages(topics)
+        earlier.close()
+        let reader = try await Reader(port: port, ["espresense/companion/#", "homeassistant/#"])
+        let kept = try await reader.messages(topics)
+        XCTAssertEqual(Set(kept.keys), Set(topics), "a device that isn't in the file has no topics")
+        XCTAssertEqual(kept[device]?.payload, Array("Kitchen".utf8))
+        XCTAssertEqual(kept["espresense/companion/status"]?.payload, Array("online".utf8))
+        let attributes = try json(kept[device + "/attributes"])
+        XCTAssertEqual(attributes["source_type"] as? String, "espresense")
+        // The coordinates are those of the file, where the kitchen is below.
+        XCTAssertEqual(attributes["x"] as? Double ?? -9, 0.5, accuracy: 3.5)
+        XCTAssertEqual(attributes["y"] as? Double ?? -9, 0.5, accuracy: 3.5)
+        XCTAssertEqual(attributes["z"] as? Double, 0)
+        XCTAssertTrue((1...100).contains(attributes["confidence"] as? Int ?? 0), "\(attributes)")
+        XCTAssertEqual(attributes["latitude"] as? Double ?? 0, 50.1109, accuracy: 0.001)
+        XCTAssertNotNil(attributes["last_seen"])
+        let entity = try json(kept[tracker])
+        XCTAssertEqual(entity["unique_id"] as? String, "espresense-companion-phone:anna")
+        XCTAssertEqual(entity["state_topic"] as? String, device)
+        XCTAssertEqual(entity["json_attributes_topic"] as? String, device + "/attributes")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        _ = try await reader.next("offline") {
+            $0.topic == "espresense/companion/status" && $0.payload.elementsEqual("offline".utf8)
+        }
+        reader.close()
     }
 
     /// Anybody can invent a thousand names of tags, and each would be a device of Home Assistant for ever.

@@ -3,6 +3,7 @@ import IndoorLocalization
 import MQTTSharing
 import TagTracking
 import TagTrackingService
+import VenueExchange
 import VenuePackets
 
 /// The command `track`: locates tags from the messages of gateways, on one machine.
@@ -64,6 +65,11 @@ struct TrackCommand: Command {
             CommandOption(
                 name: "home-assistant",
                 help: "also announce the tags of the register to Home Assistant"),
+            CommandOption(
+                name: "espresense-companion", argument: "FILE",
+                help:
+                    "also publish the devices of this configuration (config.yaml) under the topics of "
+                    + "ESPresense-companion, with its attributes"),
         ] + AlertOptions.options + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds]
             + CommandOption.log)
 
@@ -83,6 +89,8 @@ struct TrackCommand: Command {
     private let fleet: FleetOptions
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
+    /// The configuration of ESPresense-companion; nil for none.
+    private let companion: String?
     private let page: LiveMapOptions?
     private let alerts: AlertOptions?
     private let history: (path: String, settings: TagHistory.Settings)?
@@ -110,13 +118,15 @@ struct TrackCommand: Command {
         }
         alerts = try AlertOptions(arguments, hasState: stateFolder != nil)
         publishing = try Self.publishing(arguments)
+        companion = try arguments.input("espresense-companion")
         page = try LiveMapOptions(arguments, standard: isDemo ? "127.0.0.1:0" : nil)
         if opens, page == nil {
             throw UsageError(message: "--open requires --http or --demo", command: arguments.syntax.name)
         }
         if broker == nil, publishing != nil {
             throw UsageError(
-                message: "--output-prefix and --home-assistant require --broker", command: arguments.syntax.name)
+                message: "--output-prefix, --home-assistant and --espresense-companion require --broker",
+                command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
         seed = try arguments.seed()
@@ -152,10 +162,11 @@ struct TrackCommand: Command {
 
     /// The settings of the outputs over the broker; nil if there are none.
     private static func publishing(_ arguments: ParsedArguments) throws(UsageError) -> MQTTOutputSettings? {
-        guard arguments.has("output-prefix") || arguments.has("home-assistant") else {
+        guard ["output-prefix", "home-assistant", "espresense-companion"].contains(where: arguments.has) else {
             guard arguments.has("output-name") else { return nil }
             throw UsageError(
-                message: "--output-name requires --output-prefix or --home-assistant", command: arguments.syntax.name)
+                message: "--output-name requires --output-prefix, --home-assistant or --espresense-companion",
+                command: arguments.syntax.name)
         }
         var settings = MQTTOutputSettings()
         settings.prefix = arguments.value("output-prefix") ?? settings.prefix
@@ -207,6 +218,7 @@ struct TrackCommand: Command {
             // Those that left the register while no process ran are withdrawn below.
             publishing.homeAssistantTags = known.union(started.earlierRegister)
             publishing.usesAlerts = trackedAlerts != nil
+            publishing.companion = try companion.map { try CompanionHouse(configuration: $0, venue) }
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
