@@ -62,8 +62,8 @@ package struct CompanionHouse: Hashable, Sendable {
 /// entity is unavailable while this process is offline. `confidence` is the probability of the room in per cent; `fixes`,
 /// the number of nodes, is left out.
 ///
-/// Source: ESPresense-companion, github.com/ESPresense/ESPresense-companion, `src/Services/MultiScenarioLocator.cs`,
-/// `src/Models/AutoDiscovery.cs` and issue 1685.
+/// Source: ESPresense-companion, github.com/ESPresense/ESPresense-companion, `src/Services/MultiScenarioLocator.cs` and
+/// `src/Models/AutoDiscovery.cs`.
 struct CompanionMessages: Sendable {
     private static let root = "espresense/companion"
     /// The prefix of the discovery topics of Home Assistant.

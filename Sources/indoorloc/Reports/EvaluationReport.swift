@@ -53,7 +53,9 @@ struct EvaluationReport: Sendable {
     private var scores: String {
         var rows = results.map { ($0.method.name, $0.score) }
         if let offline { rows.insert(("\(rows.first?.0 ?? "") afterwards (offline)", offline), at: min(1, rows.count)) }
-        func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + "\u{A0}%" } ?? "–" }
+        func percent(_ share: Double?) -> String {
+            share.map { JSONText.number($0 * 100, decimals: 1) + "\u{A0}%" } ?? "–"
+        }
         func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) } ?? "–" }
         return HTMLPage.table(
             ["method", "n", "answered", "floor", "mean", "median", "P75", "P90", "P95", "IPIN", "in radius"],
