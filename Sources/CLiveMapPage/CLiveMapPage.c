@@ -26,6 +26,12 @@ static const unsigned char beacon_table_js[] = {
 static const unsigned char clock_js[] = {
 #embed "page/clock.js"
 };
+static const unsigned char cluster_panel_js[] = {
+#embed "page/cluster-panel.js"
+};
+static const unsigned char clusters_js[] = {
+#embed "page/clusters.js"
+};
 static const unsigned char controls_js[] = {
 #embed "page/controls.js"
 };
@@ -161,6 +167,12 @@ static const unsigned char palette_js[] = {
 static const unsigned char panels_css[] = {
 #embed "page/panels.css"
 };
+static const unsigned char past_panel_js[] = {
+#embed "page/past-panel.js"
+};
+static const unsigned char past_timeline_js[] = {
+#embed "page/past-timeline.js"
+};
 static const unsigned char plan_js[] = {
 #embed "page/plan.js"
 };
@@ -181,6 +193,12 @@ static const unsigned char source_recording_js[] = {
 };
 static const unsigned char tag_panels_js[] = {
 #embed "page/tag-panels.js"
+};
+static const unsigned char tag_past_js[] = {
+#embed "page/tag-past.js"
+};
+static const unsigned char tag_replay_js[] = {
+#embed "page/tag-replay.js"
 };
 static const unsigned char tag_store_js[] = {
 #embed "page/tag-store.js"
@@ -239,6 +257,8 @@ static const live_map_file files[] = {
     { "base64.js", base64_js, sizeof base64_js },
     { "beacon-table.js", beacon_table_js, sizeof beacon_table_js },
     { "clock.js", clock_js, sizeof clock_js },
+    { "cluster-panel.js", cluster_panel_js, sizeof cluster_panel_js },
+    { "clusters.js", clusters_js, sizeof clusters_js },
     { "controls.js", controls_js, sizeof controls_js },
     { "dom.js", dom_js, sizeof dom_js },
     { "edit-app.js", edit_app_js, sizeof edit_app_js },
@@ -286,6 +306,8 @@ static const live_map_file files[] = {
     { "page.css", page_css, sizeof page_css },
     { "palette.js", palette_js, sizeof palette_js },
     { "panels.css", panels_css, sizeof panels_css },
+    { "past-panel.js", past_panel_js, sizeof past_panel_js },
+    { "past-timeline.js", past_timeline_js, sizeof past_timeline_js },
     { "plan.js", plan_js, sizeof plan_js },
     { "radio-panel.js", radio_panel_js, sizeof radio_panel_js },
     { "scale-bar.js", scale_bar_js, sizeof scale_bar_js },
@@ -293,6 +315,8 @@ static const live_map_file files[] = {
     { "source-live.js", source_live_js, sizeof source_live_js },
     { "source-recording.js", source_recording_js, sizeof source_recording_js },
     { "tag-panels.js", tag_panels_js, sizeof tag_panels_js },
+    { "tag-past.js", tag_past_js, sizeof tag_past_js },
+    { "tag-replay.js", tag_replay_js, sizeof tag_replay_js },
     { "tag-store.js", tag_store_js, sizeof tag_store_js },
     { "tags-app.js", tags_app_js, sizeof tags_app_js },
     { "tags-main.js", tags_main_js, sizeof tags_main_js },

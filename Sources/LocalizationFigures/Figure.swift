@@ -15,7 +15,7 @@ package enum FigurePanel: Sendable {
     /// Returns the height in pixels of the panel with a width.
     fileprivate func height(width: Double) -> Double {
         switch self {
-        case .chart(let chart): max(150, width * chart.aspect)
+        case .chart(let chart): max(200, width * chart.aspect)
         case .plan(let plan): PlanDrawing.height(of: plan, width: width)
         }
     }
@@ -26,6 +26,20 @@ package enum FigurePanel: Sendable {
         case .plan(let plan): PlanDrawing(plan, frame: frame).draw(&svg)
         }
     }
+}
+
+/// The width for which a figure is laid out.
+package enum FigureLayout: Hashable, Sendable, CaseIterable {
+    /// A page: the panels are beside each other where there are several.
+    case wide
+    /// A telephone: the panels are below each other.
+    case narrow
+
+    /// Returns the number of panels in a row.
+    func columns(_ columns: Int) -> Int { self == .wide ? columns : 1 }
+
+    /// Returns the width in pixels of a figure with so many panels in a row on a page.
+    package func width(columns: Int) -> Double { self == .narrow ? 380 : columns > 1 ? 1100 : 800 }
 }
 
 /// A figure as an SVG document: a title, a legend, charts and plans, and a caption.

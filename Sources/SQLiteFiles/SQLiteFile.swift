@@ -191,6 +191,11 @@ extension SQLiteFile {
         try run("PRAGMA journal_size_limit = 1048576")
     }
 
+    /// Checks that the file has this kind and a known version. An empty file has none.
+    package func check(mark: Int64, version: Int) throws(Failure) {
+        guard try isAdopted(mark, version) else { throw Failure(sqlite: .foreign, path: path, message: "", code: 0) }
+    }
+
     /// Returns whether the file has this kind; false if it is empty.
     private func isAdopted(_ mark: Int64, _ version: Int) throws(Failure) -> Bool {
         let found = try number("PRAGMA application_id")

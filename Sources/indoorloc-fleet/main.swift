@@ -6,7 +6,8 @@ let tool = CommandLineTool(
     name: "indoorloc-fleet",
     summary: "Locates many tags with several processes or machines, and stores their positions in a database.",
     commands: [
-        SetupCommand.self, IngestCommand.self, WorkCommand.self, StoreCommand.self, LoadCommand.self,
+        TrackDatabaseCommand.self, SetupCommand.self, IngestCommand.self, WorkCommand.self, StoreCommand.self,
+        LoadCommand.self,
     ])
 
 exit(await tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -180,10 +180,30 @@ final class EvaluationReportTests: XCTestCase {
             XCTAssertFalse(page.contains("<script"))
             XCTAssertTrue(page.contains("default-src 'none'"))
             let addresses = page.matches(of: /(?:href|src|url)\s*[=(]\s*"?([^"\s>)]+)/).map { String($0.1) }
-            XCTAssertTrue(addresses.allSatisfy { $0.hasPrefix("./") }, "\(addresses)")
+            // Pages of the folder, the images of plans in the page, and the figures that show them.
+            let allowed = ["./", "data:image/", "#plan-"]
+            let others = addresses.filter { address in !allowed.contains { address.hasPrefix($0) } }
+            XCTAssertEqual(others, [])
         }
         let mode = try FileManager.default.attributesOfItem(atPath: reports + "/report-set.html")[.posixPermissions]
         XCTAssertEqual(mode as? Int, 0o600)
+    }
+
+    func testAReportHasFiguresForATelephoneAndTheImageOfEachPlanOnce() throws {
+        let folder = try temporaryFolder()
+        let result = try Tool.run([
+            "evaluate", "Fixtures/office", "--method", "trilateration", "--report", folder + "/reports",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let page = String(decoding: try bytes(folder + "/reports/report-office.html"), as: UTF8.self)
+        let narrow = page.components(separatedBy: "<figure class=\"narrow\">").count
+        XCTAssertEqual(narrow, page.components(separatedBy: "<figure class=\"wide\">").count)
+        XCTAssertGreaterThan(narrow, 5)
+        XCTAssertTrue(page.contains("width=\"380\""))
+        // Three tracks on two floors, the expected RSSI and the expected errors show the two plans.
+        XCTAssertEqual(page.components(separatedBy: "href=\"data:image/").count - 1, 2)
+        XCTAssertGreaterThan(page.components(separatedBy: "href=\"#plan-").count - 1, 2 * 6)
+        XCTAssertTrue(page.contains("img-src data:"))
     }
 
     func testTheIndexListsTheReportsOfAllSetsWithTheirScores() throws {

@@ -163,6 +163,7 @@ final class VenueNewTests: XCTestCase {
         let packet = try temporary("office")
         let cases: [([String], String)] = [
             (["--scale", Self.scale], "--plan is missing; to choose images on a page"),
+            (["--name", "Library"], "run 'indoorloc venue new' without --name"),
             (["--plan", Self.plan], "--scale is missing"),
             (["--plan", Self.plan, "--scale", "30,30,1050=34"], "--scale must be X1,Y1,X2,Y2=METRES"),
             (["--plan", Self.plan, "--scale", "1,1,1,1=34"], "less than one pixel apart"),

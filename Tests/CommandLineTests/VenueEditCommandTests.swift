@@ -348,6 +348,33 @@ final class VenueEditCommandTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: unsaved), "a file that nothing refers to is removed")
     }
 
+    func testVenueNewWithoutArgumentsOpensTheEditorOnAnEmptyPlan() throws {
+        let folder = try temporaryFolder()
+        // In place of the default browser.
+        let script = "#!/bin/sh\necho opened >\(folder)/told\n"
+        try Data(script.utf8).write(to: URL(filePath: folder + "/xdg-open"))
+        XCTAssertEqual(chmod(folder + "/xdg-open", 0o755), 0)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let words = ["-C", folder, try Tool.path()]
+        let process = try ServiceProcess(
+            ["new"], command: "venue", environment: ["PATH": "\(folder):\(path)", "XDG_RUNTIME_DIR": folder],
+            wrapper: ["/usr/bin/env"] + words)
+        let parts = try process.wait(for: "/?token=").components(separatedBy: "?token=")
+        let served = Served(process: process, folder: folder + "/venue", url: parts[0], token: parts[1])
+        let begun = try get(served)
+        XCTAssertEqual(begun.status, 200)
+        XCTAssertEqual(try upload(served, "api/v1/plan-image?name=a.png", Self.picture()).status, 201)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: served.file))
+        XCTAssertEqual(try put(served, begun.body, basedOn: begun.tag).status, 200)
+        XCTAssertEqual(try VenuePacketReader().read(folder + "/venue").venue.maps.map(\.name), ["Ground floor"])
+        process.send(SIGINT)
+        XCTAssertEqual(try process.end(), 0)
+        XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/told"), "the page is opened")
+        let again = try Tool.run(words + ["venue", "new"], program: "/usr/bin/env")
+        XCTAssertEqual(again.status, 1)
+        XCTAssertTrue(again.errors.contains("'indoorloc venue edit venue'"), again.errors)
+    }
+
     func testANewPacketIsOpenedAgainAfterAnUncleanEnd() throws {
         let folder = try temporaryFolder() + "/library"
         let killed = try edit(folder)

@@ -67,6 +67,18 @@ final class FleetProgram {
         return Result(status: signal + process.terminationStatus, output: text("output"), errors: text("errors"))
     }
 
+    /// Waits until standard error has a text.
+    func wait(for text: String) throws {
+        let deadline = ContinuousClock.now + Bounded.longest
+        while !self.text("errors").contains(text) {
+            guard process.isRunning, ContinuousClock.now < deadline else {
+                throw Failure(
+                    description: "indoorloc-fleet did not report '\(text)'; it printed \(self.text("errors"))")
+            }
+            poll(nil, 0, 5)
+        }
+    }
+
     private func text(_ name: String) -> String {
         (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
     }

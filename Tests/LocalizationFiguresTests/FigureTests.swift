@@ -107,6 +107,89 @@ final class FigureRenderingTests: XCTestCase {
         XCTAssertTrue(svg.contains("@media (prefers-color-scheme:dark)"))
     }
 
+    /// A picture of two pixels: black on the left, white on the right.
+    private static let picture = PlanPicture(
+        Array(
+            Data(
+                base64Encoded:
+                    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRSSBWAAAAC0lEQVR42mNg+A8AAQIBANEay48AAAAASUVORK5CYII=")
+                ?? Data()), mediaType: "image/png")
+
+    func testThePictureOfAPlanLiesBelowItsLayersAndOverAHeatMap() throws {
+        var plan = SmallFigures.plan()
+        plan.picture = Self.picture
+        let figure = figure(.plan(plan))
+        let image = try RenderedFigure(figure.svg)
+        let title = try XCTUnwrap(figure.labels.first { $0.text == "Ground floor" })
+        let scale = (figure.width - 32) / 20
+        func brightness(_ x: Double, _ y: Double) -> Int {
+            Int(image.hex(x: title.x + x * scale, y: title.y + 9 + y * scale).prefix(2), radix: 16) ?? -1
+        }
+        XCTAssertLessThan(brightness(1, 9.5), 0xa0, "the left half is dark")
+        XCTAssertGreaterThan(brightness(19, 5), 0xe0, "the right half is bright")
+        XCTAssertEqual(
+            image.hex(x: title.x + 2 * scale, y: title.y + 9 + 2 * scale), FigureColor.blue.lightHex, "a beacon")
+        var heat = SmallFigures.heatMap()
+        heat.picture = Self.picture
+        let shaded = try RenderedFigure(self.figure(.plan(heat)).svg)
+        let other = (figure.width - 32 - 74) / 20
+        // White lets the colour of the scale through.
+        XCTAssertEqual(
+            shaded.hex(x: title.x + 18.75 * other, y: title.y + 9 + 8.75 * other), ColorScale.hex(0.025))
+        XCTAssertNotEqual(
+            shaded.hex(x: title.x + 1.25 * other, y: title.y + 9 + 1.25 * other), ColorScale.hex(0.975))
+    }
+
+    func testAPageDefinesAPictureOnceForAllItsFigures() throws {
+        let map = MapID(rawValue: 1)
+        let (elements, references) = PlanPicture.definitions(of: [map: Self.picture])
+        var plan = SmallFigures.plan()
+        plan.picture = references[map]
+        let figure = figure(.plan(plan))
+        XCTAssertEqual(elements.matches(of: /base64/).count, 1)
+        XCTAssertFalse(figure.svg.contains("base64"))
+        XCTAssertTrue(figure.svg.contains("href=\"#plan-1\""))
+        XCTAssertTrue(elements.contains("id=\"plan-1\""))
+        XCTAssertEqual(PlanPicture.definitions(of: [:]).elements, "")
+    }
+
+    func testALineEndsNeitherInANumberWithItsUnitNorInAnEquation() {
+        let figure = Figure(
+            title: "", description: "", caption: ["Mean of all values 3.00 m; n = 90 and 12 % of 4.5 dB."], panels: [],
+            width: 200)
+        let lines = figure.labels.map(\.text)
+        XCTAssertGreaterThan(lines.count, 1)
+        for part in ["3.00 m;", "n = 90", "12 %", "4.5 dB."] {
+            XCTAssertTrue(lines.contains { $0.contains(part) }, "\(part): \(lines)")
+        }
+    }
+
+    func testTheReferenceLinesOfADistributionAreInTheLegend() {
+        let samples = (1...9).map { ErrorSample(instant: .zero, error: Double($0), radius: 1) }
+        let series = [ErrorSeries(name: "particle", tracks: [.init(name: "walk", samples: samples)])]
+        for layout in FigureLayout.allCases {
+            let figure = Figure.errorDistribution(title: "Errors", of: series, layout: layout)
+            XCTAssertTrue(figure.labels.contains { $0.text == "50 % and 90 %" })
+            XCTAssertEqual(figure.width, layout == .wide ? 800 : 380)
+        }
+    }
+
+    func testAHeatMapAndLabelsEndWithThePlan() throws {
+        var plan = SmallFigures.heatMap()
+        // The cells reach to 24 by 12 m, and a beacon lies outside the plan of 20 by 10 m.
+        plan.heatMap?.cellSize = 3
+        plan.beacons.append(MapPoint(x: 21.5, y: 5))
+        plan.layers = [PlanLayer("", .label(MapPoint(x: 0.2, y: 0.1), "corner"), color: .green)]
+        let figure = figure(.plan(plan))
+        let image = try RenderedFigure(figure.svg)
+        let title = try XCTUnwrap(figure.labels.first { $0.text == "Ground floor" })
+        let scale = (figure.width - 32 - 74) / 21.5
+        XCTAssertEqual(image.hex(x: title.x + 20.5 * scale, y: title.y + 9 + 2 * scale), "ffffff")
+        XCTAssertNotEqual(image.hex(x: title.x + 19.7 * scale, y: title.y + 9 + 2 * scale), "ffffff")
+        let label = try XCTUnwrap(figure.labels.first { $0.text == "corner" })
+        XCTAssertGreaterThanOrEqual(label.y, title.y + 9 + 12)
+    }
+
     func testAChartWithoutDataShowsWhy() throws {
         let chart = Chart(
             x: ChartAxis("Time"), y: ChartAxis("Error"),

@@ -40,6 +40,8 @@ export function isRefusal(error) {
 export function address(name, query = {}) {
   const found = new URL(`api/v1/${name}`, document.baseURI);
   for (const [key, value] of Object.entries(query)) found.searchParams.set(key, String(value));
+  // A plus sign stands for a space in forms only.
+  found.search = found.search.replaceAll("+", "%20");
   return found.href;
 }
 

@@ -1,21 +1,22 @@
 // @ts-check
+import { groupsOf } from "./clusters.js";
 import { claim, drawLabel, font } from "./layer-venue.js";
 
-/** The number of dots from which their pixels are written, from which they are small, and up to which they have names. */
-const stampedDots = 300;
+/** The number of dots from which they are small and their pixels are written, and up to which they have names. */
 const manyDots = 1500;
-const namedDots = 60;
+const namedDots = 150;
 
 /**
- * Draws the receivers and the tags of the shown map.
+ * Draws the receivers and the tags of the shown map. Dots that would cover each other are drawn as a group with their
+ * number, unless there are so many that they show where the tags are by their density.
  *
  * A dot is a copy of a picture that is drawn once. Of many dots the page writes the pixels, which is faster than a call
  * for each of them.
  */
 export class TagLayer {
   constructor() {
-    /** The tags that were drawn, with their places in CSS pixels, for taps. @type {{tag: any, x: number, y: number}[]} */
-    this.dots = [];
+    /** The dots and groups that were drawn, for taps. @type {import("./clusters.js").Group[]} */
+    this.groups = [];
     this.key = "";
     /** @type {HTMLCanvasElement|null} */
     this.sprite = null;
@@ -38,20 +39,32 @@ export class TagLayer {
       if (x < -8 || y < -8 || x > width + 8 || y > height + 8) continue;
       dots.push({ tag, x, y });
     }
-    this.dots = dots;
     this.count = count;
-    const radius = dots.length > manyDots ? 3 : 5.5;
+    const isMany = dots.length > manyDots;
+    const radius = isMany ? 3 : 5.5;
     const sprite = this.spriteOf(radius, pass.palette);
     const side = 2 * (radius + 2);
-    if (dots.length > stampedDots) {
-      this.stamp(context, dots, sprite);
-    } else {
-      for (const { x, y } of dots) context.drawImage(sprite, x - side / 2, y - side / 2, side, side);
-    }
-    for (const receiver of scene.receivers.values()) if (receiver.mapId === mapId) drawReceiver(pass, receiver);
+    const drawReceivers = () => {
+      for (const receiver of scene.receivers.values()) if (receiver.mapId === mapId) drawReceiver(pass, receiver);
+    };
     const selected = scene.tags.get(scene.selected);
+    if (isMany) {
+      this.groups = dots.map((dot) => ({ dots: [dot], x: dot.x, y: dot.y, radius }));
+      this.stamp(context, dots, sprite);
+      drawReceivers();
+      if (selected) drawSelected(pass, selected, scene.trail);
+      return;
+    }
+    drawReceivers();
+    const chosen = dots.filter((dot) => dot.tag.tag === scene.selected);
+    const groups = groupsOf(dots.filter((dot) => dot.tag.tag !== scene.selected));
+    for (const group of groups) {
+      if (group.dots.length > 1) drawGroup(pass, group);
+      else context.drawImage(sprite, group.x - side / 2, group.y - side / 2, side, side);
+    }
     if (selected) drawSelected(pass, selected, scene.trail);
-    if (dots.length <= namedDots) drawNames(pass, dots);
+    drawNames(pass, groups, chosen[0]);
+    this.groups = [...groups, ...chosen.map((dot) => ({ dots: [dot], x: dot.x, y: dot.y, radius: 9 }))];
   }
 
   /**
@@ -112,22 +125,42 @@ export class TagLayer {
   }
 
   /**
-   * Returns the tag whose dot is nearest to a point, within the reach of a finger; null without one.
+   * Returns the dot or the group that is nearest to a point, within the reach of a finger; null without one.
    * @param {number} x
    * @param {number} y
    */
-  tagAt(x, y) {
+  groupAt(x, y) {
     let best = null;
-    let nearest = 22;
-    for (const dot of this.dots) {
-      const distance = Math.hypot(dot.x - x, dot.y - y);
+    let nearest = 15;
+    for (const group of this.groups) {
+      const distance = Math.hypot(group.x - x, group.y - y) - group.radius;
       if (distance < nearest) {
         nearest = distance;
-        best = dot.tag;
+        best = group;
       }
     }
     return best;
   }
+}
+
+/**
+ * Draws a group of dots as a disc with their number.
+ * @param {any} pass
+ * @param {import("./clusters.js").Group} group
+ */
+function drawGroup({ context, palette }, { dots, x, y, radius }) {
+  context.beginPath();
+  context.arc(x, y, radius - 1.5, 0, 2 * Math.PI);
+  context.fillStyle = palette.estimate;
+  context.fill();
+  context.lineWidth = 1.5;
+  context.strokeStyle = palette.halo;
+  context.stroke();
+  context.font = font(dots.length < 100 ? 12 : 11, 600);
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillStyle = palette.halo;
+  context.fillText(String(dots.length), x, y + 0.5);
 }
 
 /**
@@ -202,31 +235,38 @@ function drawSelected(pass, tag, trail) {
 }
 
 /**
- * Draws the names of dots where they cover no dot, no receiver and no other name.
+ * Draws the names of dots where they cover no dot, no group, no receiver and no other name.
  * @param {any} pass
- * @param {{tag: any, x: number, y: number}[]} dots
+ * @param {import("./clusters.js").Group[]} groups
+ * @param {{tag: any, x: number, y: number}|undefined} selected
  */
-function drawNames(pass, dots) {
+function drawNames(pass, groups, selected) {
   const { context, view, scene, palette } = pass;
+  const single = groups.filter((group) => group.dots.length === 1);
+  if (single.length > namedDots) return;
   /** @type {number[][]} */
-  const boxes = dots.map(({ x, y }) => [x - 6, y - 6, x + 6, y + 6]);
+  const boxes = groups.map(({ x, y, radius }) => [x - radius, y - radius, x + radius, y + radius]);
+  boxes.push(...(scene.labelBoxes ?? []));
   for (const receiver of scene.receivers.values()) {
     if (receiver.mapId !== scene.map.id) continue;
     const [x, y] = view.toScreen(receiver.x, receiver.y);
     boxes.push([x - 16, y - 16, x + 16, y + 22]);
   }
-  const selected = dots.find(({ tag }) => tag.tag === scene.selected);
   if (selected) {
     context.font = font(13, 600);
     const half = context.measureText(selected.tag.shown).width / 2 + 2;
     boxes.push([selected.x - half, selected.y - 27, selected.x + half, selected.y - 9]);
+    boxes.push([selected.x - 9, selected.y - 9, selected.x + 9, selected.y + 9]);
   }
-  for (const { tag, x, y } of dots) {
-    if (tag.tag === scene.selected) continue;
+  for (const { dots: [{ tag }], x, y } of single) {
     context.font = font(12);
     const half = context.measureText(tag.shown).width / 2 + 2;
-    if (claim([x - half, y + 7, x + half, y + 23], boxes)) {
-      drawLabel(pass, tag.shown, x, y + 15, { color: palette.text });
+    // Below the dot, or else above it, to the right or to the left.
+    for (const [dx, dy] of [[0, 15], [0, -15], [half + 9, 0], [-half - 9, 0]]) {
+      if (x + dx - half < 0 || x + dx + half > pass.width) continue;
+      if (!claim([x + dx - half, y + dy - 8, x + dx + half, y + dy + 8], boxes)) continue;
+      drawLabel(pass, tag.shown, x + dx, y + dy, { color: palette.text });
+      break;
     }
   }
 }

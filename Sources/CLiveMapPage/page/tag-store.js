@@ -233,7 +233,7 @@ const order = new Intl.Collator(undefined, { numeric: true });
  * @param {any} a
  * @param {any} b
  */
-function compare(a, b) {
+export function compare(a, b) {
   if (a.name !== undefined && b.name !== undefined) return order.compare(a.name, b.name);
   if (a.name !== undefined || b.name !== undefined) return a.name !== undefined ? -1 : 1;
   return a.tag < b.tag ? -1 : 1;

@@ -1,5 +1,6 @@
 // @ts-check
 import { address, request } from "./api.js";
+import { ClusterPanel } from "./cluster-panel.js";
 import { byId, setText } from "./dom.js";
 import { Floors } from "./floors.js";
 import { attachGestures } from "./gestures.js";
@@ -11,6 +12,7 @@ import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
 import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
+import { TagReplay } from "./tag-replay.js";
 import { TagStore } from "./tag-store.js";
 import { Theme } from "./theme.js";
 
@@ -48,7 +50,7 @@ export class TagsApp {
     }, () => this.plan.invalidate("plan"));
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
     this.plan = new Plan(byId("plan"), canvases, {
-      plan: (pass) => drawPlan(pass, this.images), tags: (pass) => this.layer.draw(pass),
+      plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => this.layer.draw(pass),
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
     this.plan.afterDrawing = () => this.finish();
@@ -62,6 +64,9 @@ export class TagsApp {
     scene.layers = new Set(["image", "walls", "rooms", "names", "fences"]);
     Object.assign(scene, { tags: this.store.tags, receivers: this.store.receivers, selected: null, trail: [] });
     this.scene = scene;
+    this.clusters = new ClusterPanel({
+      select: (key) => this.tappedTag(key), zoom: (tags) => this.zoomTo(tags),
+    });
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.list = new TagList(this.store, (key) => this.select(key));
     this.list.changed = () => this.showPanels(true);
@@ -72,8 +77,17 @@ export class TagsApp {
     attachGestures(byId("plan"), this.plan.view, {
       moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
     });
+    /** The replay of the history; null if the server stores none. @type {TagReplay|null} */
+    this.replay = null;
     this.attachControls();
+    if (!overview.history) return;
+    const replay = new TagReplay(this);
+    this.replay = replay;
+    this.plan.beforeDrawing = (now) => (replay.isOn ? replay.prepare(now) : false);
   }
+
+  /** Whether the page shows the past. */
+  get isPast() { return this.replay?.isOn === true; }
 
   attachControls() {
     const view = this.plan.view;
@@ -100,7 +114,9 @@ export class TagsApp {
       } else if (event.key === "+" || event.key === "=") zoom(1.5);
       else if (event.key === "-") zoom(1 / 1.5);
       else if (event.key === "0") fit();
+      else if (event.key === "Escape" && this.isPast) this.replay?.panel.chooseTag("");
       else if (event.key === "Escape") this.deselect();
+      else if (event.key === " " && this.isPast) this.replay?.clock.toggle();
       else return;
       event.preventDefault();
     });
@@ -122,6 +138,7 @@ export class TagsApp {
   // Content
 
   changed() {
+    if (this.isPast) return;
     this.scene.tags = this.store.tags;
     this.scene.receivers = this.store.receivers;
     this.followSelected();
@@ -135,11 +152,12 @@ export class TagsApp {
 
   /** @param {string} key */
   forget(key) {
-    if (this.scene.selected === key) this.deselect();
+    if (this.scene.selected === key && !this.isPast) this.deselect();
   }
 
   /** @param {any} map */
   showMap(map) {
+    this.clusters.close();
     this.scene.map = map;
     if (map) this.plan.view.setMap(map.width, map.height);
     const size = map ? ` of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "";
@@ -216,7 +234,7 @@ export class TagsApp {
   /** Requests who hears the selected tag, or what the selected receiver hears. */
   async loadHearings() {
     const [tag, receiver] = [this.scene.selected, this.receiver];
-    if (!this.overview.hearings || document.hidden || (tag === null && receiver === null)) return;
+    if (!this.overview.hearings || this.isPast || document.hidden || (tag === null && receiver === null)) return;
     try {
       const path = tag !== null
         ? `tags/${encodeURIComponent(tag)}/receivers` : `receivers/${encodeURIComponent(receiver ?? "")}/tags`;
@@ -249,7 +267,7 @@ export class TagsApp {
   /** @param {any} tag */
   extendTrail(tag) {
     const position = tag.position;
-    if (tag.tag !== this.scene.selected || !position || !tag.present) return;
+    if (this.isPast || tag.tag !== this.scene.selected || !position || !tag.present) return;
     const trail = this.scene.trail;
     if (trail.length > 0 && trail.at(-1).time >= position.time) return;
     const oldest = Date.parse(position.time) - trailSpan;
@@ -261,9 +279,31 @@ export class TagsApp {
    * @param {number} y
    */
   tapped(x, y) {
-    const tag = this.layer.tagAt(x, y);
-    if (tag) this.select(tag.tag);
-    else this.deselect();
+    const group = this.layer.groupAt(x, y);
+    if (group && group.dots.length > 1) return this.clusters.open(group);
+    this.clusters.close();
+    if (group) this.tappedTag(group.dots[0].tag.tag);
+    else if (!this.isPast) this.deselect();
+  }
+
+  /** @param {string} key */
+  tappedTag(key) {
+    if (this.isPast) this.replay?.panel.chooseTag(key);
+    else this.select(key);
+  }
+
+  /**
+   * Shows the places of tags as large as possible, but at least two metres.
+   * @param {any[]} tags
+   */
+  zoomTo(tags) {
+    const { view } = this.plan;
+    const xs = tags.map((tag) => tag.position.x), ys = tags.map((tag) => tag.position.y);
+    const [left, right] = [Math.min(...xs), Math.max(...xs)], [top, bottom] = [Math.min(...ys), Math.max(...ys)];
+    const wanted = Math.min(view.width / Math.max(2, 1.4 * (right - left)), view.height / Math.max(2, 1.4 * (bottom - top)));
+    view.zoom(wanted / view.scale);
+    view.centre((left + right) / 2, (top + bottom) / 2);
+    this.plan.invalidate();
   }
 
   // Panels
@@ -322,5 +362,7 @@ export class TagsApp {
     if (map) showScale(byId("scale-bar"), byId("scale-text"), this.plan.view.scale);
     byId("scale").hidden = !map;
     this.floors.show(map?.id ?? null, []);
+    this.clusters.place(map ? this.layer.groups : []);
+    if (this.isPast) this.replay?.finish();
   }
 }

@@ -32,12 +32,21 @@ function inspectionOf(app) {
       return {
         tags: app.store.tags.size, drawn: app.layer.count ?? 0, mapId: app.scene.map?.id ?? null,
         selected: app.scene.selected, trail: app.scene.trail.length, connection: app.connection,
+        clusters: app.layer.groups.filter((group) => group.dots.length > 1).map((group) => {
+          const box = app.plan.root.getBoundingClientRect();
+          return { x: box.left + group.x, y: box.top + group.y, radius: group.radius, count: group.dots.length };
+        }),
         drawings: app.plan.drawings, theme: app.theme.name,
+        past: app.isPast && app.replay ? {
+          t: app.replay.clock.t, start: app.replay.clock.start, end: app.replay.clock.end,
+          speed: app.replay.clock.speed, playing: app.replay.clock.playing, tags: app.scene.tags.size,
+          isLoaded: app.replay.past.holds(app.replay.clock.t),
+        } : null,
         transform: { scale: view.scale, x: view.x, y: view.y },
       };
     },
     /** Returns the position of a tag; null without one. */
-    positionOf(/** @type {string} */ key) { return app.store.tags.get(key)?.position ?? null; },
+    positionOf(/** @type {string} */ key) { return app.scene.tags.get(key)?.position ?? null; },
     /** Draws the tags at once. */
     redraw() {
       app.plan.stale.add("tags");

@@ -42,6 +42,20 @@ export class Timeline {
   }
 
   /**
+   * Returns a text that differs after each change of the drawing behind the mark.
+   * @param {any} content
+   */
+  keyOf(content) { return [content.store.version, content.events.length].join(); }
+
+  /**
+   * Returns the instant in words.
+   * @param {any} content
+   */
+  textOf({ clock, text }) {
+    return `${clockTime(clock.t - this.start)} of ${clockTime(this.end - this.start)}, ${text}`;
+  }
+
+  /**
    * Draws the time line.
    * @param {{
    *   clock: import("./clock.js").Clock, store: import("./frame-store.js").FrameStore, events: any[],
@@ -56,8 +70,7 @@ export class Timeline {
     if (!prepared) return;
     const { context, width, height } = prepared;
     const key = [
-      content.store.version, content.events.length, width, height, content.theme, this.start, this.end,
-      window.devicePixelRatio,
+      this.keyOf(content), width, height, content.theme, this.start, this.end, window.devicePixelRatio,
     ].join();
     if (key !== this.key || !this.backdrop) {
       this.backdrop = this.backdrop ?? document.createElement("canvas");
@@ -81,8 +94,7 @@ export class Timeline {
     this.root.setAttribute("aria-valuemin", String(Math.floor(this.start)));
     this.root.setAttribute("aria-valuemax", String(Math.ceil(this.end)));
     this.root.setAttribute("aria-valuenow", String(Math.round(clock.t)));
-    const times = `${clockTime(clock.t - this.start)} of ${clockTime(this.end - this.start)}`;
-    this.root.setAttribute("aria-valuetext", `${times}, ${content.text}`);
+    this.root.setAttribute("aria-valuetext", this.textOf(content));
   }
 
   /**
@@ -154,7 +166,7 @@ export class Timeline {
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
-    this.runs(frames, width, (frame) => keyOf(frame), (key, left, right) => {
+    this.runs(frames, width, (frame) => mapKeyOf(frame), (key, left, right) => {
       if (key === null) return;
       const map = maps.get(key);
       context.globalAlpha = (map?.level ?? 0) % 2 === 0 ? 0.35 : 0.6;
@@ -252,6 +264,6 @@ export class Timeline {
  * Returns the key of a frame's map, `venue/map`; null without a map.
  * @param {any} frame
  */
-function keyOf(frame) {
+function mapKeyOf(frame) {
   return typeof frame.mapId === "number" ? `${frame.venueId}/${frame.mapId}` : null;
 }

@@ -60,7 +60,7 @@ extension Figure {
     ///
     /// Positions on another floor are left out. The axis ends at the largest of the methods' 98th percentiles.
     package static func errorDistribution(
-        title: String, of series: [ErrorSeries], caption: [String] = []
+        title: String, of series: [ErrorSeries], caption: [String] = [], layout: FigureLayout = .wide
     ) -> Figure {
         let sorted = series.map(\.sorted)
         let ends = sorted.compactMap { $0.isEmpty ? nil : $0[Int((0.98 * Double($0.count - 1)).rounded(.up))] }
@@ -83,7 +83,8 @@ extension Figure {
             ? []
             : [50.0, 90].map { share in
                 ChartSeries(
-                    "", .line([ChartPoint(x: 0, y: share), ChartPoint(x: range.upperBound, y: share)]), color: .gray,
+                    share == 50 ? "50 % and 90 %" : "",
+                    .line([ChartPoint(x: 0, y: share), ChartPoint(x: range.upperBound, y: share)]), color: .gray,
                     isDashed: true)
             }
         let chart = Chart(
@@ -93,14 +94,16 @@ extension Figure {
         return Figure(
             title: title,
             description: "Cumulative distribution of the error of \(series.map(\.name).joined(separator: ", ")). "
-                + caption.joined(separator: " "), caption: caption, panels: [.chart(chart)])
+                + caption.joined(separator: " "), caption: caption, panels: [.chart(chart)],
+            width: layout.width(columns: 1))
     }
 
     /// Creates a figure of the error over time, one chart for each track, with the 68 % radius of the first method.
     ///
     /// - Parameter limit: the maximum number of charts; the caption gives the number of tracks that are left out.
     package static func errorOverTime(
-        title: String, of series: [ErrorSeries], limit: Int = 12, caption: [String] = []
+        title: String, of series: [ErrorSeries], limit: Int = 12, caption: [String] = [],
+        layout: FigureLayout = .wide
     ) -> Figure {
         let tracks = series.first?.tracks.count ?? 0
         let panels = (0..<min(tracks, max(1, limit))).map { FigurePanel.chart(chart(ofTrack: $0, series)) }
@@ -109,8 +112,8 @@ extension Figure {
         return Figure(
             title: title,
             description: "Error over time of \(series.map(\.name).joined(separator: ", ")). "
-                + caption.joined(separator: " "), caption: caption, panels: panels, columns: panels.count > 1 ? 2 : 1,
-            width: panels.count > 1 ? 1100 : 800)
+                + caption.joined(separator: " "), caption: caption, panels: panels,
+            columns: layout.columns(panels.count > 1 ? 2 : 1), width: layout.width(columns: panels.count))
     }
 
     private static func chart(ofTrack track: Int, _ series: [ErrorSeries]) -> Chart {
@@ -158,7 +161,9 @@ package struct BeaconRange: Sendable {
 extension Figure {
     /// Creates a figure of the RSSI over the distance, one chart for each beacon, with the fitted path-loss law and its
     /// standard deviation. All charts have the same axes.
-    package static func range(title: String, of beacons: [BeaconRange], caption: [String] = []) -> Figure {
+    package static func range(
+        title: String, of beacons: [BeaconRange], caption: [String] = [], layout: FigureLayout = .wide
+    ) -> Figure {
         let points = beacons.flatMap(\.readings).filter { $0.x.isFinite && $0.y.isFinite }
         let farthest = max(1, points.map(\.x).max() ?? 1)
         let low = ((points.map(\.y).min() ?? -100) / 10).rounded(.down) * 10
@@ -179,12 +184,12 @@ extension Figure {
                             ChartSeries("path-loss law", .line(beacon.law), color: .vermilion),
                         ], emptyText: "no reading", aspect: beacons.count > 1 ? 0.7 : 0.5))
         }
-        let columns = beacons.count > 2 ? 3 : max(1, beacons.count)
+        let columns = layout.columns(beacons.count > 2 ? 3 : max(1, beacons.count))
         return Figure(
             title: title,
             description: "RSSI over the distance from the beacon, with the fitted path-loss law. "
                 + caption.joined(separator: " "), caption: caption, panels: panels, columns: columns,
-            width: columns > 1 ? 1100 : 800)
+            width: layout.width(columns: columns))
     }
 }
 
@@ -210,7 +215,8 @@ extension Figure {
     ///   - beacons: the residuals; beacons without a value are left out.
     ///   - limit: the maximum number of beacons shown separately, those with the most readings.
     package static func residuals(
-        title: String, of beacons: [BeaconResiduals], limit: Int = 40, caption: [String] = []
+        title: String, of beacons: [BeaconResiduals], limit: Int = 40, caption: [String] = [],
+        layout: FigureLayout = .wide
     ) -> Figure {
         let beacons = beacons.map { BeaconResiduals(name: $0.name, values: $0.values.filter(\.isFinite).sorted()) }
             .filter { !$0.values.isEmpty }
@@ -224,11 +230,14 @@ extension Figure {
         if shown.count < beacons.count {
             caption.append("The \(shown.count) of \(beacons.count) beacons with the most readings.")
         }
-        let panels: [FigurePanel] = [.chart(histogram(of: beacons.flatMap(\.values))), .chart(spread(of: shown))]
+        let width = layout.width(columns: 1)
+        let panels: [FigurePanel] = [
+            .chart(histogram(of: beacons.flatMap(\.values))), .chart(spread(of: shown, width: width - 32)),
+        ]
         return Figure(
             title: title,
             description: "Distribution of measured minus expected RSSI, of all readings and of each beacon. "
-                + caption.joined(separator: " "), caption: caption, panels: panels)
+                + caption.joined(separator: " "), caption: caption, panels: panels, width: width)
     }
 
     private static func histogram(of values: [Double]) -> Chart {
@@ -250,7 +259,8 @@ extension Figure {
             aspect: 0.36)
     }
 
-    private static func spread(of beacons: [BeaconResiduals]) -> Chart {
+    /// - Parameter width: the width of the chart in pixels.
+    private static func spread(of beacons: [BeaconResiduals], width: Double) -> Chart {
         // The first beacon is at the top.
         let spans = beacons.enumerated().map { number, beacon in
             let values = beacon.values
@@ -258,16 +268,16 @@ extension Figure {
             return ChartSeries.Span(
                 y: Double(beacons.count - 1 - number), range: quantile(0.16)...quantile(0.84), mark: quantile(0.5))
         }
-        var axis = ChartAxis("Beacon")
+        var axis = ChartAxis("Beacon (number of readings)")
         axis.categories = beacons.reversed().map { "\($0.name) (\($0.values.count))" }
         let zero = [ChartPoint(x: 0, y: -0.5), ChartPoint(x: 0, y: Double(beacons.count) - 0.5)]
         let series = [
             ChartSeries("no difference", .line(zero), color: .gray, isDashed: true),
-            ChartSeries("median and middle 68 % of a beacon (number of readings)", .spans(spans), color: .vermilion),
+            ChartSeries("median and middle 68 % of a beacon", .spans(spans), color: .vermilion),
         ]
         return Chart(
             title: "Each beacon", x: ChartAxis("Measured − expected RSSI", unit: "dB"), y: axis,
             series: beacons.isEmpty ? [] : series, emptyText: "no reading",
-            aspect: (70 + 17 * Double(max(4, beacons.count))) / 768)
+            aspect: (70 + 17 * Double(max(4, beacons.count))) / width)
     }
 }

@@ -15,10 +15,12 @@ extension Figure {
     ///   - maps: the maps to draw; nil for all maps with a ground truth or a position.
     ///   - truth: the ground truth, ordered by instant; may be empty.
     ///   - positions: the estimated positions, ordered by instant.
+    ///   - pictures: the images of the venue's maps.
     ///   - caption: paragraphs below the plans.
     package static func track(
         title: String, venue: Venue, maps: Set<MapID>? = nil, truth: [SurveyRecording.Waypoint],
-        positions: [Position], caption: [String] = []
+        positions: [Position], pictures: [MapID: PlanPicture] = [:], caption: [String] = [],
+        layout: FigureLayout = .wide
     ) -> Figure {
         let used = maps ?? Set(truth.map(\.mapID) + positions.map(\.mapID))
         let shown = venue.maps.filter { used.contains($0.id) }.sorted { $0.level > $1.level }
@@ -26,13 +28,14 @@ extension Figure {
             FigurePanel.plan(
                 PlanView(
                     venue: venue, map: map, title: shown.count > 1 || venue.maps.count > 1 ? nil : "",
-                    layers: layers(on: map.id, truth, positions)))
+                    pictures: pictures, layers: layers(on: map.id, truth, positions)))
         }
         let floors = shown.map(\.name).joined(separator: ", ")
         let content = truth.isEmpty ? "Estimated positions" : "Estimated positions and ground truth"
         return Figure(
             title: title, description: "\(content) on the plan of \(floors). \(caption.joined(separator: " "))",
-            caption: caption, panels: panels, columns: shown.count > 1 ? 2 : 1, width: shown.count > 1 ? 1100 : 800)
+            caption: caption, panels: panels, columns: layout.columns(shown.count > 1 ? 2 : 1),
+            width: layout.width(columns: shown.count))
     }
 
     private static func layers(
@@ -96,14 +99,16 @@ extension Figure {
     /// - Parameters:
     ///   - field: the tables of the venue with its radio map.
     ///   - maps: the maps; the panels begin with the highest floor.
+    ///   - pictures: the images of the venue's maps.
     package static func radioMap(
         title: String, venue: Venue, field: SignalField, maps: [VenueMap], contents: [RadioMapContent],
-        caption: [String] = []
+        pictures: [MapID: PlanPicture] = [:], caption: [String] = [], layout: FigureLayout = .wide
     ) -> Figure? {
         var plans: [PlanView] = []
         for content in contents {
             for map in maps.sorted(by: { $0.level > $1.level }) {
-                guard let plan = plan(of: content, on: map, venue, field, namesMap: maps.count > 1) else { continue }
+                guard var plan = plan(of: content, on: map, venue, field, namesMap: maps.count > 1) else { continue }
+                plan.picture = pictures[map.id]
                 plans.append(plan)
             }
         }
@@ -114,8 +119,8 @@ extension Figure {
         return Figure(
             title: title,
             description: "Expected RSSI on the plans of \(venue.name). " + caption.joined(separator: " "),
-            caption: caption, panels: plans.map(FigurePanel.plan), columns: plans.count > 1 ? 2 : 1,
-            width: plans.count > 1 ? 1100 : 800)
+            caption: caption, panels: plans.map(FigurePanel.plan),
+            columns: layout.columns(plans.count > 1 ? 2 : 1), width: layout.width(columns: plans.count))
     }
 
     /// The plan of a map; nil for a beacon that can't be received on it.

@@ -59,12 +59,14 @@ struct PlanDrawing {
             ]
         ) { svg in
             drawFloor(&svg)
-            plan.heatMap?.draw(&svg, pixel: pixel)
+            if plan.heatMap == nil { plan.picture?.draw(in: pictureFrame, isOver: false, &svg) }
+            plan.heatMap?.draw(&svg, width: plan.map.width, height: plan.map.height, pixel: pixel)
+            if plan.heatMap != nil { plan.picture?.draw(in: pictureFrame, isOver: true, &svg) }
             drawWalls(&svg)
             drawFences(&svg)
             if plan.showsRoomNames { drawRoomNames(&svg) }
             drawBeacons(&svg)
-            for layer in plan.layers { layer.draw(&svg, scale: scale, right: area.maxX, pixel: pixel) }
+            for layer in plan.layers { layer.draw(&svg, scale: scale, frame: area, pixel: pixel) }
         }
         svg.add(
             "rect",
@@ -97,6 +99,12 @@ struct PlanDrawing {
                 svg.add("path", ["d": .text(polygon(corners).data)])
             }
         }
+    }
+
+    /// The rectangle of the whole plan in pixels.
+    private var pictureFrame: Rectangle {
+        let (x, y) = pixel(MapPoint(x: 0, y: 0))
+        return Rectangle(x: x, y: y, width: plan.map.width * scale, height: plan.map.height * scale)
     }
 
     private func drawFloor(_ svg: inout SVGWriter) {
@@ -222,7 +230,7 @@ struct PlanDrawing {
 
     private func drawBeacons(_ svg: inout SVGWriter) {
         PlanLayer("", .squares(plan.beacons), color: .blue, size: plan.beacons.count > 60 ? 4 : 6).draw(
-            &svg, scale: scale, right: area.maxX, pixel: pixel)
+            &svg, scale: scale, frame: area, pixel: pixel)
     }
 
     private func drawMetreBar(_ svg: inout SVGWriter) {

@@ -20,6 +20,8 @@ package struct PlanView: Sendable {
     package var layers: [PlanLayer]
     /// Whether rooms are labelled with their names, where there is space.
     package var showsRoomNames: Bool
+    /// The image of the plan below the walls; nil for none.
+    package var picture: PlanPicture?
     /// The name of the beacons in the legend.
     package var beaconName: String
     /// Whether the drawing shows only the part of the plan around the layers, with a margin.
@@ -28,9 +30,12 @@ package struct PlanView: Sendable {
     /// Creates the plan of a map of a venue, with the beacons of that map and, without a heat map, its rooms and
     /// fences.
     ///
-    /// - Parameter title: the title; nil for the map's name.
+    /// - Parameters:
+    ///   - title: the title; nil for the map's name.
+    ///   - pictures: the images of the venue's maps.
     package init(
-        venue: Venue, map: VenueMap, title: String? = nil, heatMap: HeatMap? = nil, layers: [PlanLayer] = []
+        venue: Venue, map: VenueMap, title: String? = nil, pictures: [MapID: PlanPicture] = [:],
+        heatMap: HeatMap? = nil, layers: [PlanLayer] = []
     ) {
         self.title = title ?? map.name
         self.map = map
@@ -39,7 +44,8 @@ package struct PlanView: Sendable {
         beacons = venue.beacons(on: map.id).map(\.point)
         self.heatMap = heatMap
         self.layers = layers
-        showsRoomNames = heatMap == nil
+        showsRoomNames = true
+        picture = pictures[map.id]
         beaconName = "beacons"
         isCropped = false
     }
@@ -168,10 +174,10 @@ package struct PlanLayer: Sendable {
         return LegendEntry(name: name, symbol: symbol, color: color)
     }
 
-    /// Draws the layer; `pixel` transforms a point of the map, `scale` is in pixels per metre, and labels end before
-    /// `right`, in pixels.
+    /// Draws the layer; `pixel` transforms a point of the map, `scale` is in pixels per metre, and labels stay within
+    /// `frame`, in pixels.
     func draw(
-        _ svg: inout SVGWriter, scale: Double, right: Double, pixel: (MapPoint) -> (x: Double, y: Double)
+        _ svg: inout SVGWriter, scale: Double, frame: Rectangle, pixel: (MapPoint) -> (x: Double, y: Double)
     ) {
         switch form {
         case .path(let points): stroke(Self.path(points, pixel), &svg)
@@ -197,10 +203,11 @@ package struct PlanLayer: Sendable {
                     "class": .text(color.style + " f-halo"), "cx": .number(x), "cy": .number(y),
                     "r": .number(size / 2), "fill": "currentColor", "stroke-width": 2,
                 ])
-            let fits = x + size / 2 + 4 + SVGText.width(text, size: 12) <= right
+            let (gap, width) = (size / 2 + 4, SVGText.width(text, size: 12))
+            let isRight = x + gap + width <= frame.maxX || x - gap - width < frame.x
             svg.label(
-                text, x: fits ? x + size / 2 + 4 : x - size / 2 - 4, y: y + 4, anchor: fits ? .start : .end,
-                style: "f-text f-halo f-tag")
+                text, x: isRight ? x + gap : x - gap, y: min(max(y + 4, frame.y + 13), frame.maxY - 4),
+                anchor: isRight ? .start : .end, style: "f-text f-halo f-tag")
         }
     }
 
@@ -333,8 +340,13 @@ package struct HeatMap: Sendable {
         return ColorScale.hex(isReversed ? 1 - share : share)
     }
 
-    /// Draws the cells; `pixel` transforms a point of the map.
-    func draw(_ svg: inout SVGWriter, pixel: (MapPoint) -> (x: Double, y: Double)) {
+    /// Draws the cells; `pixel` transforms a point of the map. A cell that overhangs the plan ends with it.
+    func draw(
+        _ svg: inout SVGWriter, width: Double, height: Double, pixel: (MapPoint) -> (x: Double, y: Double)
+    ) {
+        func clamped(_ point: MapPoint) -> MapPoint {
+            MapPoint(x: min(max(point.x, 0), width), y: min(max(point.y, 0), height))
+        }
         let scale = scale
         var paths = [SVGPath](repeating: SVGPath(), count: Self.levels)
         for row in 0..<rows {
@@ -345,8 +357,9 @@ package struct HeatMap: Sendable {
                 // Equal neighbours in a row are one rectangle.
                 while column < columns, self.level(of: values[row * columns + column], scale) == level { column += 1 }
                 guard let level else { continue }
-                let (left, top) = pixel(corner(start, row))
-                let (right, bottom) = pixel(corner(column, row + 1))
+                let (left, top) = pixel(clamped(corner(start, row)))
+                let (right, bottom) = pixel(clamped(corner(column, row + 1)))
+                guard right > left, bottom > top else { continue }
                 // Rectangles overlap slightly, so that rounded edges leave no gap.
                 paths[level].rectangle(x: left, y: top, width: right - left + 0.05, height: bottom - top + 0.05)
             }

@@ -134,15 +134,35 @@ package enum SVGText {
         return width * size
     }
 
+    /// The units that stay on the line of their number.
+    private static let units: Set<String> = ["m", "cm", "m²", "dB", "dBm", "%", "s", "min", "h", "Hz"]
+
+    /// Returns the words of a text, between which a line can end: neither within "n = 90" nor within "3.5 m".
+    private static func words(of text: String) -> [String] {
+        var words: [String] = []
+        var isJoined = false
+        for part in text.split(separator: " ") {
+            let bare = String(part.prefix { !".,;:)".contains($0) || $0 == part.first })
+            let isUnit = units.contains(bare) && words.last?.last?.isNumber == true
+            if isJoined || part == "=" || isUnit, !words.isEmpty {
+                words[words.count - 1] += " " + part
+            } else {
+                words.append(String(part))
+            }
+            isJoined = part == "="
+        }
+        return words
+    }
+
     /// Returns the lines of a text that is broken at spaces to fit a width in pixels.
     static func lines(_ text: String, width limit: Double, size: Double) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in text.split(separator: " ") {
-            let longer = line.isEmpty ? String(word) : line + " " + word
+        for word in words(of: text) {
+            let longer = line.isEmpty ? word : line + " " + word
             if !line.isEmpty, width(longer, size: size) > limit {
                 lines.append(line)
-                line = String(word)
+                line = word
             } else {
                 line = longer
             }
@@ -201,7 +221,9 @@ enum FigureStyle {
         let colors = FigureColor.allCases
         let lightColors = colors.map { ".\($0.style){color:#\($0.shades.light)}" }.joined()
         let darkColors = colors.map { ".\($0.style){color:#\($0.shades.dark)}" }.joined()
-        return light + lightColors + "@media (prefers-color-scheme:dark){" + dark + darkColors + "}"
+        // The images of plans are dark lines on white.
+        let plan = ".f-plan{filter:invert(1) hue-rotate(180deg)}"
+        return light + lightColors + "@media (prefers-color-scheme:dark){" + dark + darkColors + plan + "}"
     }()
 
     private static func rules(
@@ -211,6 +233,6 @@ enum FigureStyle {
             + ".f-axis{stroke:#\(soft)}.f-room{fill:#\(room);stroke:#\(grid)}.f-wall{stroke:#\(wall)}"
             + ".f-name{fill:#\(soft);stroke:#\(background);stroke-width:3px;paint-order:stroke;stroke-linejoin:round}"
             + ".f-halo{stroke:#\(background)}.f-tag{stroke-width:3px;paint-order:stroke;stroke-linejoin:round}"
-            + ".f-title{font-weight:600}"
+            + ".f-title{font-weight:600}.f-plan{opacity:.4}.f-over{opacity:.5;mix-blend-mode:multiply}"
     }
 }

@@ -4,9 +4,6 @@ import SQLiteFiles
 import TagTracking
 import VenueModel
 
-/// The connection to a history's file.
-private typealias HistoryDatabase = SQLiteFile<TagHistoryError>
-
 /// A history of a fleet on one machine, in an SQLite file: who was in which room, and the positions of each tag.
 ///
 /// A visit is the time of a tag in a room, from the entry to the exit. The outputs of an open visit extend it, so that
@@ -30,9 +27,9 @@ package actor TagHistory: FleetOutputSink {
     }
 
     /// The version of the tables.
-    private static let version = 1
+    static let version = 1
     /// The application identifier that marks the file as a history of tags: "ITHI".
-    private static let mark: Int64 = 0x4954_4849
+    static let mark: Int64 = 0x4954_4849
     /// The longest time between two outputs of a visit.
     package static let gap = Duration.seconds(60)
     /// The time between two positions of a tag that moves, and of one that stands.
@@ -81,10 +78,12 @@ package actor TagHistory: FleetOutputSink {
 
     /// The path of the file.
     package nonisolated let path: String
+    /// Reads the file over another connection, so that the outputs don't wait for a query.
+    package nonisolated let reader: TagHistoryReader
     private nonisolated let executor = BlockingExecutor(label: "TagHistory")
     private let settings: Settings
     private let report: @Sendable (TagHistoryError) -> Void
-    private var database: HistoryDatabase
+    private var database: SQLiteFile<TagHistoryError>
     private var known: [TagKey: Known] = [:]
     private var waiting: [FleetOutput] = []
     private var nextFlush = ContinuousClock.now
@@ -100,13 +99,16 @@ package actor TagHistory: FleetOutputSink {
     package init(
         path: String, settings: Settings = Settings(), report: @escaping @Sendable (TagHistoryError) -> Void = { _ in }
     ) throws(TagHistoryError) {
-        let database = try HistoryDatabase(path: path, waiting: .seconds(5))
+        let database = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
         // A file gives the space of deleted rows back only if this is set before the tables.
         try database.run("PRAGMA auto_vacuum = INCREMENTAL")
         try database.adopt(mark: Self.mark, version: Self.version, schema: Self.schema)
         // A loss of power can lose the last transactions, and leaves a valid file.
         try database.run("PRAGMA synchronous = NORMAL")
+        // The files of the first programs have no such index.
+        try database.run("CREATE INDEX IF NOT EXISTS visit_time ON visit (end)")
         self.path = path
+        reader = try TagHistoryReader(path: path)
         self.settings = settings
         self.report = report
         self.database = database
@@ -309,198 +311,5 @@ package actor TagHistory: FleetOutputSink {
             let pages = try database.number("PRAGMA page_count") - database.number("PRAGMA freelist_count")
             return Int(pages * (try database.number("PRAGMA page_size")))
         }
-    }
-
-    // MARK: Queries
-
-    /// Returns the visits that match a query, in the order of their starts.
-    package func visits(_ query: TagHistoryQuery) throws(TagHistoryError) -> [TagVisit] {
-        flush()
-        let (conditions, values) = query.conditions(start: "visit.start", end: "visit.end", room: "visit.room")
-        return try database.run(
-            """
-            SELECT tag.key, tag.name, visit.map, visit.room, visit.start, visit.end, visit.is_open
-            FROM visit JOIN tag ON tag.id = visit.tag WHERE \(conditions) ORDER BY visit.start, tag.key LIMIT ?
-            """, values + [.integer(Int64(query.limit))]
-        ).compactMap(TagVisit.init(row:))
-    }
-
-    /// Returns the time that each tag was in each room within a query's time, in the order of rooms and tags.
-    package func dwells(_ query: TagHistoryQuery) throws(TagHistoryError) -> [TagDwell] {
-        flush()
-        let (conditions, values) = query.conditions(start: "visit.start", end: "visit.end", room: "visit.room")
-        let bounds = [Self.milliseconds(query.end), Self.milliseconds(query.start)]
-        return try database.run(
-            """
-            SELECT tag.key, tag.name, visit.room, count(*), sum(min(visit.end, ?) - max(visit.start, ?))
-            FROM visit JOIN tag ON tag.id = visit.tag WHERE \(conditions)
-            GROUP BY visit.room, tag.id ORDER BY visit.room, tag.key LIMIT ?
-            """, bounds + values + [.integer(Int64(query.limit))]
-        ).compactMap(TagDwell.init(row:))
-    }
-
-    /// Returns positions that match a query, in the order of time and tag.
-    ///
-    /// - Parameter last: the time and the key of the position after which they begin; nil for the first ones.
-    package func positions(
-        _ query: TagHistoryQuery, after last: (time: Instant, tag: String)? = nil
-    ) throws(TagHistoryError) -> [StoredPosition] {
-        flush()
-        var (conditions, values) = query.conditions(start: "position.time", end: "position.time", room: "position.area")
-        if let last {
-            conditions += " AND (position.time, tag.key) > (?, ?)"
-            values += [Self.milliseconds(last.time), .text(last.tag)]
-        }
-        return try database.run(
-            """
-            SELECT tag.key, tag.name, position.time, position.map, position.x, position.y, position.radius,
-                position.area, position.latitude, position.longitude
-            FROM position JOIN tag ON tag.id = position.tag WHERE \(conditions)
-            ORDER BY position.time, tag.key LIMIT ?
-            """, values + [.integer(Int64(query.limit))]
-        ).compactMap(StoredPosition.init(row:))
-    }
-}
-
-/// The selection of visits and positions.
-package struct TagHistoryQuery: Hashable, Sendable {
-    /// The name of a room, in which the case of the letters A to Z doesn't matter; nil for all.
-    package var room: String?
-    /// The key or the name of a tag; nil for all.
-    package var tag: String?
-    /// The first instant, counted from the Unix epoch.
-    package var start: Instant
-    /// The instant after the last one.
-    package var end: Instant
-    /// The largest number of results.
-    package var limit = 10_000
-
-    /// Creates a query.
-    package init(room: String? = nil, tag: String? = nil, from start: Instant, to end: Instant) {
-        (self.room, self.tag, self.start, self.end) = (room, tag, start, end)
-    }
-
-    /// Returns the conditions of a statement, which contains values only as parameters.
-    fileprivate func conditions(
-        start column: String, end: String, room area: String
-    ) -> (text: String, values: [SQLiteValue]) {
-        var text = "\(column) < ? AND \(end) >= ?"
-        var values = [TagHistory.milliseconds(self.end), TagHistory.milliseconds(start)]
-        if let room {
-            text += " AND \(area) = ? COLLATE NOCASE"
-            values.append(.text(room))
-        }
-        if let tag {
-            text += " AND (tag.key = ? OR tag.name = ? COLLATE NOCASE)"
-            values += [.text(TagNaming.key(of: tag)?.canonical.description ?? tag), .text(tag)]
-        }
-        return (text, values)
-    }
-}
-
-/// The time of a tag in a room.
-package struct TagVisit: Hashable, Sendable {
-    /// The key of the tag.
-    package var tag: String
-    /// The display name of the tag; nil for the key.
-    package var name: String?
-    package var mapID: MapID
-    package var room: String
-    /// The time of the entry, counted from the Unix epoch.
-    package var start: Instant
-    /// The time of the exit, or of the latest output of an open visit.
-    package var end: Instant
-    /// Whether the tag is still there, as far as the file knows.
-    package var isOpen: Bool
-
-    fileprivate init?(row: [SQLiteValue]) {
-        guard row.count == 7, let tag = row[0].text, let map = row[2].integer, let room = row[3].text,
-            let start = row[4].integer, let end = row[5].integer
-        else { return nil }
-        (self.tag, name, mapID, self.room) = (tag, row[1].text, MapID(rawValue: Int(map)), room)
-        self.start = Instant(nanoseconds: start * 1_000_000)
-        self.end = Instant(nanoseconds: end * 1_000_000)
-        isOpen = row[6].integer == 1
-    }
-}
-
-/// The time that a tag was in a room, in one or more visits.
-package struct TagDwell: Hashable, Sendable {
-    /// The key of the tag.
-    package var tag: String
-    /// The display name of the tag; nil for the key.
-    package var name: String?
-    package var room: String
-    /// The number of visits.
-    package var visits: Int
-    /// The sum of their times.
-    package var time: Duration
-
-    fileprivate init?(row: [SQLiteValue]) {
-        guard row.count == 5, let tag = row[0].text, let room = row[2].text, let visits = row[3].integer,
-            let time = row[4].integer
-        else { return nil }
-        (self.tag, name, self.room) = (tag, row[1].text, room)
-        (self.visits, self.time) = (Int(visits), .milliseconds(time))
-    }
-}
-
-/// A position of the history.
-package struct StoredPosition: Hashable, Sendable {
-    /// The key of the tag.
-    package var tag: String
-    /// The display name of the tag; nil for the key.
-    package var name: String?
-    /// The time, counted from the Unix epoch.
-    package var instant: Instant
-    package var mapID: MapID
-    package var point: MapPoint
-    /// The 68 % error radius in metres.
-    package var radius: Double
-    package var room: String?
-    package var coordinate: Coordinate?
-
-    fileprivate init?(row: [SQLiteValue]) {
-        guard row.count == 10, let tag = row[0].text, let time = row[2].integer, let map = row[3].integer,
-            let x = row[4].real, let y = row[5].real, let radius = row[6].real
-        else { return nil }
-        (self.tag, name, mapID) = (tag, row[1].text, MapID(rawValue: Int(map)))
-        (instant, point) = (Instant(nanoseconds: time * 1_000_000), MapPoint(x: x, y: y))
-        (self.radius, room) = (radius, row[7].text)
-        coordinate = row[8].real.flatMap { latitude in
-            row[9].real.map { Coordinate(latitude: latitude, longitude: $0) }
-        }
-    }
-}
-
-/// A file of a history that can't be used.
-package struct TagHistoryError: SQLiteFileError, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of error.
-    package var reason: SQLiteReason
-    /// The path of the file.
-    package var path: String
-    /// The message of SQLite; empty if the error is not from SQLite.
-    package var message: String
-    /// SQLite's extended result code.
-    package var code: Int
-
-    package init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
-        (self.reason, self.path, self.message, self.code) = (reason, path, message, code)
-    }
-
-    package var description: String {
-        let text =
-            switch reason {
-            case .cannotOpen: "the file can't be opened or created; check the folder and its permissions"
-            case .foreign: "it is no history of tags; give another file"
-            case .newerVersion(let found, let known):
-                "it has version \(found), but this program reads version \(known); update the program"
-            case .busy: "another program has locked it for too long"
-            case .full: "the disk is full"
-            case .damaged: "it is damaged; restore a copy, or give another file"
-            case .readOnly: "it is not writable; check the permissions of the file and its folder"
-            case .failed: "the database reports an error"
-            }
-        return "\(path): \(text)" + (message.isEmpty ? "" : " (SQLite: \(message), code \(code))")
     }
 }

@@ -83,6 +83,7 @@ package actor MQTTOutputSink: FleetOutputSink {
         }
         if isAccepted, let link {
             while let message = publisher.last() { link.ask(.publish(message)) }
+            if let farewell = publisher.farewell { link.ask(.publish(farewell)) }
             link.ask(.publish(presence.offline))
             link.ask(.close)
         } else {
@@ -235,6 +236,8 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     package var homeAssistantPrefix: String?
     /// The tags that Home Assistant gets; nil for all.
     package var homeAssistantTags: Set<TagKey>?
+    /// The installation of ESPresense-companion under whose topics its devices are published; nil for none.
+    package var companion: CompanionHouse?
     /// Whether tags have alerts, or had some at an earlier start, so that Home Assistant can have entities for them.
     package var usesAlerts = false
     /// The time between two states of a tag for Home Assistant while neither room nor presence changes. Home Assistant

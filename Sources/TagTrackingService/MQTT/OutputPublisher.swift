@@ -27,7 +27,7 @@ package struct OutputPublisher: Sendable {
 
     /// The retained messages of a tag.
     private struct Kinds: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
 
         static let tracker = Kinds(rawValue: 1)
         static let area = Kinds(rawValue: 2)
@@ -35,6 +35,9 @@ package struct OutputPublisher: Sendable {
         static let position = Kinds(rawValue: 8)
         static let state = Kinds(rawValue: 16)
         static let alert = Kinds(rawValue: 32)
+        static let companionTracker = Kinds(rawValue: 64)
+        static let companionState = Kinds(rawValue: 128)
+        static let companionAttributes = Kinds(rawValue: 256)
         static let discovery: Kinds = [.tracker, .area, .state, .alert]
     }
 
@@ -49,6 +52,8 @@ package struct OutputPublisher: Sendable {
         var stateRoom: String?
         var stateIsAway = false
         var isGeoreferenced = false
+        /// The state for dashboards of ESPresense-companion.
+        var companionState: String?
     }
 
     private enum Sent {
@@ -60,12 +65,14 @@ package struct OutputPublisher: Sendable {
     private let settings: MQTTOutputSettings
     private let topics: OutputTopics
     private let discovery: TagDiscovery?
+    private let companion: CompanionMessages?
     private var homeAssistantTags: Set<TagKey>?
     private var tags: [TagKey: Tag] = [:]
     /// The tags that are away.
     private var away: Set<TagKey> = []
     private var queue = FirstInFirstOut<TagKey>()
     private var events = FirstInFirstOut<MQTTMessage>()
+    /// The retained messages that aren't of a tag any more, or of none.
     private var removals = FirstInFirstOut<MQTTMessage>()
     private var alerts = AlertMessages()
     /// The tags whose alerts Home Assistant gets.
@@ -82,11 +89,18 @@ package struct OutputPublisher: Sendable {
         self.settings = settings
         topics = settings.topics
         discovery = settings.homeAssistantPrefix.map { [topics] in TagDiscovery(prefix: $0, topics: topics) }
+        companion = settings.companion.map { [topics] house in
+            CompanionMessages(house: house, availabilityTopic: topics.status)
+        }
         homeAssistantTags = settings.homeAssistantTags
     }
 
     /// The topic of Home Assistant's birth message; nil without Home Assistant.
-    package var birthTopic: String? { discovery?.birthTopic }
+    package var birthTopic: String? {
+        discovery?.birthTopic ?? companion.map { _ in "\(HomeAssistantDiscovery.standardPrefix)/status" }
+    }
+    /// The last message before the end of the connection; nil for none.
+    package var farewell: MQTTMessage? { companion.map { _ in CompanionMessages.status(isOnline: false) } }
     /// The number of tags with retained messages.
     package var tagCount: Int { tags.count }
     /// Whether the broker has confirmed all messages.
@@ -105,6 +119,7 @@ package struct OutputPublisher: Sendable {
             }
             tags[output.tag] = Tag(name: output.name)
             if usesHomeAssistant(output.tag) { wait(for: .discovery, of: output.tag) }
+            if usesCompanion(output.tag) { wait(for: .companionTracker, of: output.tag) }
         }
         switch output.content {
         case .present, .away:
@@ -119,7 +134,21 @@ package struct OutputPublisher: Sendable {
             if usesHomeAssistant(output.tag) { wait(for: .discovery, of: output.tag) }
         }
         updateState(of: output.tag, at: output.instant)
+        updateCompanion(of: output.tag)
     }
+
+    /// Publishes another state at once. The attributes follow each position, as there.
+    private mutating func updateCompanion(of key: TagKey) {
+        guard let companion, usesCompanion(key), let tag = tags[key] else { return }
+        let state = companion.state(presence: tag.presence, position: tag.position)
+        if state != tag.companionState {
+            tags[key]?.companionState = state
+            wait(for: .companionState, of: key)
+        }
+        if tag.waiting.contains(.position) { wait(for: .companionAttributes, of: key) }
+    }
+
+    private func usesCompanion(_ key: TagKey) -> Bool { companion?.has(key) ?? false }
 
     private mutating func addEvent(_ message: MQTTMessage) {
         if events.count >= settings.eventLimit, events.popFirst() != nil { counters.lostEvents += 1 }
@@ -218,6 +247,8 @@ package struct OutputPublisher: Sendable {
             tags[key] = nil
             away.remove(key)
             for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
+            guard let topics = companion?.topics(of: key) else { continue }
+            for topic in [topics.tracker, topics.state, topics.attributes] { clear(topic) }
         }
     }
 
@@ -251,8 +282,10 @@ package struct OutputPublisher: Sendable {
     /// Prepares to send all retained messages, because the broker may have lost them.
     package mutating func restate() {
         alerts.restate()
+        if companion != nil { removals.append(CompanionMessages.status(isOnline: true)) }
         for key in tags.keys {
             var kinds: Kinds = usesHomeAssistant(key) ? .discovery : []
+            if usesCompanion(key) { kinds.formUnion([.companionTracker, .companionState, .companionAttributes]) }
             if tags[key]?.presence != nil { kinds.insert(.presence) }
             if tags[key]?.position != nil { kinds.insert(.position) }
             wait(for: kinds, of: key)
@@ -262,6 +295,7 @@ package struct OutputPublisher: Sendable {
     /// Prepares to send the configurations and states for Home Assistant, which has started.
     package mutating func restateForHomeAssistant() {
         for key in tags.keys where usesHomeAssistant(key) { wait(for: .discovery, of: key) }
+        for key in tags.keys where usesCompanion(key) { wait(for: .companionTracker, of: key) }
     }
 
     /// Records that the connection ended: messages without a confirmation are to be sent again.
@@ -338,6 +372,16 @@ package struct OutputPublisher: Sendable {
             return discovery.map {
                 retained($0.alertTopic(of: key), alertTags.contains(key) ? $0.alert(of: key, name: tag.name) : [])
             }
+        case .companionTracker:
+            guard let companion, let topic = companion.topics(of: key)?.tracker else { return nil }
+            return companion.tracker(of: key, name: tag.name).map { retained(topic, $0) }
+        case .companionState:
+            guard let companion, let topic = companion.topics(of: key)?.state else { return nil }
+            return retained(
+                topic, Array(companion.state(presence: tag.presence, position: tag.position).utf8))
+        case .companionAttributes:
+            guard let companion, let topic = companion.topics(of: key)?.attributes else { return nil }
+            return companion.attributes(position: tag.position).map { retained(topic, $0) }
         case .presence: return tag.presence.map { retained(topics.presence(of: key), $0.jsonBytes) }
         case .position: return tag.position.map { retained(topics.position(of: key), $0.jsonBytes) }
         default:
@@ -347,7 +391,7 @@ package struct OutputPublisher: Sendable {
     }
 }
 
-extension OptionSet where RawValue == UInt8 {
+extension OptionSet where RawValue == UInt16 {
     /// The element with the lowest bit; nil for the empty set.
     fileprivate var first: Self? { rawValue == 0 ? nil : Self(rawValue: rawValue & ~(rawValue &- 1)) }
 }

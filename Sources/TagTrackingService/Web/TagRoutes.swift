@@ -33,6 +33,10 @@ package struct TagRoutes: HTTPRoutes {
         case collection = "/api/v1/tags.geojson"
         case visits = "/api/v1/history/visits"
         case dwells = "/api/v1/history/dwell"
+        case activity = "/api/v1/history/activity"
+        case positions = "/api/v1/history/positions"
+        case positionsCSV = "/api/v1/history/positions.csv"
+        case positionsGeoJSON = "/api/v1/history/positions.geojson"
         case receivers = "/api/v1/receivers"
         case receiverTags = "/api/v1/receivers/{id}/tags"
         case alerts = "/api/v1/alerts"
@@ -118,6 +122,10 @@ package struct TagRoutes: HTTPRoutes {
         case .register: return try await register(request)
         case .visits: return try await visits(request)
         case .dwells: return try await dwells(request)
+        case .activity: return try await activity(request)
+        case .positions: return try await positions(request)
+        case .positionsCSV: return try await export(request, as: .csv)
+        case .positionsGeoJSON: return try await export(request, as: .geoJSON)
         case .receiverTags: return try await tags(heardBy: request)
         case .collection: return try await collection(request)
         case .receivers: return await receivers()
@@ -160,7 +168,10 @@ package struct TagRoutes: HTTPRoutes {
         case .collection: TagQuery.filters
         case .trail: ["minutes"]
         case .register: ["located"]
-        case .visits, .dwells: ["room", "tag", "from", "to", "limit"]
+        case .visits, .dwells: Self.historyFilters + ["limit"]
+        case .activity: Self.historyFilters + ["parts"]
+        case .positions: Self.historyFilters + ["step", "after", "limit"]
+        case .positionsCSV, .positionsGeoJSON: Self.historyFilters
         case .stream: ["tags", "after"]
         case nil: ["token"]
         case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .health, .gateways, .description,
@@ -179,12 +190,14 @@ package struct TagRoutes: HTTPRoutes {
         var hearings: Bool
         /// Whether the process has rules of alerts.
         var alerts: Bool
+        /// Whether the process stores visits and positions.
+        var history: Bool
     }
 
     private func overview() async -> Overview {
         Overview(
             title: title, run: board.run, venues: await venues.descriptions(), hearings: hearings != nil,
-            alerts: hasAlerts)
+            alerts: hasAlerts, history: history != nil)
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
@@ -272,71 +285,7 @@ package struct TagRoutes: HTTPRoutes {
             })
     }
 
-    // MARK: History
-
-    private func historyQuery(_ request: HTTPRequest) throws(HTTPProblem) -> TagHistoryQuery {
-        func time(_ name: String) throws(HTTPProblem) -> Instant? {
-            guard let text = request.target.query[name] else { return nil }
-            guard let time = TimeText.time(text.utf8.span) else {
-                throw HTTPProblem(400, "The parameter '\(name)' must be a time such as 2026-11-28T10:00:00Z.")
-            }
-            return Instant(nanoseconds: time.nanoseconds)
-        }
-        let end = try time("to") ?? FleetClock.wallTime
-        var query = TagHistoryQuery(
-            room: request.target.query["room"], tag: request.target.query["tag"],
-            from: try time("from") ?? end.advanced(by: .seconds(-86_400)), to: end)
-        query.limit = try request.integer("limit", in: 1...TagQuery.mostTags) ?? TagQuery.usualTags
-        return query
-    }
-
-    /// Returns the result of a query of the history.
-    private func queried<Result: Sendable>(
-        _ request: HTTPRequest,
-        _ ask: @Sendable (TagHistory, TagHistoryQuery) async throws(TagHistoryError) -> [Result]
-    ) async throws(HTTPProblem) -> [Result] {
-        let query = try historyQuery(request)
-        guard let history else {
-            throw HTTPProblem(404, "This process stores no history; 'track --history FILE' does.")
-        }
-        do throws(TagHistoryError) { return try await ask(history, query) } catch {
-            throw HTTPProblem(503, "The history can't be read: \(error)")
-        }
-    }
-
-    private func visits(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let visits = try await queried(request) { history, query async throws(TagHistoryError) in
-            try await history.visits(query)
-        }
-        return Self.json(
-            TagJSON.object { json in
-                TagJSON.write(visits, as: "visits", to: &json) { visit, json in
-                    json.add("tag", visit.tag)
-                    json.add("name", visit.name)
-                    json.add("room", visit.room)
-                    json.add("mapId", visit.mapID.rawValue)
-                    json.add("start", time: visit.start)
-                    json.add("end", time: visit.end)
-                    json.add("open", visit.isOpen)
-                }
-            })
-    }
-
-    private func dwells(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let dwells = try await queried(request) { history, query async throws(TagHistoryError) in
-            try await history.dwells(query)
-        }
-        return Self.json(
-            TagJSON.object { json in
-                TagJSON.write(dwells, as: "rooms", to: &json) { dwell, json in
-                    json.add("room", dwell.room)
-                    json.add("tag", dwell.tag)
-                    json.add("name", dwell.name)
-                    json.add("visits", dwell.visits)
-                    json.add("seconds", dwell.time.seconds, decimals: 3)
-                }
-            })
-    }
+    // MARK: Register
 
     private func register(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let isLocated: Bool? =

@@ -19,6 +19,21 @@ package enum CSVText {
         return String(field)
     }
 
+    /// Returns a text of any origin as a field that no spreadsheet program runs as a formula: one that begins with `=`,
+    /// `+`, `-` or `@` gets an apostrophe before it. Control characters become spaces.
+    ///
+    /// Source of the apostrophe: OWASP, *CSV Injection*.
+    package static func safeField(_ text: String) -> String {
+        var safe: [Unicode.Scalar] = text.unicodeScalars.map { scalar in
+            scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
+        }
+        // The character may follow spaces, which some programs remove first.
+        if let first = safe.first(where: { $0 != " " }), ["=", "+", "-", "@"].contains(first) {
+            safe.insert("'", at: 0)
+        }
+        return field(safe)
+    }
+
     /// Returns the fields of one line; nil if the closing quote of a field is missing.
     ///
     /// Quotes enclose a field if nothing but white space is before them. White space behind such a field is skipped, and

@@ -67,7 +67,9 @@ public struct CompanionImporter: Sendable {
         var report = translation.report
         report.remarks = reader.remarks + report.remarks
         return CompanionImport(
-            venue: venue, report: report, devices: reader.configuration.devices, broker: reader.configuration.broker)
+            venue: venue, report: report, devices: reader.configuration.devices, corner: translation.corner,
+            flips: [reader.configuration.flipsX, reader.configuration.flipsY], baseHeight: translation.baseHeight,
+            broker: reader.configuration.broker)
     }
 }
 
@@ -79,6 +81,15 @@ public struct CompanionImport: Hashable, Sendable {
     public var report: IMDFReport
     /// The devices that are no patterns.
     public var devices: [CompanionDevice]
+    /// The place of the plan's top left corner in the coordinates of the file, and whether its axes have the other directions.
+    package var frame: (origin: MapPoint, flipsX: Bool, flipsY: Bool) {
+        (MapPoint(x: corner[0], y: corner[1]), flips[0], flips[1])
+    }
+    /// The coordinates of the corner, and the directions of the axes.
+    fileprivate var corner: [Double]
+    fileprivate var flips: [Bool]
+    /// The height of the map with the elevation 0 in the coordinates of the file; nil if unknown.
+    package var baseHeight: Double?
     /// The address of the broker, such as `mqtt://user@host`, without the password; nil if the file has none.
     public var broker: String?
 }
@@ -157,6 +168,10 @@ private struct CompanionTranslation {
     /// What makes single items unusable, up to `InputLimits.problems`.
     private(set) var flaws: [CompanionProblem] = []
     private var numbers = IMDFNumbers()
+    /// The place of the plan's top left corner in the coordinates of the file.
+    private(set) var corner = [0.0, 0]
+    /// The height of the map with the elevation 0 in the coordinates of the file.
+    private(set) var baseHeight: Double?
 
     init(_ configuration: CompanionConfiguration) { self.configuration = configuration }
 
@@ -190,6 +205,8 @@ private struct CompanionTranslation {
         }
         let levels = levels()
         let base = zip(configuration.floors, levels).first { $1 == 0 }?.0.bounds?.low.z
+        baseHeight = base
+        corner = [frame.flipsX ? frame.high.x : frame.low.x, frame.flipsY ? frame.high.y : frame.low.y]
         let place = place(of: frame)
         let venueID = id ?? VenueID(rawValue: numbers.number(of: "venue", for: name))
         report.identities.append(

@@ -37,11 +37,11 @@ public struct CSVWriter: Sendable {
     private static func fields(of position: Position, in venue: Venue) -> [String] {
         let map = venue.map(position.mapID)
         return [
-            "position", "\(position.venueID)", "\(position.mapID)", field(map?.name ?? ""),
+            "position", "\(position.venueID)", "\(position.mapID)", CSVText.safeField(map?.name ?? ""),
             map.map { "\($0.level)" } ?? "",
             number(position.x, 3), number(position.y, 3), number(position.radius, 3),
             position.coordinate?.texts.latitude ?? "", position.coordinate?.texts.longitude ?? "", "",
-            field(position.label ?? ""), number(position.course, 1), number(position.speed, 2),
+            CSVText.safeField(position.label ?? ""), number(position.course, 1), number(position.speed, 2),
             number(position.floorCertainty, 3),
         ]
     }
@@ -60,16 +60,4 @@ public struct CSVWriter: Sendable {
 
     /// Returns a line with the line end CR LF.
     private static func line(_ fields: [String]) -> String { fields.joined(separator: ",") + "\r\n" }
-
-    /// Returns a text of any origin as a field.
-    package static func field(_ text: String) -> String {
-        var safe: [Unicode.Scalar] = text.unicodeScalars.map { scalar in
-            scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
-        }
-        // The character may follow spaces, which some programs remove first.
-        if let first = safe.first(where: { $0 != " " }), ["=", "+", "-", "@"].contains(first) {
-            safe.insert("'", at: 0)
-        }
-        return CSVText.field(safe)
-    }
 }

@@ -299,11 +299,7 @@ struct StoreCommand: Command {
             each tag, and indoorloc_history one for each output. A repeated or reordered output changes no row. With the
             extension PostGIS, both have a column geom. The first run needs --create.
 
-            DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,
-            its service file and its password file apply. The password is never part of DATABASE: use PGPASSFILE or
-            --password-file. A server on another machine must prove its identity by TLS (sslmode=verify-full), unless
-            DATABASE, PGSSLMODE or the service file has another sslmode. sslrootcert=FILE in DATABASE names the
-            authorities (PEM) to trust; the default is ~/.postgresql/root.crt.
+            \(DatabaseOptions.details)
 
             With --nats, outputs wait in the stream while the database or this command is away, for an hour unless
             'setup' has another time. With --broker, they wait in memory while the database is away; above --queue, the
@@ -311,43 +307,19 @@ struct StoreCommand: Command {
 
             example: indoorloc-fleet store --broker mqtt://localhost --database postgresql:///positions --create
             """,
-        options: [
-            CommandOption(
-                name: "database", argument: "DATABASE", help: "address of the database (default: libpq's environment)"),
-            CommandOption(name: "password-file", argument: "FILE", help: "file with the password of the database"),
-            CommandOption(name: "create", help: "create the tables, or add what is missing"),
-            CommandOption(
-                name: "keep-days", argument: "N", help: "delete rows of the history after N days (default: never)"),
-            CommandOption(
-                name: "queue", argument: "N",
-                help: "largest number of outputs that wait (default 200000, about 250 bytes each)"),
+        options: DatabaseOptions.options + [
             CommandOption(
                 name: "prefix", argument: "PREFIX",
-                help: "prefix of the fleet's topics (default \(MQTTOutputSettings().prefix))"),
+                help: "prefix of the fleet's topics (default \(MQTTOutputSettings().prefix))")
         ] + BrokerOptions.options + NATSServerOptions.options + [.seconds] + CommandOption.log)
 
-    private let address: DatabaseAddress
-    private let settings: HistoryStore.Settings
+    private let database: DatabaseOptions
     private let source: any OutputSource
     private let limit: Duration?
 
     init(_ arguments: ParsedArguments) throws {
         let command = arguments.syntax.name
-        let password = try arguments.secretFile("password-file", .password)?.line()
-        do throws(HistoryError) {
-            address = try DatabaseAddress(arguments.value("database") ?? "postgresql://", password: password)
-        } catch {
-            throw UsageError(message: "--database: \(error)", command: command)
-        }
-        var settings = HistoryStore.Settings()
-        settings.createsTables = arguments.has("create")
-        if arguments.has("keep-days") {
-            let days = try arguments.number("keep-days", in: 1...36_500, else: 1)
-            settings.retention = .seconds(86_400 * days)
-        }
-        settings.queueCapacity = try arguments.number(
-            "queue", in: settings.batchSize...100_000_000, else: settings.queueCapacity)
-        self.settings = settings
+        database = try DatabaseOptions(arguments)
         limit = try arguments.limit()
         if arguments.has("nats") {
             guard !arguments.has("broker") else {
@@ -368,7 +340,7 @@ struct StoreCommand: Command {
     }
 
     func run() async throws {
-        let store = HistoryStore(address, settings)
+        let store = database.store()
         var service = StoreRun(store)
         try await service.run(limit: limit) { [source] give in
             await source.run(into: store, give)

@@ -94,7 +94,7 @@ struct StoreRun {
 
     private mutating func pulse() {
         manager.notify(.watchdog)
-        let text = text(of: store.counts)
+        let text = store.counts.text(invalid: invalid)
         if text != status { manager.notify(.status(text)) }
         status = text
         guard ContinuousClock.now >= nextReport else { return }
@@ -108,16 +108,7 @@ struct StoreRun {
         guard counts != reported else { return }
         let isLosing = counts.lost > reported.lost
         reported = counts
-        StandardError.line(text(of: counts), isLosing ? .warning : .info)
-    }
-
-    private func text(of counts: HistoryStore.Counts) -> String {
-        var parts = ["\(counts.stored) outputs stored"]
-        for (count, name) in [
-            (counts.waiting, "waiting"), (counts.lost, "lost"), (counts.refused, "refused by the database"),
-            (invalid, "invalid"), (counts.deleted, "rows deleted"),
-        ] where count > 0 { parts.append("\(count) \(name)") }
-        return parts.joined(separator: ", ")
+        StandardError.line(counts.text(invalid: invalid), isLosing ? .warning : .info)
     }
 }
 

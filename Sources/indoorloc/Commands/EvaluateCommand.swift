@@ -440,7 +440,7 @@ struct EvaluateCommand: Command {
             residuals: ResidualList(placed, of: [], field: evaluation.field, names),
             ranges: RangeList(
                 placed, of: [], in: evaluation.venue, usualExponent: evaluation.field.model.pathLossExponent, names),
-            field: evaluation.field)
+            field: evaluation.field, pictures: PlanPictures(dataSet.packet).byMap)
         progress.show("report of \(dataSet.name)")
         try file.write(Array(report.page.utf8))
     }

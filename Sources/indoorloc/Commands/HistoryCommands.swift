@@ -3,7 +3,6 @@ import IndoorLocalization
 import TagTracking
 import TagTrackingService
 import TextFormats
-import VenueExchange
 
 /// The options of the commands `history`, and their values: the file, and the selection of visits and positions.
 private struct HistorySelection {
@@ -45,11 +44,11 @@ private struct HistorySelection {
     /// Opens the file, which must exist.
     ///
     /// - Throws: `CommandError` or `TagHistoryError` if it can't be used.
-    func open() throws -> TagHistory {
+    func open() throws -> TagHistoryReader {
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandError(description: "\(path): there is no such file; 'track --history FILE' writes it")
         }
-        return try TagHistory(path: path)
+        return try TagHistoryReader(path: path)
     }
 
     /// Returns the name of a tag with its key, or the key.
@@ -135,8 +134,8 @@ struct HistoryVisitsCommand: Command {
             let rows = visits.map { visit in
                 [
                     LocalTime.utc(visit.start), visit.isOpen ? "" : LocalTime.utc(visit.end),
-                    CSVWriter.field(visit.room), "\(visit.mapID)", CSVWriter.field(visit.tag),
-                    CSVWriter.field(visit.name ?? ""),
+                    CSVText.safeField(visit.room), "\(visit.mapID)", CSVText.safeField(visit.tag),
+                    CSVText.safeField(visit.name ?? ""),
                 ]
             }
             return try StandardOutput.write(
@@ -180,7 +179,7 @@ struct HistoryDwellCommand: Command {
         guard !isCSV else {
             let rows = dwells.map { dwell in
                 [
-                    CSVWriter.field(dwell.room), CSVWriter.field(dwell.tag), CSVWriter.field(dwell.name ?? ""),
+                    CSVText.safeField(dwell.room), CSVText.safeField(dwell.tag), CSVText.safeField(dwell.name ?? ""),
                     "\(dwell.visits)", JSONText.number(dwell.time.seconds, decimals: 3),
                 ]
             }
@@ -247,56 +246,10 @@ struct HistoryExportCommand: Command {
             positions += page
             if page.count < Self.page { break }
         }
-        try output.write(isGeoJSON ? Self.geoJSON(positions) : Self.csv(positions))
+        try output.write(HistoryExport.document(of: positions, as: isGeoJSON ? .geoJSON : .csv))
         let omitted = isGeoJSON ? positions.count { $0.coordinate == nil } : 0
         if omitted > 0 {
             StandardError.line("\(omitted.counting("position")) without a coordinate left out", .warning)
         }
-    }
-
-    private static func csv(_ positions: [StoredPosition]) -> [UInt8] {
-        func number(_ value: Double?, _ decimals: Int) -> String {
-            value.flatMap { FixedDecimals.text($0, decimals) } ?? ""
-        }
-        let rows = positions.map { position in
-            [
-                LocalTime.utc(position.instant), CSVWriter.field(position.tag),
-                CSVWriter.field(position.name ?? ""), "\(position.mapID)",
-                number(position.point.x, 3), number(position.point.y, 3), number(position.radius, 3),
-                CSVWriter.field(position.room ?? ""), number(position.coordinate?.latitude, 7),
-                number(position.coordinate?.longitude, 7),
-            ]
-        }
-        let header = ["time", "tag", "name", "map", "x", "y", "radius", "room", "latitude", "longitude"]
-        return Array(([header] + rows).map { $0.joined(separator: ",") + "\n" }.joined().utf8)
-    }
-
-    private static func geoJSON(_ positions: [StoredPosition]) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.add("type", "FeatureCollection")
-        json.name("features")
-        json.beginArray()
-        for position in positions {
-            guard let coordinate = position.coordinate else { continue }
-            json.beginObject()
-            json.add("type", "Feature")
-            json.add("geometry", pointAt: coordinate)
-            json.name("properties")
-            json.beginObject()
-            json.add("time", time: position.instant)
-            json.add("tag", position.tag)
-            json.add("name", position.name)
-            json.add("mapId", position.mapID.rawValue)
-            json.add("x", position.point.x, decimals: 3)
-            json.add("y", position.point.y, decimals: 3)
-            json.add("radius", position.radius, decimals: 3)
-            json.add("room", position.room)
-            json.endObject()
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
-        return json.bytes
     }
 }

@@ -48,7 +48,8 @@ struct PlotTrackCommand: Command {
 
     func run() async throws {
         try output.check()
-        let venue = try VenuePacketReader().read(venue, radioMap: radioMap).reportingWarnings(venue).venue
+        let packet = try VenuePacketReader().read(venue, radioMap: radioMap).reportingWarnings(venue)
+        let venue = packet.venue
         let maps = try map.map { [try $0.checked(in: venue, command: Self.syntax.name).id] }
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -91,7 +92,7 @@ struct PlotTrackCommand: Command {
             Figure.track(
                 title: "\(PlotSource.name(ofRecording: recording)): \(venue.name)", venue: venue,
                 maps: maps.map(Set.init),
-                truth: places, positions: positions, caption: [caption]))
+                truth: places, positions: positions, pictures: PlanPictures(packet).byMap, caption: [caption]))
     }
 }
 
@@ -371,7 +372,8 @@ struct PlotRadioMapCommand: Command {
         try output.check()
         let progress = ProgressLine()
         defer { progress.clear() }
-        var venue = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path).venue
+        let packet = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path)
+        var venue = packet.venue
         let model = settings.resolved(in: venue).localization.positioning.signal
         let surveys = radioMap == nil && venue.radioMap == nil ? DataSet.surveys(in: path) : []
         if !surveys.isEmpty {
@@ -390,7 +392,8 @@ struct PlotRadioMapCommand: Command {
         let figure = Figure.radioMap(
             title: chosen.isEmpty
                 ? "\(venue.name): expected RSSI of the strongest beacon" : "\(venue.name): expected RSSI",
-            venue: venue, field: field, maps: maps, contents: contents, caption: [venue.radioMapCaption])
+            venue: venue, field: field, maps: maps, contents: contents, pictures: PlanPictures(packet).byMap,
+            caption: [venue.radioMapCaption])
         progress.clear()
         guard let figure else {
             throw CommandError(description: "'\(venue.name)' has no beacon that can be received on these maps")
@@ -453,7 +456,8 @@ struct PlotCoverageCommand: Command {
 
     func run() throws {
         try output?.check()
-        let venue = try VenuePacketReader().read(path, radioMap: radioMap).venue
+        let packet = try VenuePacketReader().read(path, radioMap: radioMap)
+        let venue = packet.venue
         let maps = try mapID.map { [try $0.checked(in: venue, command: Self.syntax.name)] } ?? venue.maps
         let chosen = Set(maps.map(\.id))
         for map in MapInterior.unknown(in: venue) where chosen.contains(map.id) {
@@ -465,14 +469,15 @@ struct PlotCoverageCommand: Command {
         let analysis = CoverageAnalysis(venue: venue, settings: settings)
         let coverage = CoverageResult(
             venue: venue, grids: maps.compactMap { analysis.expectedErrors(on: $0.id) },
-            proposals: count > 0 ? analysis.proposedBeacons(count: count, on: mapID) : [], target: settings.target)
-        try output?.write(Array(coverage.figure.svg.utf8))
+            proposals: count > 0 ? analysis.proposedBeacons(count: count, on: mapID) : [], target: settings.target,
+            pictures: isJSON && output == nil ? [:] : PlanPictures(packet).byMap)
+        try output?.write(Array(coverage.figure().svg.utf8))
         if isJSON {
             try StandardOutput.write(lines: [coverage.json.text])
         } else if output != nil {
             try StandardOutput.write(lines: coverage.lines)
         } else {
-            try StandardOutput.write(coverage.figure.svg)
+            try StandardOutput.write(coverage.figure().svg)
         }
     }
 }

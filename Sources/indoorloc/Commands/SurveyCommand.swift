@@ -105,7 +105,7 @@ struct SurveyCommand: Command {
             throw CommandError(description: learning.reasonForNothing)
         }
         try output.write(RadioMapFile.document(of: map, named: output.path))
-        let review = try await review(of: map, learning.walks, venue: packet.venue, progress)
+        let review = try await review(of: map, learning.walks, packet, progress)
         progress.clear()
         for path in learning.withoutPlaces {
             StandardError.line("\(path) has no ground truth with a position and was not used")
@@ -195,13 +195,14 @@ struct SurveyCommand: Command {
 
     /// Writes the report and returns its summary; empty without `--report`.
     private func review(
-        of map: RadioMap, _ walks: [UnlabelledLearning.Walk], venue: Venue, _ progress: ProgressLine
+        of map: RadioMap, _ walks: [UnlabelledLearning.Walk], _ packet: VenuePacket, _ progress: ProgressLine
     ) async throws -> [String] {
         guard let report else { return [] }
         progress.show("report: reviewing the radio map")
         let heldOut = try await HeldOutErrors.measure(
-            walks, venue: venue, strictness: strictness, jobs: jobs, progress: progress)
-        let review = SurveyReport(venue: venue, radioMap: map, heldOut: heldOut)
+            walks, venue: packet.venue, strictness: strictness, jobs: jobs, progress: progress)
+        let review = SurveyReport(
+            venue: packet.venue, radioMap: map, heldOut: heldOut, pictures: PlanPictures(packet).byMap)
         try report.write(Array(review.page.utf8))
         return review.summary
     }

@@ -3,69 +3,97 @@ import IndoorLocalization
 import MQTTSharing
 import TagTracking
 import TagTrackingService
+import VenueExchange
 import VenuePackets
 
 /// The command `track`: locates tags from the messages of gateways, on one machine.
-struct TrackCommand: Command {
-    static let syntax = CommandSyntax(
-        name: "track", operands: "", operandCount: 0...0,
-        summary: "locate tags from the messages of fixed gateways, on one machine",
-        details: """
-            Subscribes to the messages of gateways (ESPresense, OpenMQTTGateway, Theengs, Ruuvi, Minew, Shelly, Tasmota,
-            room-assistant, Kontakt.io, raddec, 'indoorloc scan --publish'), and locates each tag that they receive. The
-            venue contains the gateways as receivers. Prints one JSON line for each output: "tag", "epoch", "sequence",
-            "time", and "type": present, position, enterRoom, exitRoom, enterFence, exitFence or away. The outputs of a
-            tag increase in epoch and sequence.
+package struct TrackCommand: Command {
+    package static let syntax = syntaxOfProgram(
+        tool: "indoorloc",
+        notes: """
 
-            With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
-            and SIGINT save the state and end the command with exit status 0. SIGHUP, or a change of the file, reads --tags
-            again: tags that left it are removed everywhere. SIGUSR1 writes a line for each tag to standard error: which gateways
-            hear it, with the mean RSSI and the time of the latest reading. --topic may be repeated and replaces the
-            topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
-            are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
-            --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
-            also accepts messages of gateways that use HTTP.
 
-            With --alerts, the lines have "type": alert when an alert begins or ends, too; --output-prefix,
-            --home-assistant and --http have them as well. A change of the file, or SIGHUP, reads it again.
+            To write the outputs to a PostgreSQL database as well, use the same command of the other program:
+            'indoorloc-fleet track --database'.
+            """)
 
-            --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
-            --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
-            walls.
+    /// Returns the syntax of the command in a program.
+    ///
+    /// - Parameters:
+    ///   - more: options that the program adds.
+    ///   - notes: paragraphs about these options.
+    package static func syntaxOfProgram(
+        tool: String, adding more: [CommandOption] = [], notes: String = "", example: String = ""
+    ) -> CommandSyntax {
+        CommandSyntax(
+            tool: tool, name: "track", operands: "", operandCount: 0...0,
+            summary: "locate tags from the messages of fixed gateways, on one machine",
+            details: """
+                Subscribes to the messages of gateways (ESPresense, OpenMQTTGateway, Theengs, Ruuvi, Minew, Shelly, Tasmota,
+                room-assistant, Kontakt.io, raddec, 'indoorloc scan --publish'), and locates each tag that they receive. The
+                venue contains the gateways as receivers. Prints one JSON line for each output: "tag", "epoch", "sequence",
+                "time", and "type": present, position, enterRoom, exitRoom, enterFence, exitFence or away. The outputs of a
+                tag increase in epoch and sequence.
 
-            example: indoorloc track --demo --open
-                     indoorloc track --broker mqtt://localhost --venue Fixtures/tags/office --state state
-            """,
-        options: BrokerOptions.options + [
-            CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
-            .open,
-            CommandOption(
-                name: "topic", argument: "FILTER[=FORMAT]",
-                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"),
-        ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
-            CommandOption(
-                name: "state", argument: "DIR",
-                help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
-            CommandOption(
-                name: "history", argument: "FILE",
-                help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
-            CommandOption(
-                name: "history-days", argument: "N", help: "delete the history after N days (default \(historyDays))"),
-            CommandOption(
-                name: "history-size", argument: "MB",
-                help: "delete the oldest history beyond N megabytes (default \(historyMegabytes))"),
-            CommandOption(
-                name: "output-prefix", argument: "PREFIX",
-                help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
-            CommandOption(
-                name: "output-name", argument: "NAME",
-                help: "name of this process in the topic of its status, another one for each process under a prefix "
-                    + "(default \(MQTTOutputSettings().instance))"),
-            CommandOption(
-                name: "home-assistant",
-                help: "also announce the tags of the register to Home Assistant"),
-        ] + AlertOptions.options + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds]
-            + CommandOption.log)
+                With --state, a start continues each tag where the earlier process was, also after a crash or kill -9. SIGTERM
+                and SIGINT save the state and end the command with exit status 0. SIGHUP, or a change of the file, reads --tags
+                again: tags that left it are removed everywhere. SIGUSR1 writes a line for each tag to standard error: which gateways
+                hear it, with the mean RSSI and the time of the latest reading. --topic may be repeated and replaces the
+                topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
+                are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
+                --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
+                also accepts messages of gateways that use HTTP.
+
+                With --alerts, the lines have "type": alert when an alert begins or ends, too; --output-prefix,
+                --home-assistant and --http have them as well. A change of the file, or SIGHUP, reads it again.
+
+                --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
+                --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
+                walls.\(notes)
+
+                example: \(tool) track --demo --open
+                         \(tool) track --broker mqtt://localhost --venue Fixtures/tags/office --state state\(example)
+                """,
+            options: BrokerOptions.options + [
+                CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
+                .open,
+                CommandOption(
+                    name: "topic", argument: "FILTER[=FORMAT]",
+                    help:
+                        "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"
+                ),
+            ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
+                CommandOption(
+                    name: "state", argument: "DIR",
+                    help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
+                CommandOption(
+                    name: "history", argument: "FILE",
+                    help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
+                CommandOption(
+                    name: "history-days", argument: "N",
+                    help: "delete the history after N days (default \(historyDays))"),
+                CommandOption(
+                    name: "history-size", argument: "MB",
+                    help: "delete the oldest history beyond N megabytes (default \(historyMegabytes))"),
+                CommandOption(
+                    name: "output-prefix", argument: "PREFIX",
+                    help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
+                CommandOption(
+                    name: "output-name", argument: "NAME",
+                    help:
+                        "name of this process in the topic of its status, another one for each process under a prefix "
+                        + "(default \(MQTTOutputSettings().instance))"),
+                CommandOption(
+                    name: "home-assistant",
+                    help: "also announce the tags of the register to Home Assistant"),
+                CommandOption(
+                    name: "espresense-companion", argument: "FILE",
+                    help:
+                        "also publish the devices of this configuration (config.yaml) under the topics of "
+                        + "ESPresense-companion, with its attributes"),
+            ] + AlertOptions.options + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds]
+                + CommandOption.log + more)
+    }
 
     /// The limits of a history by default. 50 tags that always move need about 100 MB a day, and others less: a position
     /// takes about 120 bytes, measured with `--demo`.
@@ -83,13 +111,15 @@ struct TrackCommand: Command {
     private let fleet: FleetOptions
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
+    /// The configuration of ESPresense-companion; nil for none.
+    private let companion: String?
     private let page: LiveMapOptions?
     private let alerts: AlertOptions?
     private let history: (path: String, settings: TagHistory.Settings)?
     private let seed: UInt64
     private let limit: Duration?
 
-    init(_ arguments: ParsedArguments) throws {
+    package init(_ arguments: ParsedArguments) throws {
         isDemo = arguments.has("demo")
         opens = arguments.has("open")
         broker = isDemo && !arguments.has("broker") ? nil : try BrokerOptions(arguments).broker
@@ -110,13 +140,15 @@ struct TrackCommand: Command {
         }
         alerts = try AlertOptions(arguments, hasState: stateFolder != nil)
         publishing = try Self.publishing(arguments)
+        companion = try arguments.input("espresense-companion")
         page = try LiveMapOptions(arguments, standard: isDemo ? "127.0.0.1:0" : nil)
         if opens, page == nil {
             throw UsageError(message: "--open requires --http or --demo", command: arguments.syntax.name)
         }
         if broker == nil, publishing != nil {
             throw UsageError(
-                message: "--output-prefix and --home-assistant require --broker", command: arguments.syntax.name)
+                message: "--output-prefix, --home-assistant and --espresense-companion require --broker",
+                command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
         seed = try arguments.seed()
@@ -152,10 +184,11 @@ struct TrackCommand: Command {
 
     /// The settings of the outputs over the broker; nil if there are none.
     private static func publishing(_ arguments: ParsedArguments) throws(UsageError) -> MQTTOutputSettings? {
-        guard arguments.has("output-prefix") || arguments.has("home-assistant") else {
+        guard ["output-prefix", "home-assistant", "espresense-companion"].contains(where: arguments.has) else {
             guard arguments.has("output-name") else { return nil }
             throw UsageError(
-                message: "--output-name requires --output-prefix or --home-assistant", command: arguments.syntax.name)
+                message: "--output-name requires --output-prefix, --home-assistant or --espresense-companion",
+                command: arguments.syntax.name)
         }
         var settings = MQTTOutputSettings()
         settings.prefix = arguments.value("output-prefix") ?? settings.prefix
@@ -171,7 +204,12 @@ struct TrackCommand: Command {
         return settings
     }
 
-    func run() async throws {
+    package func run() async throws { try await run(into: []) }
+
+    /// Runs the command.
+    ///
+    /// - Parameter others: sinks of the outputs in addition to those of the options.
+    package func run(into others: [any FleetOutputSink]) async throws {
         let packet = fleet.hasVenue ? try await fleet.packet() : nil
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
         guard let venue = packet?.venue ?? demo?.venue else { return }
@@ -207,6 +245,7 @@ struct TrackCommand: Command {
             // Those that left the register while no process ran are withdrawn below.
             publishing.homeAssistantTags = known.union(started.earlierRegister)
             publishing.usesAlerts = trackedAlerts != nil
+            publishing.companion = try companion.map { try CompanionHouse(configuration: $0, venue) }
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
@@ -223,6 +262,7 @@ struct TrackCommand: Command {
             }
         }
         if let history { sinks.append(history) }
+        sinks += others
         if let page {
             await page.board.use(register: register, removing: [])
             await page.board.write(started.places)

@@ -11,10 +11,12 @@ struct VenueNewCommand: Command {
         name: "venue new", operands: "", operandCount: 0...0,
         summary: "begin a venue packet with an image of each floor plan",
         details: """
-            Writes a packet with a map for each --plan, a PNG, JPEG, GIF or WebP image. --scale gives the distance in the
+            Without --plan, opens the page of 'venue edit' in the default browser on an empty plan, for which you choose the
+            image and the scale there. The packet is the folder of --output, or 'venue'.
+
+            Otherwise, writes a packet with a map for each --plan, a PNG, JPEG, GIF or WebP image. --scale gives the distance in the
             building between two points of the image, in pixels from its top left corner, such as the ends of a long wall.
-            The packet has no beacons, rooms and walls yet: set them with 'venue edit'. To choose the images and the scale
-            on its page, too, run 'venue edit' with a new folder instead.
+            The packet has no beacons, rooms and walls yet: set them with 'venue edit'.
 
             For several floors, repeat --plan. --scale, --level and --map-name then apply to the plans in their order; one
             --scale applies to all. By default the first plan is the ground floor, and each other one is a floor higher.
@@ -45,6 +47,11 @@ struct VenueNewCommand: Command {
             CommandOption(name: "overwrite", help: "replace an existing packet"),
         ])
 
+    /// The folder of a packet that the editor begins without `--plan`.
+    private static let usualFolder = "venue"
+
+    /// The editor of an empty plan; nil if the options have the plans.
+    private let editor: VenueEditCommand?
     private let output: PacketOutput
     private let mayOverwrite: Bool
     private let name: String
@@ -52,13 +59,18 @@ struct VenueNewCommand: Command {
     private let plans: [PlanOption]
 
     init(_ arguments: ParsedArguments) throws {
-        let path = try arguments.required("output")
-        guard arguments.has("plan") else {
+        let isPlanned = arguments.has("plan")
+        if !isPlanned,
+            let option = ["scale", "name", "id", "level", "map-name", "georeference", "overwrite"]
+                .first(where: arguments.has)
+        {
             throw UsageError(
-                message: "--plan is missing; to choose images on a page, run 'indoorloc venue edit' with a new folder",
+                message: "--plan is missing; to choose images on a page, run 'indoorloc venue new' without --\(option)",
                 command: arguments.syntax.name)
         }
-        _ = try arguments.required("scale")
+        let path = isPlanned ? try arguments.required("output") : arguments.value("output") ?? Self.usualFolder
+        if isPlanned { _ = try arguments.required("scale") }
+        editor = isPlanned ? nil : try VenueEditCommand(new: path)
         output = PacketOutput(path: path, inputs: arguments.inputs(except: ["output"]))
         mayOverwrite = arguments.has("overwrite")
         name = arguments.value("name") ?? output.name
@@ -66,7 +78,8 @@ struct VenueNewCommand: Command {
         plans = try arguments.plans()
     }
 
-    func run() throws {
+    func run() async throws {
+        if let editor { return try await editor.run() }
         try output.check(mayReplace: mayOverwrite, remedy: "use --overwrite to replace it with all its content")
         let drawings = try plans.map { try $0.drawing() }
         try checkFrame(drawings)
@@ -296,6 +309,15 @@ struct VenueEditCommand: Command {
     private let packet: String
     private let address: LiveMapAddress
     private let opens: Bool
+    /// Whether the packet must not exist.
+    private let beginsPacket: Bool
+
+    /// Creates the command that begins a packet in a folder that is empty or doesn't exist, and opens the page.
+    init(new packet: String) throws {
+        self.packet = packet
+        address = try LiveMapAddress("127.0.0.1:0")
+        (opens, beginsPacket) = (true, true)
+    }
 
     init(_ arguments: ParsedArguments) throws {
         packet = arguments.operands[0]
@@ -304,10 +326,17 @@ struct VenueEditCommand: Command {
         }
         address = try arguments.loopbackAddress(remedy: "and could change the packet; use 127.0.0.1")
         opens = arguments.has("open")
+        beginsPacket = false
     }
 
     func run() async throws {
         let file = try EditedVenueFile(packet: packet)
+        guard file.isNew || !beginsPacket else {
+            throw CommandError(
+                description:
+                    "\(packet): the folder isn't empty; give another one with --output, or change the packet with "
+                    + "'indoorloc venue edit \(packet)'")
+        }
         // Every user of this host reaches the port, so that a token is required.
         let token = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
         let listener = try LiveMapListener(address, token: token)

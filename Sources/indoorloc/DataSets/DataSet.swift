@@ -9,7 +9,9 @@ struct DataSet: Sendable {
     /// The folder's name.
     let name: String
     /// The packet.
-    let venue: Venue
+    let packet: VenuePacket
+    /// The venue of the packet.
+    var venue: Venue { packet.venue }
     /// The paths of the survey's recordings, sorted by name; may be empty.
     let surveys: [String]
     /// The paths of the tracks, sorted by name; never empty.
@@ -22,7 +24,7 @@ struct DataSet: Sendable {
     /// - Parameter radioMap: the path of a radio map that replaces the packet's own.
     /// - Throws: `VenuePacketError`, or `CommandError` if there is no track.
     init(path: String, radioMap: String?) throws {
-        venue = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path).venue
+        packet = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path)
         name = URL(filePath: path).standardizedFileURL.lastPathComponent
         surveys = Self.surveys(in: path)
         walks = Self.recordings(in: path + "/walks")

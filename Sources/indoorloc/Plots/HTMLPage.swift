@@ -14,7 +14,7 @@ enum HTMLPage {
             <html lang="en">
             <head>
             <meta charset="utf-8">
-            \(data)<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            \(data)<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <title>\(escaped(title))</title>
@@ -22,7 +22,9 @@ enum HTMLPage {
             body{max-width:1120px;margin:2em auto;padding:0 1em;font:15px/1.5 sans-serif;color:#1f2328;background:#fff}
             table{border-collapse:collapse}th,td{padding:.25em .8em;text-align:right;border-bottom:1px solid #d0d7de}
             th:first-child,td:first-child{text-align:left}figure{margin:1.5em 0;overflow-x:auto}
-            .table{overflow-x:auto}
+            .table{overflow-x:auto}.narrow{display:none}li,td,th{overflow-wrap:break-word}
+            @media (max-width:640px){body{margin:1em auto}.wide{display:none}.narrow{display:block}
+            th,td{padding:.25em .4em}h1{font-size:1.5em}h2{font-size:1.25em}}
             @media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}th,td{border-color:#2a313a}
             a{color:#58a6ff}}
             </style>
@@ -43,8 +45,12 @@ enum HTMLPage {
         "<a href=\"\(escaped(path))\">\(escaped(text))</a>"
     }
 
-    /// A figure within the page.
-    static func figure(_ figure: Figure) -> String { "<figure>\n\(figure.svg)</figure>\n" }
+    /// A figure within the page, and the same one for the width of a telephone, of which a browser shows one.
+    static func figure(_ make: (FigureLayout) -> Figure) -> String {
+        FigureLayout.allCases.map { layout in
+            "<figure class=\"\(layout == .wide ? "wide" : "narrow")\">\n\(make(layout).svg)</figure>\n"
+        }.joined()
+    }
 
     /// A table with a row of headings; the first cell of each row is its heading.
     static func table(_ head: [String], _ rows: [[String]]) -> String {

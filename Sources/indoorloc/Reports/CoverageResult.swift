@@ -8,12 +8,14 @@ struct CoverageResult {
     let proposals: [ProposedBeacon]
     /// The target of the 68 % error in metres; nil for none.
     let target: Double?
+    /// The images of the venue's maps.
+    var pictures: [MapID: PlanPicture] = [:]
 
     /// The largest expected error in metres on the heat map's scale.
     private static let most = 12.0
 
     /// The heat map of each map with the existing and the proposed beacons.
-    var figure: Figure {
+    func figure(_ layout: FigureLayout = .wide) -> Figure {
         let errors = grids.flatMap(\.errors).compactMap { $0 }
         let high = min(max(errors.max() ?? 1, 2), Self.most).rounded(.up)
         let panels = grids.compactMap { grid -> FigurePanel? in
@@ -30,12 +32,13 @@ struct CoverageResult {
                     PlanLayer("", .label(beacon.point, "\(index + 1)"), color: .vermilion, size: 7)
                 }
             }
-            return .plan(PlanView(venue: venue, map: map, heatMap: heat, layers: layers))
+            return .plan(PlanView(venue: venue, map: map, pictures: pictures, heatMap: heat, layers: layers))
         }
         return Figure(
             title: "Expected 68 % error: \(venue.name)",
             description: "The expected 68 % error of positions on the floor plans of \(venue.name). "
-                + lines.joined(separator: " "), caption: lines, panels: panels)
+                + lines.joined(separator: " "), caption: lines, panels: panels,
+            width: layout.width(columns: 1))
     }
 
     /// One line for each map and each proposed beacon.

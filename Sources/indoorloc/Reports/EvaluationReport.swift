@@ -22,14 +22,21 @@ struct EvaluationReport: Sendable {
     /// The ranges of the tracks' readings.
     let ranges: RangeList
     let field: SignalField
+    /// The images of the venue's maps.
+    let pictures: [MapID: PlanPicture]
 
     /// The page.
     var page: String {
+        let (definitions, references) = PlanPicture.definitions(of: pictures)
+        return page(definitions, references)
+    }
+
+    private func page(_ definitions: String, _ pictures: [MapID: PlanPicture]) -> String {
         let summary = results.first.map { $0.score.figureLine(of: name) } ?? name
         return HTMLPage.page(
             title: "Evaluation of \(name)", meta: [ReportIndex.key: summary],
             body: [
-                HTMLPage.heading("Evaluation of \(name)"),
+                definitions, HTMLPage.heading("Evaluation of \(name)"),
                 HTMLPage.paragraph(
                     ([venue.name, "indoorloc \(PackageVersion.current)"] + conditions).joined(separator: " · ")),
                 HTMLPage.heading("Scores", level: 2), scores,
@@ -37,15 +44,18 @@ struct EvaluationReport: Sendable {
                     "Errors are in metres, of positions on the right floor. IPIN is the third quartile of the error plus "
                         + "15 m for each level of difference. The radius is calibrated if it contains 68 % of the true "
                         + "positions."),
-                HTMLPage.heading("Errors", level: 2), errors, HTMLPage.heading("Tracks", level: 2), tracks,
-                HTMLPage.heading("Radio", level: 2), radio, HTMLPage.heading("Beacons", level: 2), beacons,
+                HTMLPage.heading("Errors", level: 2), errors, HTMLPage.heading("Tracks", level: 2), tracks(pictures),
+                HTMLPage.heading("Radio", level: 2), radio(pictures), HTMLPage.heading("Beacons", level: 2),
+                beacons(pictures),
             ].joined())
     }
 
     private var scores: String {
         var rows = results.map { ($0.method.name, $0.score) }
         if let offline { rows.insert(("\(rows.first?.0 ?? "") afterwards (offline)", offline), at: min(1, rows.count)) }
-        func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + " %" } ?? "–" }
+        func percent(_ share: Double?) -> String {
+            share.map { JSONText.number($0 * 100, decimals: 1) + "\u{A0}%" } ?? "–"
+        }
         func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) } ?? "–" }
         return HTMLPage.table(
             ["method", "n", "answered", "floor", "mean", "median", "P75", "P90", "P95", "IPIN", "in radius"],
@@ -61,54 +71,64 @@ struct EvaluationReport: Sendable {
     private var errors: String {
         let series = results.map(\.errors)
         let first = Array(series.prefix(1))
-        return HTMLPage.figure(Figure.errorDistribution(title: "Distribution of the error", of: series))
-            + HTMLPage.figure(
-                Figure.errorOverTime(title: "Error over time", of: first, limit: series.first?.tracks.count ?? 0))
+        return HTMLPage.figure { Figure.errorDistribution(title: "Distribution of the error", of: series, layout: $0) }
+            + HTMLPage.figure {
+                Figure.errorOverTime(
+                    title: "Error over time", of: first, limit: series.first?.tracks.count ?? 0, layout: $0)
+            }
     }
 
-    private var tracks: String {
+    private func tracks(_ pictures: [MapID: PlanPicture]) -> String {
         (results.first?.outcomes ?? []).map { outcome in
             var scorer = TrackScorer(venue: venue)
             scorer.add(outcome.causal)
-            return HTMLPage.figure(
+            return HTMLPage.figure {
                 Figure.track(
                     title: PlotSource.name(ofRecording: outcome.path), venue: venue,
-                    truth: outcome.truths.compactMap(\.waypoint), positions: outcome.positions,
-                    caption: [scorer.score.caption]))
+                    truth: outcome.truths.compactMap(\.waypoint), positions: outcome.positions, pictures: pictures,
+                    caption: [scorer.score.caption], layout: $0)
+            }
         }.joined()
     }
 
-    private var radio: String {
+    private func radio(_ pictures: [MapID: PlanPicture]) -> String {
         var parts = ""
-        if let map = Figure.radioMap(
-            title: "Expected RSSI of the strongest beacon", venue: venue, field: field, maps: venue.maps,
-            contents: [.strongest], caption: [venue.radioMapCaption])
-        {
-            parts += HTMLPage.figure(map)
+        let maps = FigureLayout.allCases.compactMap { layout in
+            Figure.radioMap(
+                title: "Expected RSSI of the strongest beacon", venue: venue, field: field, maps: venue.maps,
+                contents: [.strongest], pictures: pictures, caption: [venue.radioMapCaption], layout: layout
+            ).map { (layout, $0) }
+        }
+        if let wide = maps.first?.1, let narrow = maps.last?.1 {
+            parts += HTMLPage.figure { $0 == .wide ? wide : narrow }
         }
         if residuals.count > 0 {
-            parts += HTMLPage.figure(
+            parts += HTMLPage.figure {
                 Figure.residuals(
                     title: "Measured minus expected RSSI on the tracks", of: residuals.beacons,
-                    caption: [residuals.caption]))
+                    caption: [residuals.caption], layout: $0)
+            }
         }
         if !ranges.beacons.isEmpty {
-            parts += HTMLPage.figure(
-                Figure.range(title: "RSSI over distance on the tracks", of: ranges.beacons, caption: [ranges.caption]))
+            parts += HTMLPage.figure {
+                Figure.range(
+                    title: "RSSI over distance on the tracks", of: ranges.beacons, caption: [ranges.caption], layout: $0
+                )
+            }
         }
         return parts.isEmpty ? HTMLPage.paragraph("No reading at a known place.") : parts
     }
 
     /// The expected error at each point with the venue's beacons.
-    private var beacons: String {
+    private func beacons(_ pictures: [MapID: PlanPicture]) -> String {
         guard !field.beacons.isEmpty else { return HTMLPage.paragraph("The venue has no beacon.") }
         var settings = CoverageSettings()
         settings.signal = field.model
         let analysis = CoverageAnalysis(venue: venue, settings: settings)
         let coverage = CoverageResult(
             venue: venue, grids: venue.maps.compactMap { analysis.expectedErrors(on: $0.id) }, proposals: [],
-            target: nil)
-        return HTMLPage.figure(coverage.figure)
+            target: nil, pictures: pictures)
+        return HTMLPage.figure { coverage.figure($0) }
     }
 }
 

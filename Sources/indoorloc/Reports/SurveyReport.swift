@@ -12,16 +12,19 @@ struct SurveyReport {
     let review: SurveyReview
     /// The errors of the recordings left out; nil for a survey with fewer than two recordings.
     let heldOut: HeldOutErrors?
+    /// The images of the venue's maps.
+    let pictures: [MapID: PlanPicture]
 
     /// The maximum number of rows of a table.
     private static let rowLimit = 200
     /// The maximum number of survey places and of recordings in a table.
     private static let placeLimit = 30
 
-    init(venue: Venue, radioMap: RadioMap, heldOut: HeldOutErrors?) {
+    init(venue: Venue, radioMap: RadioMap, heldOut: HeldOutErrors?, pictures: [MapID: PlanPicture]) {
         self.venue = venue
         self.radioMap = radioMap
         self.heldOut = heldOut
+        self.pictures = pictures
         review = SurveyReview(of: radioMap, in: venue)
     }
 
@@ -39,10 +42,12 @@ struct SurveyReport {
         let introduction =
             "\(review.places.counting("survey point")) and \(review.beacons.counting("beacon")) on "
             + "\(venue.maps.count.counting("map"))."
+        let (definitions, references) = PlanPicture.definitions(of: pictures)
         let parts = [
-            HTMLPage.heading(title), HTMLPage.paragraph(introduction), HTMLPage.heading("Advice", level: 2),
+            definitions, HTMLPage.heading(title), HTMLPage.paragraph(introduction),
+            HTMLPage.heading("Advice", level: 2),
             advice.isEmpty ? HTMLPage.paragraph("The review found no problem.") : HTMLPage.list(advice),
-            HTMLPage.heading("Expected error", level: 2), errors, HTMLPage.heading("Gaps", level: 2), gaps,
+            HTMLPage.heading("Expected error", level: 2), errors, HTMLPage.heading("Gaps", level: 2), gaps(references),
             HTMLPage.heading("Beacons", level: 2), beacons, HTMLPage.heading("Survey points", level: 2), places,
         ]
         return HTMLPage.page(title: title, body: parts.joined())
@@ -63,9 +68,12 @@ struct SurveyReport {
         let chart = Chart(
             x: ChartAxis("Error", unit: "m", includesZero: true), y: ChartAxis("Share", unit: "%", range: 0...100),
             series: [ChartSeries("", .steps([ChartPoint(x: 0, y: 0)] + steps), color: .blue)], aspect: 0.4)
-        let figure = Figure(
-            title: "Error of recordings left out", description: "The cumulative distribution of the error. \(sentence)",
-            panels: [.chart(chart)])
+        func figure(_ layout: FigureLayout) -> Figure {
+            Figure(
+                title: "Error of recordings left out",
+                description: "The cumulative distribution of the error. \(sentence)", panels: [.chart(chart)],
+                width: layout.width(columns: 1))
+        }
         let worst = heldOut.recordings.sorted { ($1.mean ?? 0, $0.path) < ($0.mean ?? 0, $1.path) }
         let rows = worst.prefix(Self.placeLimit).map { recording in
             [URL(filePath: recording.path).lastPathComponent, "\(recording.errors.count)", number(recording.mean)]
@@ -77,7 +85,7 @@ struct SurveyReport {
 
     // MARK: Gaps
 
-    private var gaps: String {
+    private func gaps(_ pictures: [MapID: PlanPicture]) -> String {
         let gaps = review.gaps
         let area = number(gaps.reduce(0) { $0 + $1.area }, 0)
         let distance = number(review.coverDistance, 0)
@@ -87,7 +95,8 @@ struct SurveyReport {
             : "\(area) m² of the walkable area have no survey point within \(distance) m. A plan without walkable areas counts as "
                 + "a whole."
         let figures = venue.maps.map { map in
-            HTMLPage.figure(SurveyMapFigure(venue: venue, map: map, radioMap: radioMap, review: review).figure)
+            HTMLPage.figure(
+                SurveyMapFigure(venue: venue, map: map, radioMap: radioMap, review: review, pictures: pictures).figure)
         }
         return HTMLPage.paragraph(text) + figures.joined()
     }
@@ -162,11 +171,12 @@ struct SurveyMapFigure {
     let map: VenueMap
     let radioMap: RadioMap
     let review: SurveyReview
+    let pictures: [MapID: PlanPicture]
 
     /// The maximum number of cells of the heat map.
     private static let cellLimit = 10_000.0
 
-    var figure: Figure {
+    func figure(_ layout: FigureLayout) -> Figure {
         let places = radioMap.fingerprints.filter { $0.mapID == map.id }.map(\.point)
         var layers = [PlanLayer("survey points", .points(places), color: .gray, size: 4)]
         let contradictions = review.contradictions.filter { $0.mapID == map.id }
@@ -183,7 +193,12 @@ struct SurveyMapFigure {
             title: map.name,
             description:
                 "\(places.count.counting("survey point")) on \(map.name); \(area) m² without a survey point nearby.",
-            panels: [.plan(PlanView(venue: venue, map: map, title: "", heatMap: heatMap(places), layers: layers))])
+            panels: [
+                .plan(
+                    PlanView(
+                        venue: venue, map: map, title: "", pictures: pictures, heatMap: heatMap(places),
+                        layers: layers))
+            ], width: layout.width(columns: 1))
     }
 
     /// The lines from the venue's place of a beacon to the place that its readings fit.

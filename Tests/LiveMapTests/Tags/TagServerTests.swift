@@ -159,6 +159,45 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(try RawClient.get("/api/v1/history/visits", port: bare).status, 404)
     }
 
+    func testStoredPositionsAreReadInPagesThinnedCountedAndExported() throws {
+        let history = try stagedHistory(walks: 3)
+        let port = try tagServer(try board(), history: history).address.port
+        let span = "from=2026-11-22T09:00:00Z&to=2026-11-22T09:10:00Z"
+        var (times, next): ([String], String?) = ([], nil)
+        repeat {
+            let after = next.map { "&after=" + $0.replacing("/", with: "%2F") } ?? ""
+            let page = try get("/api/v1/history/positions?tag=walker%201&limit=4&\(span)\(after)", port)
+            times += try XCTUnwrap(page["positions"]?.array).compactMap { $0["time"]?.string }
+            next = page["next"]?.string
+        } while next != nil
+        XCTAssertEqual(times.count, 11)
+        XCTAssertEqual(times, Set(times).sorted())
+        let thinned = try XCTUnwrap(
+            get("/api/v1/history/positions?tag=walker%201&step=30&\(span)", port)["positions"]?.array)
+        // The last one of each half minute.
+        XCTAssertEqual(
+            thinned.map { $0["time"]?.string?.dropFirst(14).prefix(5) }, ["00:25", "00:50"])
+        let activity = try get("/api/v1/history/activity?parts=10&\(span)", port)
+        XCTAssertEqual(activity["positions"]?.number, 34)
+        XCTAssertEqual(activity["tags"]?.array?.map { $0.number ?? -1 }, [4, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+        XCTAssertEqual(activity["first"]?.string, "2026-11-22T09:00:00.000Z")
+        XCTAssertEqual(activity["last"]?.string, "2026-11-22T09:00:50.000Z")
+        let table = try RawClient.get("/api/v1/history/positions.csv?room=hall&\(span)", port: port)
+        XCTAssertEqual(table.headers["content-disposition"], #"attachment; filename="history.csv""#)
+        XCTAssertEqual(table.text.split(separator: "\n").count, 1 + 34)
+        XCTAssertTrue(
+            table.text.contains("\n2026-11-22T09:00:20.000Z,AA:BB:CC:DD:EE:01,Cart,1,5.000,5.000,1.500,Hall,,\n"),
+            table.text)
+        let collection = try get("/api/v1/history/positions.geojson?tag=walker%202&\(span)", port)
+        XCTAssertEqual(collection["type"]?.string, "FeatureCollection")
+        XCTAssertEqual(collection["features"]?.array?.count, 11)
+        for query in ["positions?after=x", "positions?step=0", "activity?parts=0", "positions?limit=10001"] {
+            XCTAssertEqual(try RawClient.get("/api/v1/history/\(query)", port: port).status, 400, query)
+        }
+        XCTAssertEqual(
+            try get("/api/v1/history/positions?tag=nobody&\(span)", port)["positions"]?.array?.count, 0)
+    }
+
     func testAlertsThatLastAndTheLatestEventsAreListed() throws {
         let board = try board()
         board.put(try TagStage.alerts())
@@ -441,6 +480,9 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/receivers/{id}/tags": "/api/v1/receivers/east/tags",
         "/api/v1/history/visits": "/api/v1/history/visits?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
         "/api/v1/history/dwell": "/api/v1/history/dwell?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
+        "/api/v1/history/activity": "/api/v1/history/activity?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
+        "/api/v1/history/positions":
+            "/api/v1/history/positions?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z&limit=1",
     ]
     /// A request with the status 404 for each path that can have it.
     private static let missing = [

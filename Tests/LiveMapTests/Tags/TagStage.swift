@@ -177,7 +177,9 @@ extension TagBoard {
 
 extension XCTestCase {
     /// A history in a temporary file, in which the cart was in the hall for 20 s.
-    func stagedHistory() throws -> TagHistory {
+    ///
+    /// - Parameter walks: the number of tags that also walk through the hall, a metre in each 5 s, for 50 s.
+    func stagedHistory(walks: Int = 0) throws -> TagHistory {
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db").path
         addTeardownBlock {
             for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
@@ -185,13 +187,25 @@ extension XCTestCase {
         let history = try TagHistory(path: path)
         let enter = LocalizationEvent(
             instant: TagStage.start, venueID: VenueID(rawValue: 7), kind: .enterRoom(TagStage.venue.rooms[0]))
-        let outputs = [
+        var outputs = [
             try TagStage.output("AA:BB:CC:DD:EE:01", 1, .event(enter), name: "Cart"),
             try TagStage.output(
                 "AA:BB:CC:DD:EE:01", 2, TagStage.position(5, label: "Hall", at: 20), name: "Cart", at: 20),
         ]
+        for walker in 0..<walks {
+            outputs.append(try TagStage.output("walker \(walker)", 1, .event(enter)))
+            for step in 0...10 {
+                let (x, seconds) = (1 + Double(step), 5 * Double(step))
+                outputs.append(
+                    try TagStage.output(
+                        "walker \(walker)", UInt64(step + 2),
+                        TagStage.position(
+                            x, 2 + 2 * Double(walker), label: "Hall",
+                            coordinate: Coordinate(latitude: 52.5, longitude: 13), at: seconds), at: seconds))
+            }
+        }
         let done = DispatchSemaphore(value: 0)
-        Task.detached {
+        Task.detached { [outputs] in
             await history.write(outputs)
             await history.flush()
             done.signal()

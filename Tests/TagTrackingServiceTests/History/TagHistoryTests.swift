@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import SQLiteFiles
 import TagTracking
 import TagTrackingService
 import XCTest
@@ -66,17 +67,17 @@ final class TagHistoryTests: XCTestCase {
     func testWhoWasInARoomInATime() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs())
-        let all = try await history.visits(query("kitchen"))
+        let all = try await history.reader.visits(query("kitchen"))
         XCTAssertEqual(all.map(\.tag), ["cart", "keys"])
         XCTAssertEqual(all.map(\.name), ["Cart", nil])
         // A tag that is away was there until its last output.
         XCTAssertEqual(seconds(all), [[10, 100], [40, 45]])
         XCTAssertEqual(all.map(\.isOpen), [false, false])
-        let late = try await history.visits(query("Kitchen", 50, 60))
+        let late = try await history.reader.visits(query("Kitchen", 50, 60))
         XCTAssertEqual(late.map(\.tag), ["cart"])
-        let after = try await history.visits(query("Kitchen", 101, 200))
+        let after = try await history.reader.visits(query("Kitchen", 101, 200))
         XCTAssertEqual(after, [])
-        let cart = try await history.visits(query(tag: "CART"))
+        let cart = try await history.reader.visits(query(tag: "CART"))
         XCTAssertEqual(cart.map(\.room), ["Kitchen", "Hall"])
         XCTAssertEqual(cart.map(\.isOpen), [false, true])
         XCTAssertEqual(seconds(cart).last, [100, 130])
@@ -85,7 +86,7 @@ final class TagHistoryTests: XCTestCase {
     func testTheTimeInEachRoomIsThatWithinTheQuery() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs())
-        let dwells = try await history.dwells(query(nil, 50, 120))
+        let dwells = try await history.reader.dwells(query(nil, 50, 120))
         XCTAssertEqual(dwells.map(\.room), ["Hall", "Kitchen"])
         XCTAssertEqual(dwells.map(\.time), [.seconds(20), .seconds(50)])
         XCTAssertEqual(dwells.map(\.visits), [1, 1])
@@ -95,15 +96,15 @@ final class TagHistoryTests: XCTestCase {
         let history = try TagHistory(path: path())
         await history.write(outputs())
         // The cart needs 16 s for the metre from which it moves.
-        let positions = try await history.positions(query(tag: "cart"))
+        let positions = try await history.reader.positions(query(tag: "cart"))
         XCTAssertEqual(positions.map { start.duration(to: $0.instant).seconds }, [11, 27, 43, 59, 75, 91, 130])
         XCTAssertEqual(positions.map(\.room).last, "Hall")
         XCTAssertEqual(positions.first?.coordinate?.latitude ?? 0, 50.0006875, accuracy: 1e-9)
         var first = query()
         first.limit = 3
-        let page = try await history.positions(first)
-        let rest = try await history.positions(query(), after: (page[2].instant, page[2].tag))
-        let all = try await history.positions(query())
+        let page = try await history.reader.positions(first)
+        let rest = try await history.reader.positions(query(), after: (page[2].instant, page[2].tag))
+        let all = try await history.reader.positions(query())
         XCTAssertEqual(page + rest, all)
         XCTAssertEqual(all.count, 8)
     }
@@ -126,7 +127,7 @@ final class TagHistoryTests: XCTestCase {
         await third.write([
             output("cart", position(1, "Kitchen", 3_600), 3_600), output("cart", position(1, "Kitchen", 3_610), 3_610),
         ])
-        let visits = try await third.visits(query(nil, 0, 10_000))
+        let visits = try await third.reader.visits(query(nil, 0, 10_000))
         XCTAssertEqual(seconds(visits), [[0, 60], [3_600, 3_610]])
         XCTAssertEqual(visits.map(\.isOpen), [false, true])
     }
@@ -134,10 +135,10 @@ final class TagHistoryTests: XCTestCase {
     func testOldRowsAreDeletedByAgeAndBySize() async throws {
         let aged = try TagHistory(path: path(), settings: .init(age: .seconds(100)))
         await aged.write(outputs() + [output("cart", position(1, "Hall", 200), 200)])
-        let visits = try await aged.visits(query())
+        let visits = try await aged.reader.visits(query())
         // The visit of the keys ended more than 100 s before the newest output.
         XCTAssertEqual(visits.map(\.tag), ["cart", "cart", "cart"])
-        let oldest = try await aged.positions(query()).map(\.instant).min()
+        let oldest = try await aged.reader.positions(query()).map(\.instant).min()
         XCTAssertGreaterThanOrEqual(try XCTUnwrap(oldest), at(100))
 
         let path = try path()
@@ -149,16 +150,100 @@ final class TagHistoryTests: XCTestCase {
         }
         await large.write(many)
         await large.flush()
-        let before = try await large.positions(query(nil, 0, 100_000)).count
+        let before = try await large.reader.positions(query(nil, 0, 100_000)).count
         let limited = try TagHistory(path: path, settings: .init(size: 200_000))
         await limited.write([output("tag 1", position(1, "Hall", 20_001), 20_001)])
         await limited.flush()
-        let after = try await limited.positions(query(nil, 0, 100_000))
+        let after = try await limited.reader.positions(query(nil, 0, 100_000))
         XCTAssertLessThan(after.count, before / 2)
         XCTAssertGreaterThan(after.count, 100)
         XCTAssertEqual(after.last?.instant, at(20_001))
         let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
         XCTAssertLessThan(size, 400_000)
+    }
+
+    func testAQueryNeitherDelaysTheWriterNorWaitsForIt() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path)
+        await history.write(outputs())
+        await history.flush()
+        // Another program is in the middle of a transaction.
+        let other = try SQLiteFile<TagHistoryError>(path: path, waiting: .zero)
+        try other.run("BEGIN IMMEDIATE")
+        let visits = try await history.reader.visits(query())
+        XCTAssertEqual(visits.count, 3)
+        let positions = try await TagHistoryReader(path: path).positions(query())
+        XCTAssertEqual(positions.count, 8)
+        try other.run("ROLLBACK")
+        // A read that has begun keeps its state, and outputs are written meanwhile.
+        try other.run("BEGIN")
+        XCTAssertEqual(try other.number("SELECT count(*) FROM position"), 8)
+        await history.write([output("cart", position(20, "Hall", 140), 140)])
+        await history.flush()
+        let later = try await history.reader.positions(query())
+        XCTAssertEqual(later.count, 9)
+        XCTAssertEqual(try other.number("SELECT count(*) FROM position"), 8)
+    }
+
+    /// 500,000 positions and 50,000 visits, as of 50 tags in half a day, are answered in pages, and each answer is short.
+    func testAnswersOfALargeHistoryAreBounded() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path)
+        let file = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
+        let first = start.nanoseconds / 1_000_000
+        try file.transaction { file throws(TagHistoryError) in
+            try file.run(
+                """
+                WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 50)
+                INSERT INTO tag (id, key) SELECT n, 'tag ' || n FROM number
+                """)
+            try file.run(
+                """
+                WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < 499999)
+                INSERT INTO position SELECT 1 + n % 50, \(first) + n / 50 * 5000, 1, 1, n % 37, n % 17, 1,
+                    CASE WHEN n % 2 = 0 THEN 'Hall' ELSE 'Kitchen' END, NULL, NULL FROM number
+                """)
+            try file.run(
+                """
+                WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < 49999)
+                INSERT INTO visit SELECT n + 1, 1 + n % 50, 1, 1, 'Hall', \(first) + n / 50 * 50000,
+                    \(first) + n / 50 * 50000 + 40000, 0 FROM number
+                """)
+        }
+        let reader = history.reader
+        let (all, hour) = (query(nil, 0, 50_000), query(nil, 30_000, 33_600))
+        var durations: [(String, Duration)] = []
+        func timed<Result>(_ name: String, _ work: () async throws -> Result) async rethrows -> Result {
+            let begin = ContinuousClock.now
+            defer { durations.append((name, begin.duration(to: .now))) }
+            return try await work()
+        }
+        let page = try await timed("page") { try await reader.positions(all) }
+        XCTAssertEqual(page.count, 10_000)
+        let last = try XCTUnwrap(page.last)
+        let next = try await timed("next page") { try await reader.positions(all, after: (last.instant, last.tag)) }
+        XCTAssertEqual(next.count, 10_000)
+        XCTAssertGreaterThan(try XCTUnwrap(next.first).instant, last.instant)
+        let thinned = try await timed("an hour by the minute") {
+            try await reader.positions(hour, each: .seconds(60))
+        }
+        // The hour has a part of one more minute, as minutes count from the Unix epoch.
+        XCTAssertEqual(thinned.count, 50 * 61)
+        var one = all
+        one.tag = "tag 7"
+        let tag = try await timed("a tag") { try await reader.positions(one) }
+        XCTAssertEqual(tag.count, 10_000)
+        XCTAssertEqual(Set(tag.map(\.tag)), ["tag 7"])
+        let activity = try await timed("activity") { try await reader.activity(all, parts: 100) }
+        XCTAssertEqual(activity.positions, 500_000)
+        XCTAssertEqual(Set(activity.tags), [50])
+        let visits = try await timed("visits of an hour") { try await reader.visits(hour) }
+        XCTAssertEqual(visits.count, 50 * 72)
+        let dwells = try await timed("dwell") { try await reader.dwells(all) }
+        XCTAssertEqual(dwells.count, 50)
+        for (name, duration) in durations { print("history of 500,000 positions: \(name) \(duration)") }
+        // Generous: a scan of all rows of the debug build takes about a second.
+        XCTAssertLessThan(try XCTUnwrap(durations.map(\.1).max()), .seconds(10))
     }
 
     func testAnotherFileIsRefusedAndNotChanged() async throws {

@@ -224,6 +224,63 @@ final class OutputPublisherTests: XCTestCase {
         XCTAssertEqual(publisher.confirmedMessages(), [])
     }
 
+    // MARK: ESPresense-companion
+
+    private static let house = CompanionHouse(
+        devices: [
+            (.name("a"), .init(id: "phone:a", name: "Phone")), (.name("b"), .init(id: "bad/level", name: nil)),
+            (.name("c"), .init(id: "#", name: nil)),
+        ], floors: [MapID(rawValue: 1): .init(name: "Ground floor", height: -0.5)], origin: MapPoint(x: 10, y: 20),
+        flipsX: true, flipsY: false)
+
+    func testAStateOfCompanionIsTheRoomTheFloorOrNotHomeAndItsPlaceIsInItsCoordinates() throws {
+        var publisher = publisher { $0.companion = Self.house }
+        func published() -> [String: MQTTMessage] {
+            Dictionary(publisher.confirmedMessages().map { ($0.topic, $0) }) { $1 }
+        }
+        let topic = "espresense/companion/phone:a"
+        publisher.add(Stage.output("a", 1, .present))
+        publisher.add(Stage.output("a", 2, Stage.position(1, label: "Hall")))
+        let first = published()
+        XCTAssertEqual(first[topic]?.payload, Array("Hall".utf8))
+        let attributes = try object(try XCTUnwrap(first[topic + "/attributes"]))
+        XCTAssertEqual(attributes["x"] as? Double, 10 - 1)
+        XCTAssertEqual(attributes["y"] as? Double, 20 + 2)
+        XCTAssertEqual(attributes["z"] as? Double, -0.5)
+        XCTAssertNotNil(first["homeassistant/device_tracker/espresense_phone_a/config"])
+        publisher.add(Stage.output("a", 3, Stage.position(2, label: "Hall")))
+        let second = published()
+        XCTAssertNil(second[topic], "the state is the same")
+        XCTAssertNotNil(second[topic + "/attributes"])
+        publisher.add(Stage.output("a", 4, Stage.position(2)))
+        XCTAssertEqual(published()[topic]?.payload, Array("Ground floor".utf8))
+        publisher.add(Stage.output("a", 5, .away))
+        XCTAssertEqual(published()[topic]?.payload, Array("not_home".utf8))
+        XCTAssertEqual(publisher.farewell?.topic, "espresense/companion/status")
+    }
+
+    func testTagsThatAreNoDevicesOfCompanionHaveNoTopicsThereAndOneThatLeavesLosesThem() {
+        var publisher = publisher { $0.companion = Self.house }
+        for tag in ["a", "b", "c", "d"] {
+            publisher.add(Stage.output(tag, 1, .present))
+            publisher.add(Stage.output(tag, 2, Stage.position(1)))
+        }
+        func companion() -> [MQTTMessage] { publisher.confirmedMessages().filter { $0.topic.contains("espresense") } }
+        let first = companion()
+        XCTAssertEqual(
+            Set(first.map(\.topic)),
+            [
+                "espresense/companion/phone:a", "espresense/companion/phone:a/attributes",
+                "homeassistant/device_tracker/espresense_phone_a/config",
+            ])
+        publisher.restate()
+        XCTAssertEqual(Set(companion().map(\.topic)), Set(first.map(\.topic)).union(["espresense/companion/status"]))
+        publisher.remove([.name("a")])
+        let removals = companion()
+        XCTAssertEqual(Set(removals.map(\.topic)), Set(first.map(\.topic)))
+        XCTAssertTrue(removals.allSatisfy { $0.isRetained && $0.payload.isEmpty })
+    }
+
     func testTagsOutsideTheSelectionAreWithdrawnFromHomeAssistant() {
         var publisher = publisher {
             $0.homeAssistantPrefix = "homeassistant"

@@ -1,0 +1,83 @@
+import Foundation
+import IndoorLocalizationTesting
+import TagTracking
+import XCTest
+
+/// The command `track` of the fleet's program, which writes to a real database without a broker.
+final class TrackDatabaseTests: HistoryTestCase {
+    /// The arguments of a demonstration that ends after some seconds.
+    private func demo(_ address: String, seconds: Int, _ more: [String] = []) -> [String] {
+        [
+            "track", "--demo", "--class", "light", "--seconds", "\(seconds)", "--database", address,
+        ] + more
+    }
+
+    /// Returns the tag, the epoch and the sequence of each printed output, sorted.
+    private func printed(_ result: FleetProgram.Result) throws -> [String] {
+        try result.output.split(separator: "\n").map { line in
+            let output = try FleetOutput(json: Array(line.utf8))
+            return "\(output.tag) \(output.epoch) \(output.sequence)"
+        }.sorted()
+    }
+
+    func testEachOutputIsARowAndTheLatestOneOfEachTagIsKept() throws {
+        let address = try database()
+        let result = try FleetProgram(
+            demo(address, seconds: 6, ["--create"]), folder: try temporaryFolder()
+        ).end()
+        XCTAssertEqual(result.status, 0, result.errors)
+        let outputs = try printed(result)
+        XCTAssertGreaterThan(outputs.count, 100)
+        let connection = try TestDatabase(address)
+        let rows = try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history").sorted()
+        XCTAssertEqual(rows, outputs)
+        let latest = try connection.run("SELECT count(*), count(x) FROM indoorloc_latest")
+        let tags = Set(outputs.map { $0.split(separator: " ")[0] }).count
+        XCTAssertEqual(latest.first?.split(separator: " ").first, "\(tags)")
+        XCTAssertTrue(result.errors.contains("\(outputs.count) outputs stored"), result.errors)
+    }
+
+    func testTheTrackingGoesOnWhileTheDatabaseIsAwayAndItsRowsFollow() throws {
+        let server = try server()
+        try TestDatabase(server.address()).run("CREATE DATABASE positions")
+        let address = server.address("positions")
+        let first = try FleetProgram(
+            demo(address, seconds: 2, ["--create"]), folder: try temporaryFolder()
+        ).end()
+        XCTAssertEqual(first.status, 0, first.errors)
+        server.kill()
+        let program = try FleetProgram(demo(address, seconds: 12), folder: try temporaryFolder())
+        // The outputs of the first seconds wait for the server.
+        try program.wait(for: "trying again")
+        try server.restart()
+        let result = try program.end()
+        XCTAssertEqual(result.status, 0, result.errors)
+        let connection = try TestDatabase(address)
+        let rows = Set(try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history"))
+        let outputs = try printed(result)
+        XCTAssertGreaterThan(outputs.count, 100)
+        XCTAssertEqual(outputs.filter { !rows.contains($0) }, [])
+    }
+
+    func testADatabaseWithoutTablesIsNamedAndTheTrackingGoesOn() throws {
+        let result = try FleetProgram(
+            demo(try database(), seconds: 4), folder: try temporaryFolder()
+        ).end()
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.errors.contains("outputs are not stored"), result.errors)
+        XCTAssertGreaterThan(try printed(result).count, 50)
+    }
+
+    func testOptionsOfTheDatabaseRequireIt() throws {
+        let result = try FleetProgram(
+            ["track", "--demo", "--create"], folder: try temporaryFolder()
+        ).end()
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--create requires --database"), result.errors)
+        let address = try FleetProgram(
+            ["track", "--demo", "--database", "postgresql://user:secret@host/x"], folder: try temporaryFolder()
+        ).end()
+        XCTAssertEqual(address.status, 2)
+        XCTAssertFalse(address.errors.contains("secret"), address.errors)
+    }
+}
