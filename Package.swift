@@ -233,7 +233,7 @@ let targets: [Target] = [
     .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "TagTrackingTests",
-        dependencies: ["TextFormats", "TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
+        dependencies: ["TextFormats", "TagTracking", "VenuePackets", "IndoorLocalizationTesting", "CMath"]),
     .testTarget(
         name: "TagTrackingServiceTests",
         dependencies: [

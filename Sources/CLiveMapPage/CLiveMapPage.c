@@ -152,6 +152,9 @@ static const unsigned char marks_js[] = {
 static const unsigned char memory_js[] = {
 #embed "page/memory.js"
 };
+static const unsigned char overview_js[] = {
+#embed "page/overview.js"
+};
 static const unsigned char page_css[] = {
 #embed "page/page.css"
 };
@@ -166,6 +169,18 @@ static const unsigned char plan_js[] = {
 };
 static const unsigned char radio_panel_js[] = {
 #embed "page/radio-panel.js"
+};
+static const unsigned char rooms_app_js[] = {
+#embed "page/rooms-app.js"
+};
+static const unsigned char rooms_main_js[] = {
+#embed "page/rooms-main.js"
+};
+static const unsigned char rooms_css[] = {
+#embed "page/rooms.css"
+};
+static const unsigned char rooms_html[] = {
+#embed "page/rooms.html"
 };
 static const unsigned char scale_bar_js[] = {
 #embed "page/scale-bar.js"
@@ -283,11 +298,16 @@ static const live_map_file files[] = {
     { "memory.js", memory_js, sizeof memory_js },
     { "openapi-tags.json", openapi_tags_json, sizeof openapi_tags_json },
     { "openapi.json", openapi_json, sizeof openapi_json },
+    { "overview.js", overview_js, sizeof overview_js },
     { "page.css", page_css, sizeof page_css },
     { "palette.js", palette_js, sizeof palette_js },
     { "panels.css", panels_css, sizeof panels_css },
     { "plan.js", plan_js, sizeof plan_js },
     { "radio-panel.js", radio_panel_js, sizeof radio_panel_js },
+    { "rooms-app.js", rooms_app_js, sizeof rooms_app_js },
+    { "rooms-main.js", rooms_main_js, sizeof rooms_main_js },
+    { "rooms.css", rooms_css, sizeof rooms_css },
+    { "rooms.html", rooms_html, sizeof rooms_html },
     { "scale-bar.js", scale_bar_js, sizeof scale_bar_js },
     { "source-document.js", source_document_js, sizeof source_document_js },
     { "source-live.js", source_live_js, sizeof source_live_js },

@@ -194,7 +194,8 @@ export class TagStore {
     const last = Date.parse(tag.time);
     this.ahead = Math.max(this.ahead, last - Date.now());
     // A tag that is away was there until its last position.
-    tag.at = tag.present || !tag.position ? last : Date.parse(tag.position.time);
+    const place = tag.position ?? tag.room;
+    tag.at = tag.present || !place ? last : Date.parse(place.time);
     return named(tag);
   }
 
@@ -244,5 +245,5 @@ function compare(a, b) {
  * @param {any} tag
  */
 export function roomOf(tag) {
-  return tag.present ? tag.position?.label ?? "" : "";
+  return tag.present ? tag.position?.label ?? tag.room?.label ?? "" : "";
 }

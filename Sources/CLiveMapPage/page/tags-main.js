@@ -1,24 +1,9 @@
 // @ts-check
-import { hideToken, isRefusal, pause, refusalText, request } from "./api.js";
-import { byId } from "./dom.js";
+import { hideToken } from "./api.js";
+import { findOverview } from "./overview.js";
 import { TagsApp } from "./tags-app.js";
 
 hideToken();
-
-/** Returns the venues of the fleet; tries again until the server answers. */
-async function findOverview() {
-  for (;;) {
-    try {
-      return await request("venue");
-    } catch (error) {
-      const badge = byId("connection");
-      badge.hidden = false;
-      badge.dataset.state = "gone";
-      badge.textContent = isRefusal(error) ? refusalText : "No server";
-      await pause(2);
-    }
-  }
-}
 
 /**
  * Returns the object `window.tagMap`, by which tests read what the page shows.

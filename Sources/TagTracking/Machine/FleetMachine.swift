@@ -193,6 +193,8 @@ package struct FleetOutput: Hashable, Sendable {
         case present
         /// A position of the tag. Its instant is counted from the Unix epoch.
         case position(Position)
+        /// The trained room of the tag, in a fleet without a floor plan.
+        case room(TagRoom)
         /// The tag entered or left a room or a fence of the venue.
         case event(LocalizationEvent)
         /// No receiver received the tag for the timeout of its class.

@@ -111,7 +111,8 @@ package struct OutputPublisher: Sendable {
             tags[output.tag]?.presence = output
             if output.content == .away { away.insert(output.tag) } else { away.remove(output.tag) }
             wait(for: .presence, of: output.tag)
-        case .position(let position): add(output, position)
+        case .position(let position): add(output, position.coordinate != nil)
+        case .room: add(output, false)
         case .event: addEvent(MQTTMessage(topic: topics.events(of: output.tag), payload: output.jsonBytes))
         }
         if let name = output.name, tags[output.tag]?.name != name {
@@ -165,11 +166,10 @@ package struct OutputPublisher: Sendable {
         return !oldest.isEmpty
     }
 
-    private mutating func add(_ output: FleetOutput, _ position: Position) {
+    private mutating func add(_ output: FleetOutput, _ isGeoreferenced: Bool) {
         guard var tag = tags[output.tag] else { return }
         if tag.waiting.contains(.position) { counters.replacedPositions += 1 }
         tag.position = output
-        let isGeoreferenced = position.coordinate != nil
         let isChanged = tag.isGeoreferenced != isGeoreferenced
         tag.isGeoreferenced = isGeoreferenced
         // A machine that continues from a snapshot doesn't repeat the presence of its tags.
@@ -188,7 +188,11 @@ package struct OutputPublisher: Sendable {
     private mutating func updateState(of key: TagKey, at instant: Instant) {
         guard usesHomeAssistant(key), var tag = tags[key] else { return }
         var room: String?
-        if case .position(let position) = tag.position?.content { room = position.label }
+        switch tag.position?.content {
+        case .position(let position): room = position.label
+        case .room(let trained): room = trained.label
+        default: break
+        }
         let isAway = tag.presence?.content == .away
         let isDue = tag.stateInstant.map { $0.duration(to: instant) >= settings.homeAssistantInterval } ?? true
         guard isDue || room != tag.stateRoom || isAway != tag.stateIsAway else { return }
@@ -217,7 +221,8 @@ package struct OutputPublisher: Sendable {
             // If the tag is still in the queue, ``last()`` finds no message for it.
             tags[key] = nil
             away.remove(key)
-            for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
+            let place = settings.hasTrainedRooms ? topics.room(of: key) : topics.position(of: key)
+            for topic in [place, topics.presence(of: key)] { clear(topic) }
         }
     }
 
@@ -339,7 +344,11 @@ package struct OutputPublisher: Sendable {
                 retained($0.alertTopic(of: key), alertTags.contains(key) ? $0.alert(of: key, name: tag.name) : [])
             }
         case .presence: return tag.presence.map { retained(topics.presence(of: key), $0.jsonBytes) }
-        case .position: return tag.position.map { retained(topics.position(of: key), $0.jsonBytes) }
+        case .position:
+            return tag.position.map { output in
+                if case .room = output.content { return retained(topics.room(of: key), output.jsonBytes) }
+                return retained(topics.position(of: key), output.jsonBytes)
+            }
         default:
             return retained(
                 topics.homeAssistant(of: key), TagDiscovery.state(presence: tag.presence, position: tag.position))
@@ -391,6 +400,9 @@ package struct OutputTopics: Hashable, Sendable {
 
     /// Retained: the last position of a tag, as ``FleetOutput/json``.
     package func position(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/position" }
+
+    /// Retained: the last trained room of a tag, as ``FleetOutput/json``.
+    package func room(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/room" }
 
     /// Retained: whether the tag is present or away, as ``FleetOutput/json``.
     package func presence(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/presence" }
@@ -514,13 +526,19 @@ struct TagDiscovery: Sendable {
         var json = JSONWriter(reservingCapacity: 384)
         json.beginObject()
         json.add("presence", isAway ? "not_home" : "home")
-        var place: Position?
-        if case .position(let position) = position?.content { place = position }
-        json.add("room", isAway ? "not_home" : place?.label ?? "unknown")
+        var (place, trained): (Position?, TagRoom?)
+        switch position?.content {
+        case .position(let position): place = position
+        case .room(let room): trained = room
+        default: break
+        }
+        let room = trained.map { $0.label ?? "none" } ?? place?.label ?? "unknown"
+        json.add("room", isAway ? "not_home" : room)
         if let output = position ?? presence {
             json.add("tag", output.tag.description)
             json.add("last_seen", time: output.instant)
         }
+        trained?.writeProbabilities(to: &json)
         if let place {
             json.add("venue_id", place.venueID.rawValue)
             json.add("map_id", place.mapID.rawValue)
@@ -536,5 +554,20 @@ struct TagDiscovery: Sendable {
         }
         json.endObject()
         return json.bytes
+    }
+}
+
+extension TagRoom {
+    /// Writes the probability of each trained room, and of none of them, as the member `probabilities`.
+    fileprivate func writeProbabilities(to json: inout JSONWriter) {
+        json.name("probabilities")
+        json.beginArray()
+        for room in rooms + [RoomProbability(id: 0, name: "none", probability: none)] {
+            json.beginObject()
+            json.add("room", room.name)
+            json.add("probability", room.probability, decimals: 3)
+            json.endObject()
+        }
+        json.endArray()
     }
 }
