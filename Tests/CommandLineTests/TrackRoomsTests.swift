@@ -92,6 +92,29 @@ final class TrackRoomsTests: XCTestCase {
         XCTAssertFalse(service.errors.contains { $0.contains("unknown gateway") }, "\(service.errors)")
     }
 
+    func testATagIsStillInItsRoomAfterAKill() async throws {
+        let port = try broker().port
+        let words = [
+            "--broker", "mqtt://127.0.0.1:\(port)", "--rooms", try training(), "--tags", try register(of: Self.tag),
+            "--state", try path("state"),
+        ]
+        let first = try ServiceProcess(words, command: "track")
+        try first.waitForError("receiving from")
+        let client = try await GatewayClient(port: port)
+        // The state is saved once a second.
+        try await publish("Kitchen", client, until: { labels(first).count > 4 }, "the kitchen: \(first.told)")
+        first.send(SIGKILL)
+        XCTAssertEqual(try first.end(), 128 + SIGKILL)
+        let second = try ServiceProcess(words, command: "track")
+        try second.waitForError("1 tag restored")
+        try second.waitForError("receiving from")
+        try await publish("Kitchen", client, until: { labels(second).last == "Kitchen" }, "\(second.told)")
+        client.close()
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+        XCTAssertEqual(second.told.filter { !$0.contains("\"type\":\"room\"") }, [])
+    }
+
     func testARoomIsTrainedWithATagFromTheBroker() async throws {
         let port = try broker().port
         let home = try path("home.json")

@@ -30,6 +30,7 @@ export class RoomsApp {
       changed: () => this.show(), tag: () => {}, removed: (key) => { if (this.selected === key) this.select(null); },
       connection: (state, text) => this.showConnection(state, text),
     });
+    this.store.hasRooms = true;
     this.list = new TagList(this.store, (key) => this.select(key));
     this.list.changed = () => this.show();
     byId("search").addEventListener("input", () => this.show());

@@ -32,6 +32,8 @@ export class TagStore {
     this.unlocated = new Map();
     /** Whether the server has rules of alerts. */
     this.hasAlerts = false;
+    /** Whether tags have trained rooms instead of positions. */
+    this.hasRooms = false;
     /** The alerts that last, the oldest first, their number, and the latest events, the newest first. @type {any} */
     this.alerts = { activeCount: 0, active: [], latest: [] };
     /** @type {any} */

@@ -71,9 +71,16 @@ struct TrackRun: Sendable {
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
+        let training = rooms?.file()
+        let desk = rooms.map { rooms in
+            RoomDesk(engine, path: rooms.path) {
+                clock.now()
+            } saved: {
+                training?.wrote($0)
+            }
+        }
         let server = try page?.start(
-            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published,
-            rooms: rooms.map { RoomDesk(engine, path: $0.path) { clock.now() } }
+            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published, rooms: desk
         ) { clock.now() }
         defer { server?.stop() }
         let file = fleet.tags.map { [fleet] path in
@@ -85,7 +92,6 @@ struct TrackRun: Sendable {
         }
         let current: @Sendable () -> TagRegister = { [register] in file?.current ?? register }
         let rules = alerts?.file(register: current)
-        let training = rooms?.file()
         let reloading = ReloadSignal {
             if file == nil, rules == nil, training == nil {
                 StandardError.line(
