@@ -200,6 +200,9 @@ static const unsigned char tag_panels_js[] = {
 static const unsigned char tag_store_js[] = {
 #embed "page/tag-store.js"
 };
+static const unsigned char tag_survey_js[] = {
+#embed "page/tag-survey.js"
+};
 static const unsigned char tags_app_js[] = {
 #embed "page/tags-app.js"
 };
@@ -314,6 +317,7 @@ static const live_map_file files[] = {
     { "source-recording.js", source_recording_js, sizeof source_recording_js },
     { "tag-panels.js", tag_panels_js, sizeof tag_panels_js },
     { "tag-store.js", tag_store_js, sizeof tag_store_js },
+    { "tag-survey.js", tag_survey_js, sizeof tag_survey_js },
     { "tags-app.js", tags_app_js, sizeof tags_app_js },
     { "tags-main.js", tags_main_js, sizeof tags_main_js },
     { "tags.css", tags_css, sizeof tags_css },

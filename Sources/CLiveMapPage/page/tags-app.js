@@ -12,6 +12,7 @@ import { showScale } from "./scale-bar.js";
 import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
 import { TagStore } from "./tag-store.js";
+import { TagSurvey, drawWalks } from "./tag-survey.js";
 import { Theme } from "./theme.js";
 
 /** The milliseconds between two renewals of the panels. */
@@ -48,7 +49,10 @@ export class TagsApp {
     }, () => this.plan.invalidate("plan"));
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
     this.plan = new Plan(byId("plan"), canvases, {
-      plan: (pass) => drawPlan(pass, this.images), tags: (pass) => this.layer.draw(pass),
+      plan: (pass) => drawPlan(pass, this.images), tags: (pass) => {
+        this.layer.draw(pass);
+        drawWalks(pass);
+      },
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
     this.plan.afterDrawing = () => this.finish();
@@ -69,9 +73,12 @@ export class TagsApp {
     byId("deselect").addEventListener("click", () => this.deselect());
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     this.themeChanged();
-    attachGestures(byId("plan"), this.plan.view, {
+    const view = this.plan.view;
+    attachGestures(byId("plan"), view, {
       moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
+      grabbed: () => this.survey.walk !== null, dragged: (x, y) => this.survey.drag(this.scene.map.id, ...view.toMap(x, y)),
     });
+    this.survey = new TagSurvey(this, (text) => this.notify(text));
     this.attachControls();
   }
 
@@ -261,6 +268,7 @@ export class TagsApp {
    * @param {number} y
    */
   tapped(x, y) {
+    if (this.survey.walk) return this.survey.mark(this.scene.map.id, ...this.plan.view.toMap(x, y));
     const tag = this.layer.tagAt(x, y);
     if (tag) this.select(tag.tag);
     else this.deselect();
@@ -279,6 +287,7 @@ export class TagsApp {
       showSelectedReceiver(receiver, this.store.unknownGateways !== undefined, this.store.now, mapName);
     } else showSelection(this.selectedTag, this.store.now, mapName);
     this.showHearings();
+    this.survey.show();
     if (this.store.hasAlerts) showAlerts(this.store.alerts, this.store.now, (key) => this.select(key));
     showReceivers(
       this.store.receivers, this.store.unknownGateways, this.store.now, this.receiver,
@@ -296,6 +305,15 @@ export class TagsApp {
       const rows = tags.map((/** @type {any} */ one) => ({ ...one, key: one.tag, name: one.name ?? one.tag }));
       showHearings("Hears", rows, count, this.store.now, (key) => this.select(key));
     } else showHearings("", null, 0, this.store.now, () => {});
+  }
+
+  /** @param {string} text */
+  notify(text) {
+    const notice = byId("notice");
+    setText(notice, text);
+    notice.hidden = false;
+    clearTimeout(this.noticeEnd);
+    this.noticeEnd = setTimeout(() => { notice.hidden = true; }, 6000);
   }
 
   /**

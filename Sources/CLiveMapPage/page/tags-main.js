@@ -16,7 +16,7 @@ function inspectionOf(app) {
       const { view } = app.plan;
       return {
         tags: app.store.tags.size, drawn: app.layer.count ?? 0, mapId: app.scene.map?.id ?? null,
-        selected: app.scene.selected, trail: app.scene.trail.length, connection: app.connection,
+        selected: app.scene.selected, walks: app.survey.walks, trail: app.scene.trail.length, connection: app.connection,
         drawings: app.plan.drawings, theme: app.theme.name,
         transform: { scale: view.scale, x: view.x, y: view.y },
       };

@@ -18,6 +18,8 @@ package actor FleetEngine {
         package var receiverEvents: [ReceiverEvent] = []
         /// The batteries of tags that have changed.
         package var batteries: [TagKey: TagBattery] = [:]
+        /// The readings of the tags whose readings are reported.
+        package var readings: [TagReading] = []
         /// The activity of gateways; nil in most steps.
         package var activity: GatewayActivity?
     }
@@ -39,6 +41,8 @@ package actor FleetEngine {
     private var nextActivity: Instant?
     private var nearest = NearestReceivers()
     private var hearing: HearingTable
+    /// The tags whose readings each step reports.
+    private var reportedTags: Set<TagKey> = []
     /// The trained rooms, in a fleet without a floor plan, which replace the partitions; nil with a floor plan.
     private var rooms: RoomFleetMachine?
     /// The activity of gateways in the latest report.
@@ -75,10 +79,12 @@ package actor FleetEngine {
     ///
     /// Call this function again only after it has returned.
     package func step(_ messages: [GatewayMessage], to now: Instant) async -> Step {
+        var step = Step()
         var readings = Array(repeating: [TagReading](), count: partitions.count)
         for message in messages {
             for reading in intake.readings(of: message) {
                 hearing.add(reading)
+                if reportedTags.contains(reading.tag) { step.readings.append(reading) }
                 guard rooms == nil else {
                     rooms?.observe(reading)
                     continue
@@ -86,7 +92,6 @@ package actor FleetEngine {
                 readings[partitioning.partition(of: reading.tag)].append(reading)
             }
         }
-        var step = Step()
         step.batteries = intake.drainBatteries()
         step.outputs = rooms == nil ? await outputs(of: readings, to: now) : rooms?.advance(to: now) ?? []
         await returnMemory(at: now)
@@ -127,6 +132,9 @@ package actor FleetEngine {
         returnedCount += 1
         cmemory_trim()
     }
+
+    /// Selects the tags whose readings each step reports, such as those of a survey.
+    package func report(readingsOf tags: Set<TagKey>) { reportedTags = tags }
 
     /// Replaces the register; returns the tags that aren't located any more, in their order.
     ///

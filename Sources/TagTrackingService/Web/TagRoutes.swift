@@ -40,6 +40,9 @@ package struct TagRoutes: HTTPRoutes {
         case training = "/api/v1/rooms/training"
         case correction = "/api/v1/rooms/correction"
         case removal = "/api/v1/rooms/removal"
+        case survey = "/api/v1/survey"
+        case walks = "/api/v1/survey/walks"
+        case marks = "/api/v1/survey/marks"
         case stream = "/api/v1/stream"
         case health = "/api/v1/health"
         case gateways = "/api/v1/gateways/{format}"
@@ -64,6 +67,7 @@ package struct TagRoutes: HTTPRoutes {
     let history: TagHistory?
     let hasAlerts: Bool
     let rooms: RoomDesk?
+    let survey: SurveyDesk?
     let interval: Duration
     private let start = ContinuousClock.now
 
@@ -80,23 +84,24 @@ package struct TagRoutes: HTTPRoutes {
     ///   - hearings: lists the receivers that hear each tag; nil if the process doesn't know.
     ///   - hasAlerts: whether the process has rules of alerts.
     ///   - rooms: trains the rooms of a fleet without a floor plan; nil with a floor plan.
+    ///   - survey: records surveys with tags; nil if the process has no folder for them.
     ///   - interval: the shortest time between two states of a tag in a stream.
     package init(
         board: TagBoard, title: String, venue: Venue, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: GatewayReceiver? = nil,
         hearings: (any HearingSource)? = nil, history: TagHistory? = nil, hasAlerts: Bool = false,
-        rooms: RoomDesk? = nil, interval: Duration = .milliseconds(500)
+        rooms: RoomDesk? = nil, survey: SurveyDesk? = nil, interval: Duration = .milliseconds(500)
     ) {
         (self.board, self.title, self.metrics, self.gateways) = (board, title, metrics, gateways)
         self.hearings = hearings
-        (self.history, self.hasAlerts, self.rooms) = (history, hasAlerts, rooms)
+        (self.history, self.hasAlerts, self.rooms, self.survey) = (history, hasAlerts, rooms, survey)
         (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
     }
 
     package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
         let allowed =
             switch Path(rawValue: target.path) {
-            case .training, .correction, .removal: ["POST"]
+            case .training, .correction, .removal, .walks, .marks: ["POST"]
             default: target.path.hasPrefix(Self.gatewayPrefix) ? ["POST"] : ["GET", "HEAD"]
             }
         guard allowed.contains(method) else {
@@ -107,7 +112,7 @@ package struct TagRoutes: HTTPRoutes {
 
     package func largestBody(of target: HTTPTarget) -> Int {
         switch Path(rawValue: target.path) {
-        case .training, .correction, .removal: Self.largestRoomRequest
+        case .training, .correction, .removal, .walks, .marks: Self.largestRoomRequest
         default: target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
         }
     }
@@ -139,6 +144,9 @@ package struct TagRoutes: HTTPRoutes {
         case .training: return try await train(request)
         case .correction: return try await correct(request)
         case .removal: return try await removeRoom(request)
+        case .survey: return try await surveyStatus()
+        case .walks: return try await walk(request)
+        case .marks: return try await mark(request)
         case .stream: return try stream(request)
         case .health: return await health()
         case .gateways: return try await receive(request)
@@ -183,6 +191,7 @@ package struct TagRoutes: HTTPRoutes {
         case .stream: ["tags", "after"]
         case nil: ["token"]
         case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .rooms, .training, .correction, .removal,
+            .survey, .walks, .marks,
             .health,
             .gateways, .description, .metrics:
             []
@@ -201,12 +210,14 @@ package struct TagRoutes: HTTPRoutes {
         var alerts: Bool
         /// Whether tags have trained rooms instead of positions on a floor plan.
         var rooms: Bool
+        /// Whether the process records surveys with tags.
+        var survey: Bool
     }
 
     private func overview() async -> Overview {
         Overview(
             title: title, run: board.run, venues: await venues.descriptions(), hearings: hearings != nil,
-            alerts: hasAlerts, rooms: rooms != nil)
+            alerts: hasAlerts, rooms: rooms != nil, survey: survey != nil)
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {

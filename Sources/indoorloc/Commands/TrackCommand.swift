@@ -34,6 +34,9 @@ struct TrackCommand: Command {
             --http, by holding a tag in each for a minute, or with 'rooms train --tag'. The page also corrects a room. A change
             of the file is read again.
 
+            With --survey, people mark on the page where they stand with a tag, from any telephone. Each walk becomes a recording
+            in the folder, for 'survey'.
+
             --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
             --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
             walls.
@@ -50,6 +53,9 @@ struct TrackCommand: Command {
             CommandOption(
                 name: "state", argument: "DIR",
                 help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
+            CommandOption(
+                name: "survey", argument: "DIR",
+                help: "let people mark on the page where they stand with a tag, and store each walk in this folder"),
             CommandOption(
                 name: "history", argument: "FILE",
                 help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
@@ -87,6 +93,8 @@ struct TrackCommand: Command {
     private let fleet: FleetOptions
     /// The path of the trained rooms; nil for a venue.
     private let rooms: String?
+    /// The folder of surveys; nil for none.
+    private let survey: String?
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     private let page: LiveMapOptions?
@@ -130,6 +138,10 @@ struct TrackCommand: Command {
                 message: "--output-prefix and --home-assistant require --broker", command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
+        survey = arguments.value("survey").map(ParsedArguments.path)
+        if survey != nil, page == nil || rooms != nil {
+            throw UsageError(message: "--survey requires --http, and a venue", command: "track")
+        }
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -229,6 +241,8 @@ struct TrackCommand: Command {
             }
         }
         if let history { sinks.append(history) }
+        let desk = survey.map { SurveyDesk(started.engine, folder: $0) { FleetClock.wallTime } }
+        if let desk { sinks.append(desk) }
         if let page {
             await page.board.use(register: register, removing: [])
             await page.board.write(started.places)
@@ -239,7 +253,7 @@ struct TrackCommand: Command {
             register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page, demo: demo,
-            history: history, alerts: trackedAlerts, rooms: rooms)
+            history: history, alerts: trackedAlerts, rooms: rooms, survey: desk)
         do {
             try await run.follow(limit: limit)
         } catch {

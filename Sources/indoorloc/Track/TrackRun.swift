@@ -59,6 +59,8 @@ struct TrackRun: Sendable {
     let alerts: TrackAlerts?
     /// The trained rooms, in a fleet without a floor plan; nil with a floor plan.
     let rooms: TrackRooms?
+    /// Records surveys with tags, which is also one of the sinks; nil for none.
+    let survey: SurveyDesk?
 
     /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
     /// demonstration aren't printed on a terminal.
@@ -80,7 +82,8 @@ struct TrackRun: Sendable {
             }
         }
         let server = try page?.start(
-            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published, rooms: desk
+            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published, rooms: desk,
+            survey: survey
         ) { clock.now() }
         defer { server?.stop() }
         let file = fleet.tags.map { [fleet] path in
@@ -133,6 +136,7 @@ struct TrackRun: Sendable {
                     group.addTask { await rules?.watch() }
                     group.addTask { await rules?.pass(to: alerting) }
                 }
+                group.addTask { [survey] in await survey?.run { StandardError.line("--survey: \($0)", .warning) } }
                 group.addTask { await training?.watch() }
                 group.addTask { [engine] in await training?.pass(to: engine) }
                 group.addTask { [demo] in await demo?.run(into: queue) { clock.now() } }

@@ -467,6 +467,15 @@ final class TagDescriptionTests: XCTestCase {
             #"{"tag": "C3:00:00:12:AB:34", "room": ""}"#,
             #"{"tag": "", "room": "Hall"}"#,
         ],
+        "/api/v1/survey/walks": [
+            #"{"action": "start", "tag": "C3:00:00:12:AB:34"}"#, #"{"action": "start", "tag": "none"}"#,
+            #"{"action": "undo", "tag": "C3:00:00:12:AB:34"}"#, #"{"action": "start", "tag": "C3:00:00:12:AB:34"}"#,
+            "{}",
+        ],
+        "/api/v1/survey/marks": [
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 99, "y": 4}"#, "{}",
+        ],
         "/api/v1/rooms/removal": [
             #"{"room": "Cellar"}"#, #"{"room": "None"}"#, #"{"room": "Kitchen"}"#, "{}",
         ],
@@ -546,11 +555,16 @@ final class TagDescriptionTests: XCTestCase {
         let readOnly = try StagedRooms(path: "/none/home.json")
         readOnly.train("Attic", seconds: 3)
         let unsaved = try tagServer(board, rooms: readOnly.desk).address.port
+        let survey = try StagedSurvey()
+        try survey.startWithAMark()
+        let noFolder = try StagedSurvey(folder: "/none/survey")
+        let unwritable = try tagServer(board, survey: noFolder.desk).address.port
         let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
         let metrics: @Sendable () async -> String = { "# EOF\n" }
         let port = try tagServer(
             board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings(),
-            history: try stagedHistory(), hasAlerts: true, rooms: trained.desk
+            history: try stagedHistory(), hasAlerts: true, rooms: trained.desk,
+            survey: survey.desk
         ).address.port
         let locked = try tagServer(board, token: "0123456789abcdef").address.port
         let full = try tagServer(board, connections: 1).address.port
@@ -599,15 +613,17 @@ final class TagDescriptionTests: XCTestCase {
             try ask(target, full)
             if let missing = Self.missing[path] { try ask(missing, port) }
             if ["/metrics", "/api/v1/alerts"].contains(path) || path.hasPrefix("/api/v1/history/")
-                || path.hasPrefix("/api/v1/rooms")
+                || path.hasPrefix("/api/v1/rooms") || path.hasPrefix("/api/v1/survey")
             {
                 try ask(target, bare)
             }
             for body in Self.bodies[path]?.dropFirst() ?? [] {
                 try ask(target, port, body: body)
-                try ask(target, unsaved, body: body)
+                try ask(target, path.hasPrefix("/api/v1/survey") ? unwritable : unsaved, body: body)
             }
-            if path.hasPrefix("/api/v1/rooms/") { try ask(target, port, type: "text/plain") }
+            if path.hasPrefix("/api/v1/rooms/") || path.hasPrefix("/api/v1/survey/") {
+                try ask(target, port, type: "text/plain")
+            }
             if method == "POST" {
                 try ask(target, port, body: String(repeating: " ", count: TagRoutes.largestMessage + 1))
             }
