@@ -121,7 +121,11 @@ struct SurveyWalk {
     }
 
     private mutating func write(until end: Int) throws(RecordingError) {
-        if file == nil { file = try WalkFile(path, header) }
+        if file == nil {
+            file = try WalkFile(path, header)
+            // Without a first reading, the file is a recording, too.
+            try file?.write([])
+        }
         guard end > writtenCount else { return }
         try file?.write(entries[writtenCount..<end])
         writtenCount = end

@@ -158,6 +158,7 @@ final class SurveyPageTests: BrowserTestCase {
         let page = try shown(survey)
         try page.run("document.querySelector('#survey-start').click()")
         try page.wait(until: "!document.querySelector('#survey-stop').hidden")
+        XCTAssertEqual(try survey.recording().sightings.count, 0)
         try tap(2, 5, page)
         try marks(1, page)
         survey.hear(at: 2, seconds: 10)
