@@ -121,7 +121,7 @@ let targets: [Target] = [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
             "LocalizationSession",
             "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "SQLiteFiles", "SecretFiles",
-            "RecordUpload", "CMemory", "CSodium",
+            "RecordUpload", "ScanRecording", "CMemory", "CSodium",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
     .target(
@@ -233,7 +233,7 @@ let targets: [Target] = [
     .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "TagTrackingTests",
-        dependencies: ["TextFormats", "TagTracking", "VenuePackets", "IndoorLocalizationTesting"]),
+        dependencies: ["TextFormats", "TagTracking", "VenuePackets", "IndoorLocalizationTesting", "CMath"]),
     .testTarget(
         name: "TagTrackingServiceTests",
         dependencies: [

@@ -158,6 +158,9 @@ static const unsigned char marks_js[] = {
 static const unsigned char memory_js[] = {
 #embed "page/memory.js"
 };
+static const unsigned char overview_js[] = {
+#embed "page/overview.js"
+};
 static const unsigned char page_css[] = {
 #embed "page/page.css"
 };
@@ -178,6 +181,18 @@ static const unsigned char plan_js[] = {
 };
 static const unsigned char radio_panel_js[] = {
 #embed "page/radio-panel.js"
+};
+static const unsigned char rooms_app_js[] = {
+#embed "page/rooms-app.js"
+};
+static const unsigned char rooms_main_js[] = {
+#embed "page/rooms-main.js"
+};
+static const unsigned char rooms_css[] = {
+#embed "page/rooms.css"
+};
+static const unsigned char rooms_html[] = {
+#embed "page/rooms.html"
 };
 static const unsigned char scale_bar_js[] = {
 #embed "page/scale-bar.js"
@@ -202,6 +217,9 @@ static const unsigned char tag_replay_js[] = {
 };
 static const unsigned char tag_store_js[] = {
 #embed "page/tag-store.js"
+};
+static const unsigned char tag_survey_js[] = {
+#embed "page/tag-survey.js"
 };
 static const unsigned char tags_app_js[] = {
 #embed "page/tags-app.js"
@@ -303,6 +321,7 @@ static const live_map_file files[] = {
     { "memory.js", memory_js, sizeof memory_js },
     { "openapi-tags.json", openapi_tags_json, sizeof openapi_tags_json },
     { "openapi.json", openapi_json, sizeof openapi_json },
+    { "overview.js", overview_js, sizeof overview_js },
     { "page.css", page_css, sizeof page_css },
     { "palette.js", palette_js, sizeof palette_js },
     { "panels.css", panels_css, sizeof panels_css },
@@ -310,6 +329,10 @@ static const live_map_file files[] = {
     { "past-timeline.js", past_timeline_js, sizeof past_timeline_js },
     { "plan.js", plan_js, sizeof plan_js },
     { "radio-panel.js", radio_panel_js, sizeof radio_panel_js },
+    { "rooms-app.js", rooms_app_js, sizeof rooms_app_js },
+    { "rooms-main.js", rooms_main_js, sizeof rooms_main_js },
+    { "rooms.css", rooms_css, sizeof rooms_css },
+    { "rooms.html", rooms_html, sizeof rooms_html },
     { "scale-bar.js", scale_bar_js, sizeof scale_bar_js },
     { "source-document.js", source_document_js, sizeof source_document_js },
     { "source-live.js", source_live_js, sizeof source_live_js },
@@ -318,6 +341,7 @@ static const live_map_file files[] = {
     { "tag-past.js", tag_past_js, sizeof tag_past_js },
     { "tag-replay.js", tag_replay_js, sizeof tag_replay_js },
     { "tag-store.js", tag_store_js, sizeof tag_store_js },
+    { "tag-survey.js", tag_survey_js, sizeof tag_survey_js },
     { "tags-app.js", tags_app_js, sizeof tags_app_js },
     { "tags-main.js", tags_main_js, sizeof tags_main_js },
     { "tags.css", tags_css, sizeof tags_css },

@@ -79,8 +79,12 @@ package struct RoomRecording: Hashable, Sendable {
 
     /// Reads a recording: its ground truth with a room, and all sightings, including those in advertisements.
     ///
+    /// - Parameter scans: combines the sightings of a stay into scans.
     /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
-    package init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
+    package init(
+        path: String, strictness: RecordingReader.Strictness = .strict,
+        scans: ([Sighting]) -> [RoomScan] = { RoomScan.scans(of: $0) }
+    ) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var decoder = ReadingDecoder()
         var device: String?
@@ -97,7 +101,7 @@ package struct RoomRecording: Hashable, Sendable {
         }
         self.device = device
         tally = reader.tally
-        stays = rooms.map { Stay(room: $0.room, scans: RoomScan.scans(of: $0.sightings)) }.filter { !$0.scans.isEmpty }
+        stays = rooms.map { Stay(room: $0.room, scans: scans($0.sightings)) }.filter { !$0.scans.isEmpty }
     }
 
     /// Assigns a room to the stays in an unknown one.

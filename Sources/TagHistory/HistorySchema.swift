@@ -184,6 +184,8 @@ package struct HistoryRow: Hashable, Sendable {
         case .position(let position):
             line.add("position", output.name)
             line.add(position)
+        // A fleet has a venue with a floor plan; only a single machine has trained rooms.
+        case .room: return nil
         }
         self.line = line.ended(columnCount: Self.columns.count)
     }

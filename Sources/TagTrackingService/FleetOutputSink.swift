@@ -11,6 +11,8 @@ package protocol FleetOutputSink: Sendable {
     func write(_ events: [ReceiverEvent]) async
     /// Writes the activity of gateways. A sink that doesn't need it ignores it.
     func write(_ activity: GatewayActivity) async
+    /// Writes readings of the tags whose readings are reported. A sink that doesn't need them ignores them.
+    func write(_ readings: [TagReading]) async
     /// Writes the batteries of tags that have changed. A sink that doesn't need them ignores them.
     func write(_ batteries: [TagKey: TagBattery]) async
     /// Writes what happens to alerts. A sink that doesn't need it ignores it.
@@ -25,6 +27,8 @@ extension FleetOutputSink {
     package func write(_ events: [ReceiverEvent]) async {}
 
     package func write(_ activity: GatewayActivity) async {}
+
+    package func write(_ readings: [TagReading]) async {}
 
     package func write(_ batteries: [TagKey: TagBattery]) async {}
 

@@ -229,7 +229,7 @@ final class MarkTests: XCTestCase {
     }
 
     /// Runs curl on its own thread, as it blocks; returns standard output.
-    private static func curl(_ arguments: [String]) async throws -> String {
+    static func curl(_ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(

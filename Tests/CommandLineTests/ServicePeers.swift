@@ -5,6 +5,49 @@ import LoopbackServers
 import MQTTSharing
 import XCTest
 
+/// A client that has subscribed to the outputs. A broker first sends the retained ones.
+struct OutputReader: Sendable {
+    private let link: MQTTLink
+    private let events: AsyncStream<MQTTLinkEvent>
+
+    init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
+        let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
+        (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+        for filter in filters { link.ask(.subscribe(filter, .atLeastOnce)) }
+    }
+
+    /// Returns the first message under each topic, once there is one under all topics with these beginnings.
+    func messages(_ beginnings: [String]) async throws -> [String: MQTTMessage] {
+        var (rest, first) = (beginnings, [String: MQTTMessage]())
+        while !rest.isEmpty {
+            let message = try await next("\(rest)") { _ in true }
+            first[message.topic] = first[message.topic] ?? message
+            rest.removeAll { message.topic.hasPrefix($0) }
+        }
+        return first
+    }
+
+    /// Returns the next message that satisfies a condition.
+    func next(
+        _ awaited: String, _ condition: @escaping @Sendable (MQTTMessage) -> Bool
+    ) async throws -> MQTTMessage {
+        let events = events
+        return try await Bounded.wait(for: awaited) {
+            for await event in events {
+                if case .received(let message) = event, condition(message) { return message }
+            }
+            throw Bounded.Expired(awaited: "\(awaited): the link ended")
+        }
+    }
+
+    func status(_ text: String) async throws {
+        _ = try await next(text) { $0.topic == "site/fleets/fleet/status" && $0.payload.elementsEqual(text.utf8) }
+    }
+
+    func close() { link.ask(.close) }
+}
+
 extension XCTestCase {
     /// A broker that runs until the test ends.
     ///
@@ -30,7 +73,7 @@ struct GatewayClient: Sendable {
     private let events: AsyncStream<MQTTLinkEvent>
 
     /// Connects, and waits until the broker accepts.
-    init(port: UInt16) async throws {
+    init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
         let name = "gateways" + String(UInt64.random(in: .min ... .max), radix: 36)
         (link, events) = MQTTLink.open(
             MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)

@@ -64,6 +64,9 @@ final class ServiceProcess {
     /// The lines on standard error so far.
     var errors: [String] { errorLines.all }
 
+    /// Whether the process has ended.
+    var hasEnded: Bool { !process.isRunning }
+
     /// The number of the process.
     var identifier: Int32 { process.processIdentifier }
 

@@ -16,49 +16,6 @@ final class TrackOutputTests: XCTestCase {
     private static let tracker = "homeassistant/device_tracker/"
     private static let area = "homeassistant/sensor/"
 
-    /// A client that has subscribed to the outputs. A broker first sends the retained ones.
-    private struct Reader: Sendable {
-        private let link: MQTTLink
-        private let events: AsyncStream<MQTTLinkEvent>
-
-        init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
-            let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
-            (link, events) = MQTTLink.open(
-                MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
-            for filter in filters { link.ask(.subscribe(filter, .atLeastOnce)) }
-        }
-
-        /// Returns the first message under each topic, once there is one under all topics with these beginnings.
-        func messages(_ beginnings: [String]) async throws -> [String: MQTTMessage] {
-            var (rest, first) = (beginnings, [String: MQTTMessage]())
-            while !rest.isEmpty {
-                let message = try await next("\(rest)") { _ in true }
-                first[message.topic] = first[message.topic] ?? message
-                rest.removeAll { message.topic.hasPrefix($0) }
-            }
-            return first
-        }
-
-        /// Returns the next message that satisfies a condition.
-        func next(
-            _ awaited: String, _ condition: @escaping @Sendable (MQTTMessage) -> Bool
-        ) async throws -> MQTTMessage {
-            let events = events
-            return try await Bounded.wait(for: awaited) {
-                for await event in events {
-                    if case .received(let message) = event, condition(message) { return message }
-                }
-                throw Bounded.Expired(awaited: "\(awaited): the link ended")
-            }
-        }
-
-        func status(_ text: String) async throws {
-            _ = try await next(text) { $0.topic == TrackOutputTests.status && $0.payload.elementsEqual(text.utf8) }
-        }
-
-        func close() { link.ask(.close) }
-    }
-
     private func service(port: UInt16, _ more: String...) throws -> ServiceProcess {
         let service = try ServiceProcess(
             try words(port: port, hasRegister: !more.contains("--tags")) + more, command: "track")
@@ -100,10 +57,10 @@ final class TrackOutputTests: XCTestCase {
         )
         let topics = [position, presence, state, Self.status, Self.tracker, Self.area]
         // The program prints a position before it publishes it.
-        let earlier = try await Reader(port: port)
+        let earlier = try await OutputReader(port: port)
         _ = try await earlier.messages(topics)
         earlier.close()
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         let kept = try await reader.messages(topics)
         XCTAssertTrue(kept.values.allSatisfy(\.isRetained), "\(kept.keys)")
         XCTAssertEqual(try json(kept[presence])["type"] as? String, "present")
@@ -121,7 +78,7 @@ final class TrackOutputTests: XCTestCase {
         try await reader.status("offline")
         reader.close()
         // The last position and the end of the program stay at the broker.
-        let later = try await Reader(port: port)
+        let later = try await OutputReader(port: port)
         let last = try await later.messages([position, presence, Self.status])
         XCTAssertEqual(last[Self.status]?.payload, Array("offline".utf8))
         let printed = try service.told.map(TrackLine.init).last { $0.type == "position" }
@@ -165,10 +122,10 @@ final class TrackOutputTests: XCTestCase {
         let device = "espresense/companion/phone:anna"
         let tracker = "homeassistant/device_tracker/espresense_phone_anna/config"
         let topics = [device, device + "/attributes", "espresense/companion/status", tracker]
-        let earlier = try await Reader(port: port, ["espresense/companion/#", "homeassistant/#"])
+        let earlier = try await OutputReader(port: port, ["espresense/companion/#", "homeassistant/#"])
         _ = try await earlier.messages(topics)
         earlier.close()
-        let reader = try await Reader(port: port, ["espresense/companion/#", "homeassistant/#"])
+        let reader = try await OutputReader(port: port, ["espresense/companion/#", "homeassistant/#"])
         let kept = try await reader.messages(topics)
         XCTAssertEqual(Set(kept.keys), Set(topics), "a device that isn't in the file has no topics")
         XCTAssertEqual(kept[device]?.payload, Array("Kitchen".utf8))
@@ -198,7 +155,7 @@ final class TrackOutputTests: XCTestCase {
     func testHomeAssistantGetsNoTagOutsideOfTheRegister() async throws {
         let port = try broker().port
         let stranger = "C3:00:00:12:AB:99"
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         let service = try service(port: port, "--home-assistant")
         let stage = GatewayStage(
             client: try await GatewayClient(port: port),
@@ -220,7 +177,7 @@ final class TrackOutputTests: XCTestCase {
     func testTheBrokerReportsAProgramThatIsKilled() async throws {
         let port = try broker().port
         let service = try service(port: port)
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         try await reader.status("online")
         service.send(SIGKILL)
         try await reader.status("offline")
@@ -231,7 +188,7 @@ final class TrackOutputTests: XCTestCase {
     func testASecondProgramOfTheSameNameEndsWithTheReason() async throws {
         let port = try broker().port
         let first = try service(port: port)
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         try await reader.status("online")
         let second = try ServiceProcess(try words(port: port), command: "track")
         try second.waitForError(
@@ -242,7 +199,7 @@ final class TrackOutputTests: XCTestCase {
         _ = try await reader.next("the named program") {
             $0.topic == "site/fleets/annex/status" && $0.payload == Array("online".utf8)
         }
-        let later = try await Reader(port: port)
+        let later = try await OutputReader(port: port)
         try await later.status("online")
         for service in [first, named] {
             service.send(SIGTERM)
@@ -255,7 +212,7 @@ final class TrackOutputTests: XCTestCase {
     func testAProgramReplacesOneThatHangsAndStaysOnlineAfterItsEnd() async throws {
         let port = try broker().port
         let hanging = try service(port: port)
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         try await reader.status("online")
         hanging.send(SIGSTOP)
         let service = try service(port: port)
@@ -292,7 +249,7 @@ final class TrackOutputTests: XCTestCase {
     }
 
     /// Waits until the broker has no retained messages of the tag any more.
-    private func removal(_ reader: Reader) async throws {
+    private func removal(_ reader: OutputReader) async throws {
         var rest: Set = [Self.tracker, Self.area, Self.folder + "homeassistant", Self.folder + "position"]
         while !rest.isEmpty {
             let message = try await reader.next("the removal of \(rest)") { $0.payload.isEmpty }
@@ -310,7 +267,7 @@ final class TrackOutputTests: XCTestCase {
         try write("key,name", "\(Self.tag),Cart", to: register)
         let service = try service(port: port, "--home-assistant", "--tags", register, "--unknown", "none")
         try await track(port: port, service)
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
         // A register that can't be used changes nothing.
         try write("key,name,power", "\(Self.tag),Cart,loud", to: register)
@@ -332,7 +289,7 @@ final class TrackOutputTests: XCTestCase {
         // Other tags are located all the same, but Home Assistant doesn't get them.
         let service = try service(port: port, "--home-assistant", "--tags", register)
         try await track(port: port, service)
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
         try write("key,name", "C3:00:00:12:AB:77,Other", to: register)
         var rest: Set = [Self.tracker, Self.area, Self.folder + "homeassistant"]
@@ -359,7 +316,7 @@ final class TrackOutputTests: XCTestCase {
             ] + words, command: "track")
         try first.waitForError("receiving from")
         try await track(port: port, first)
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         _ = try await reader.messages([Self.tracker, Self.area, Self.folder + "position"])
         first.send(SIGTERM)
         XCTAssertEqual(try first.end(), 0)
@@ -383,7 +340,7 @@ final class TrackOutputTests: XCTestCase {
         // A broker that has lost its messages, and a tag that isn't received any more.
         let port = try broker().port
         let second = try service(port: port, "--state", state, "--http", "127.0.0.1:0")
-        let reader = try await Reader(port: port)
+        let reader = try await OutputReader(port: port)
         let kept = try await reader.messages([Self.folder + "position"])
         XCTAssertEqual(try json(kept[Self.folder + "position"])["x"] as? Double ?? 0, last.x, accuracy: 1)
         let line = try XCTUnwrap(second.errors.first { $0.contains("page of the tags: ") })

@@ -26,6 +26,9 @@ public struct AdaptiveClassifier: Classifier {
         /// It is much longer than the stay in one room: the signal in an untrained room is similar to that in its
         /// neighbours, and only minutes of scans distinguish them.
         package var meanVisit = Duration.seconds(3600)
+        /// The probability that a device outside of the trained rooms has entered one when it is detected at another place;
+        /// in [0, 1].
+        package var returnProbability = 0.0
         /// The weight of a scan's evidence relative to the previous scans; above 0, at most 1.
         ///
         /// The default is about a thirtieth. Bodies cause fading of about 5 dB that lasts for seconds. A place also
@@ -154,15 +157,18 @@ public struct AdaptiveClassifier: Classifier {
         let inRoom =
             expected > 0 && changeRatio.isFinite
             ? expected / (expected + (1 - expected) * max(1, changeRatio)) : 0
+        let returning = changeRatio.isFinite ? 0 : settings.returnProbability
         let offsets = offsetBelief
         let anyRoom = statePrior[..<elsewhere].reduce(0, +)
         var moved = belief
         for offset in offsets.indices {
             let first = offset * count
-            let inside = max(0, offsets[offset] - belief[first + elsewhere])
+            let outside = belief[first + elsewhere]
+            let changed = (1 - inRoom) * max(0, offsets[offset] - outside) + returning * outside
             for state in 0..<count {
-                let entered = state == elsewhere ? 0 : (1 - inRoom) * inside * statePrior[state] / max(anyRoom, 1e-300)
-                let stayed = state == elsewhere ? belief[first + state] : inRoom * belief[first + state] + entered
+                let entered = changed * statePrior[state] / max(anyRoom, 1e-300)
+                let stayed =
+                    state == elsewhere ? (1 - returning) * outside : inRoom * belief[first + state] + entered
                 moved[first + state] = onVisit * stayed + (1 - onVisit) * offsets[offset] * statePrior[state]
             }
         }

@@ -71,7 +71,7 @@ package struct RoomMachine: Sendable {
         defer { regions[id] = region }
         guard let estimate = region.classifier.classify(scan) else { return [] }
         let old = region.room
-        let room = region.filter.observe(estimate.room)
+        let room = region.filter.observe(estimate)
         region.latest = estimate
         func event(_ kind: RoomEvent.Kind, _ room: String) -> RoomEvent {
             RoomEvent(
@@ -118,6 +118,10 @@ public struct RoomSettings: Hashable, Sendable {
     public var changeRule = RoomChangeRule.immediate
     /// The number of estimates that the rule considers, from 1 to 100; no effect with `immediate`.
     public var changeCount = 3
+    /// The least ratio of another room's probability to that of the present room for a change; 1 or more.
+    ///
+    /// A device on the border of two rooms has about the same probability for both, and their order changes by chance.
+    package var changeOdds = 1.0
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -210,9 +214,22 @@ package struct RoomChangeFilter: Hashable, Sendable {
     /// Creates a filter without estimates.
     package init(_ settings: RoomSettings) { self.settings = settings }
 
-    /// Handles the room of an estimate and returns the confirmed room; both are nil for none of the trained rooms.
-    package mutating func observe(_ room: String?) -> String? {
-        let latest = State(room)
+    /// Handles an estimate and returns the confirmed room; nil for none of the trained rooms.
+    ///
+    /// An estimate below ``RoomSettings/changeOdds`` counts as one of the present room.
+    package mutating func observe(_ estimate: RoomEstimate) -> String? {
+        let present = estimate.probability(of: settled.room)
+        let counts = settled == .unknown || estimate.probability >= settings.changeOdds * present
+        return observe(counts ? State(estimate.room) : settled)
+    }
+
+    /// Confirms a room that is known from elsewhere; nil for none of the trained rooms.
+    package mutating func settle(_ room: String?) {
+        history = []
+        settled = State(room)
+    }
+
+    private mutating func observe(_ latest: State) -> String? {
         history.append(latest)
         if history.count > max(1, settings.changeCount) { history.removeFirst() }
         settled = settled == .unknown ? latest : believed(after: settled, latest)

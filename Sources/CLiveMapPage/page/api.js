@@ -64,15 +64,24 @@ export async function request(name, query = {}, seconds = 30) {
  * @param {{mapId: number, x: number, y: number}} place
  * @returns {Promise<string|null>}
  */
-export async function submitMark(place) {
+export async function submitMark(place) { return (await post("marks", place)).problem; }
+
+/**
+ * Posts a JSON document. Returns the content of the answer, or the reason for a failure.
+ * @param {string} name
+ * @param {any} body
+ * @returns {Promise<{content: any, problem: string|null}>}
+ */
+export async function post(name, body) {
   try {
-    const answer = await fetch(address("marks"), {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(place),
-      signal: AbortSignal.timeout(10000),
+    const answer = await fetch(address(name), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30000),
     });
-    return answer.ok ? null : (await reason(answer)) || `The server answered ${answer.status}.`;
+    if (answer.ok) return { content: answer.status === 204 ? null : await answer.json(), problem: null };
+    return { content: null, problem: (await reason(answer)) || `The server answered ${answer.status}.` };
   } catch {
-    return "The server doesn't answer.";
+    return { content: null, problem: "The server doesn't answer." };
   }
 }
 

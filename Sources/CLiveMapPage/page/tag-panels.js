@@ -187,8 +187,8 @@ export class TagList {
    */
   placeOf(tag, mapName) {
     if (tag.unlocated) return Number.isFinite(tag.at) ? "Heard, no position yet" : "Never heard";
-    const place = placeText(tag.position, mapName);
-    if (tag.present) return place || "No position yet";
+    const place = tag.room ? tag.room.label ?? "In none of the rooms" : placeText(tag.position, mapName);
+    if (tag.present) return place || (this.store.hasRooms ? "No room yet" : "No position yet");
     return place ? `Away, last in ${place}` : "Away";
   }
 }

@@ -32,6 +32,8 @@ export class TagStore {
     this.unlocated = new Map();
     /** Whether the server has rules of alerts. */
     this.hasAlerts = false;
+    /** Whether tags have trained rooms instead of positions. */
+    this.hasRooms = false;
     /** The alerts that last, the oldest first, their number, and the latest events, the newest first. @type {any} */
     this.alerts = { activeCount: 0, active: [], latest: [] };
     /** @type {any} */
@@ -194,7 +196,8 @@ export class TagStore {
     const last = Date.parse(tag.time);
     this.ahead = Math.max(this.ahead, last - Date.now());
     // A tag that is away was there until its last position.
-    tag.at = tag.present || !tag.position ? last : Date.parse(tag.position.time);
+    const place = tag.position ?? tag.room;
+    tag.at = tag.present || !place ? last : Date.parse(place.time);
     return named(tag);
   }
 
@@ -244,5 +247,5 @@ export function compare(a, b) {
  * @param {any} tag
  */
 export function roomOf(tag) {
-  return tag.present ? tag.position?.label ?? "" : "";
+  return tag.present ? tag.position?.label ?? tag.room?.label ?? "" : "";
 }

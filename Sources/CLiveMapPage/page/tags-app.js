@@ -14,6 +14,7 @@ import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
 import { TagReplay } from "./tag-replay.js";
 import { TagStore } from "./tag-store.js";
+import { TagSurvey, drawWalks } from "./tag-survey.js";
 import { Theme } from "./theme.js";
 
 /** The milliseconds between two renewals of the panels. */
@@ -50,7 +51,10 @@ export class TagsApp {
     }, () => this.plan.invalidate("plan"));
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
     this.plan = new Plan(byId("plan"), canvases, {
-      plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => this.layer.draw(pass),
+      plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => {
+        this.layer.draw(pass);
+        drawWalks(pass);
+      },
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
     this.plan.afterDrawing = () => this.finish();
@@ -74,11 +78,14 @@ export class TagsApp {
     byId("deselect").addEventListener("click", () => this.deselect());
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     this.themeChanged();
-    attachGestures(byId("plan"), this.plan.view, {
+    const view = this.plan.view;
+    attachGestures(byId("plan"), view, {
       moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
+      grabbed: () => this.survey.walk !== null, dragged: (x, y) => this.survey.drag(this.scene.map.id, ...view.toMap(x, y)),
     });
     /** The replay of the history; null if the server stores none. @type {TagReplay|null} */
     this.replay = null;
+    this.survey = new TagSurvey(this, (text) => this.notify(text));
     this.attachControls();
     if (!overview.history) return;
     const replay = new TagReplay(this);
@@ -279,6 +286,7 @@ export class TagsApp {
    * @param {number} y
    */
   tapped(x, y) {
+    if (this.survey.walk) return this.survey.mark(this.scene.map.id, ...this.plan.view.toMap(x, y));
     const group = this.layer.groupAt(x, y);
     if (group && group.dots.length > 1) return this.clusters.open(group);
     this.clusters.close();
@@ -319,6 +327,7 @@ export class TagsApp {
       showSelectedReceiver(receiver, this.store.unknownGateways !== undefined, this.store.now, mapName);
     } else showSelection(this.selectedTag, this.store.now, mapName);
     this.showHearings();
+    this.survey.show();
     if (this.store.hasAlerts) showAlerts(this.store.alerts, this.store.now, (key) => this.select(key));
     showReceivers(
       this.store.receivers, this.store.unknownGateways, this.store.now, this.receiver,
@@ -336,6 +345,15 @@ export class TagsApp {
       const rows = tags.map((/** @type {any} */ one) => ({ ...one, key: one.tag, name: one.name ?? one.tag }));
       showHearings("Hears", rows, count, this.store.now, (key) => this.select(key));
     } else showHearings("", null, 0, this.store.now, () => {});
+  }
+
+  /** @param {string} text */
+  notify(text) {
+    const notice = byId("notice");
+    setText(notice, text);
+    notice.hidden = false;
+    clearTimeout(this.noticeEnd);
+    this.noticeEnd = setTimeout(() => { notice.hidden = true; }, 6000);
   }
 
   /**

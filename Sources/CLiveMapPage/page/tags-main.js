@@ -1,24 +1,9 @@
 // @ts-check
-import { hideToken, isRefusal, pause, refusalText, request } from "./api.js";
-import { byId } from "./dom.js";
+import { hideToken } from "./api.js";
+import { findOverview } from "./overview.js";
 import { TagsApp } from "./tags-app.js";
 
 hideToken();
-
-/** Returns the venues of the fleet; tries again until the server answers. */
-async function findOverview() {
-  for (;;) {
-    try {
-      return await request("venue");
-    } catch (error) {
-      const badge = byId("connection");
-      badge.hidden = false;
-      badge.dataset.state = "gone";
-      badge.textContent = isRefusal(error) ? refusalText : "No server";
-      await pause(2);
-    }
-  }
-}
 
 /**
  * Returns the object `window.tagMap`, by which tests read what the page shows.
@@ -31,7 +16,7 @@ function inspectionOf(app) {
       const { view } = app.plan;
       return {
         tags: app.store.tags.size, drawn: app.layer.count ?? 0, mapId: app.scene.map?.id ?? null,
-        selected: app.scene.selected, trail: app.scene.trail.length, connection: app.connection,
+        selected: app.scene.selected, walks: app.survey.walks, trail: app.scene.trail.length, connection: app.connection,
         clusters: app.layer.groups.filter((group) => group.dots.length > 1).map((group) => {
           const box = app.plan.root.getBoundingClientRect();
           return { x: box.left + group.x, y: box.top + group.y, radius: group.radius, count: group.dots.length };

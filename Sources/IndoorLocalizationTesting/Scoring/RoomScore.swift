@@ -103,7 +103,7 @@ package struct RoomBelief: Hashable, Sendable {
     package var room: String? { filter.settled.room }
 
     /// Applies the change rule to an estimate.
-    package mutating func update(with estimate: RoomEstimate) { _ = filter.observe(estimate.room) }
+    package mutating func update(with estimate: RoomEstimate) { _ = filter.observe(estimate) }
 }
 
 /// A comparison of a classifier's probabilities with the share of its correct answers.

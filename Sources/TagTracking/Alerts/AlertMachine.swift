@@ -58,8 +58,14 @@ package struct AlertMachine: Sendable {
         var rules: [Int] = []
         var name: String?
         var position: Position?
+        /// The trained room, in a fleet without a floor plan.
+        var room: TagRoom?
         var isAway = false
         var heard: Instant?
+
+        func isInside(_ area: AlertArea) -> Bool {
+            !isAway && (position.map(area.contains) ?? room.map(area.contains) ?? false)
+        }
     }
 
     /// The standard maximum number of pairs of a rule and a tag. Each takes about 200 bytes.
@@ -136,11 +142,14 @@ package struct AlertMachine: Sendable {
         for output in places where filter.accepts(output) {
             guard var tag = knownTag(output.tag) else { continue }
             remember(output, &tag)
-            if case .position = output.content { tag.heard = output.instant }
+            switch output.content {
+            case .position, .room: tag.heard = output.instant
+            case .present, .event, .away: break
+            }
             tags[output.tag] = tag
             for pair in pairs(of: output.tag, tag) {
-                guard let area = rules.list[pair.rule].area, let position = tag.position else { continue }
-                let isInside = !tag.isAway && area.contains(position)
+                guard let area = rules.list[pair.rule].area, tag.position != nil || tag.room != nil else { continue }
+                let isInside = tag.isInside(area)
                 // A tag that is inside of the area of a new rule enters it, and one that is outside hasn't left it.
                 if situations[pair] == nil, rules.list[pair.rule].condition == .leaves || !isInside {
                     store(Situation(side: isInside), for: pair)
@@ -156,13 +165,12 @@ package struct AlertMachine: Sendable {
         remember(output, &tag)
         tags[output.tag] = tag
         switch output.content {
-        case .position, .away: break
+        case .position, .room, .away: break
         case .present, .event: return
         }
         for pair in pairs(of: output.tag, tag) {
             guard let area = rules.list[pair.rule].area else { continue }
-            let isInside = !tag.isAway && (tag.position.map(area.contains) ?? false)
-            observe(pair, isInside: isInside, at: output.instant, now, &events)
+            observe(pair, isInside: tag.isInside(area), at: output.instant, now, &events)
         }
     }
 
@@ -171,6 +179,7 @@ package struct AlertMachine: Sendable {
         switch output.content {
         case .present: tag.isAway = false
         case .position(let position): (tag.isAway, tag.position) = (false, position)
+        case .room(let room): (tag.isAway, tag.room) = (false, room)
         case .away: tag.isAway = true
         case .event: break
         }

@@ -124,7 +124,8 @@ package struct AlertArea: Hashable, Sendable {
         let known: [String]
         switch kind {
         case .room:
-            let rooms = venue.rooms.filter { ids.contains($0.mapID) }
+            // Trained rooms are on no map.
+            let rooms = venue.rooms.filter { map == nil || ids.contains($0.mapID) }
             known = rooms.map(\.name)
             parts = rooms.filter { $0.name == name }.map {
                 Part(mapID: $0.mapID, shape: $0.area, label: $0.area == nil ? $0.name : nil)
@@ -139,6 +140,11 @@ package struct AlertArea: Hashable, Sendable {
         }
         guard !parts.isEmpty else { throw Unknown(kind: kind, name: name, known: known) }
         (self.kind, self.name, self.map) = (kind, name, map)
+    }
+
+    /// Returns whether a trained room is the area.
+    package func contains(_ room: TagRoom) -> Bool {
+        room.label.map { label in parts.contains { $0.mapID == TagRoom.mapID && $0.label == label } } ?? false
     }
 
     /// The kind and the name, such as `room Kitchen`.

@@ -169,6 +169,11 @@ package struct FleetModel: Sendable {
             .map { TagModel(venue: forTags, tagClass: $0, tables: tables) }
     }
 
+    /// Returns the receiver whose gateway reports a name; nil for an unknown one.
+    package func receiver(named name: String) -> VenueReceiver? {
+        directory.index(of: name).map { venue.receivers[$0] }
+    }
+
     /// Returns the index of a class; that of the default class for nil and for unknown names.
     func classIndex(of name: String?) -> Int {
         name.flatMap { classIndexes[$0] } ?? classIndexes[settings.defaultClass] ?? 0
@@ -193,6 +198,8 @@ package struct FleetOutput: Hashable, Sendable {
         case present
         /// A position of the tag. Its instant is counted from the Unix epoch.
         case position(Position)
+        /// The trained room of the tag, in a fleet without a floor plan.
+        case room(TagRoom)
         /// The tag entered or left a room or a fence of the venue.
         case event(LocalizationEvent)
         /// No receiver received the tag for the timeout of its class.

@@ -8,8 +8,8 @@ extension FleetOutput {
     ///
     /// The members `tag`, `epoch`, `sequence`, `time` (RFC 3339, UTC, milliseconds) and `type` are in each output, and
     /// `name` if the tag has one. The type is `present`, `position`, `enterRoom`, `exitRoom`, `enterFence`,
-    /// `exitFence`, `enterGeofence`, `exitGeofence` or `away`. A position has the members of a position of
-    /// `indoorloc locate`; an event has `venueId` and `room`, `fence` or `geofence` with `id` and `name`.
+    /// `exitFence`, `enterGeofence`, `exitGeofence`, `room` or `away`. A position has the members of a position of
+    /// `indoorloc locate`; a trained room has `label`, `rooms` and `none`; an event has `venueId` and `room`, `fence` or `geofence` with `id` and `name`.
     package var json: String { String(decoding: jsonBytes, as: UTF8.self) }
 
     /// The bytes of ``json``.
@@ -33,6 +33,9 @@ extension FleetOutput {
         case .position(let position):
             json.add("type", "position")
             position.writeMembers(to: &json)
+        case .room(let room):
+            json.add("type", "room")
+            room.writeMembers(to: &json)
         case .event(let event): event.writeMembers(to: &json)
         }
         json.endObject()
@@ -54,18 +57,7 @@ extension Position {
             json.endArray()
         }
         json.add("label", label)
-        if !rooms.isEmpty {
-            json.name("rooms")
-            json.beginArray()
-            for room in rooms {
-                json.beginObject()
-                json.add("id", room.id)
-                json.add("name", room.name)
-                json.add("probability", room.probability, decimals: 3)
-                json.endObject()
-            }
-            json.endArray()
-        }
+        if !rooms.isEmpty { rooms.writeArray(to: &json) }
         json.add("latitude", coordinate?.latitude, decimals: 8)
         json.add("longitude", coordinate?.longitude, decimals: 8)
         json.add("course", course, decimals: 1)
@@ -172,7 +164,7 @@ private struct Members {
     var epoch, sequence: UInt64?
     var instant: Instant?
     var venue, map: Int?
-    var x, y, radius, latitude, longitude, course, speed, floorCertainty: Double?
+    var x, y, radius, latitude, longitude, course, speed, floorCertainty, none: Double?
     var covariance: [Double] = []
     var rooms: [RoomProbability] = []
     var room, fence, geofence: Area?
@@ -202,6 +194,7 @@ private struct Members {
         case "course": course = try reader.number()
         case "speed": speed = try reader.number()
         case "floorCertainty": floorCertainty = try reader.number()
+        case "none": none = try reader.number()
         case "covariance":
             var values: [Double] = []
             try reader.enterArray()
@@ -269,6 +262,8 @@ private struct Members {
         case "present": return .present
         case "away": return .away
         case "position": return .position(try position(at: instant))
+        case "room":
+            return .room(TagRoom(instant: instant, label: label, rooms: rooms, none: try required(none, "none")))
         case "enterRoom": return try event(.enterRoom(try knownRoom()), at: instant)
         case "exitRoom": return try event(.exitRoom(try knownRoom()), at: instant)
         case "enterFence": return try event(.enterFence(try knownFence()), at: instant)

@@ -21,6 +21,8 @@ package struct LatestOutput: Hashable, Sendable {
     package var presenceInstant: Instant
     /// The last position; nil before the first one. It is kept when the tag is away.
     package var position: Position?
+    /// The last trained room, in a fleet without a floor plan. It is kept when the tag is away.
+    package var trained: TagRoom?
 
     /// Creates the state of a tag by its first output.
     init(_ output: FleetOutput) {
@@ -43,15 +45,16 @@ package struct LatestOutput: Hashable, Sendable {
                 instant: instant, content: content)
         }
         let presence = isPresent ? FleetOutput.Content.present : .away
-        guard let position else { return [output(presence, presenceInstant, isLast: true)] }
-        let place = FleetOutput.Content.position(position)
+        guard let place = position.map(FleetOutput.Content.position) ?? trained.map(FleetOutput.Content.room),
+            let placeInstant = position?.instant ?? trained?.instant
+        else { return [output(presence, presenceInstant, isLast: true)] }
         return isPresent
             ? [output(presence, presenceInstant, isLast: false), output(place, instant, isLast: true)]
-            : [output(place, position.instant, isLast: false), output(presence, presenceInstant, isLast: true)]
+            : [output(place, placeInstant, isLast: false), output(presence, presenceInstant, isLast: true)]
     }
 
     /// The name of the room of the tag; nil if it is away, or in none.
-    package var room: String? { isPresent ? position?.label : nil }
+    package var room: String? { isPresent ? position?.label ?? trained?.label : nil }
 
     mutating func update(by output: FleetOutput) {
         name = output.name ?? name
@@ -64,6 +67,9 @@ package struct LatestOutput: Hashable, Sendable {
         case .position(let position):
             isPresent = true
             self.position = position
+        case .room(let room):
+            isPresent = true
+            trained = room
         case .away: isPresent = false
         }
         if isPresent != wasPresent { presenceInstant = output.instant }

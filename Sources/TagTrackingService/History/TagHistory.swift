@@ -172,8 +172,12 @@ package actor TagHistory: FleetOutputSink {
             case .enterFence, .exitFence, .enterGeofence, .exitGeofence: break
             }
         case .position(let position):
-            try extendVisits(of: &tag, by: position, at: output.instant)
+            try extendVisits(
+                of: &tag, in: position.label, on: position.mapID, of: position.venueID, at: output.instant)
             try store(position, of: &tag, at: output.instant)
+        case .room(let room):
+            try extendVisits(
+                of: &tag, in: room.label, on: TagRoom.mapID, of: TagRoom.venueID, at: output.instant)
         }
         known[output.tag] = tag
     }
@@ -216,10 +220,10 @@ package actor TagHistory: FleetOutputSink {
             OpenVisit(id: rows.first?.first?.integer ?? 0, mapID: room.mapID, room: room.name, end: instant))
     }
 
-    /// Extends the open visits to a position. Those without an output for too long have ended before it; the visit of
-    /// the position's room then begins again.
+    /// Extends the open visits to an output. Those without an output for too long have ended before it; the visit of
+    /// the present room then begins again.
     private func extendVisits(
-        of tag: inout Known, by position: Position, at instant: Instant
+        of tag: inout Known, in room: String?, on map: MapID, of venue: VenueID, at instant: Instant
     ) throws(TagHistoryError) {
         for index in tag.visits.indices.reversed() {
             guard tag.visits[index].end.duration(to: instant) > Self.gap else {
@@ -232,9 +236,8 @@ package actor TagHistory: FleetOutputSink {
             }
             let visit = tag.visits.remove(at: index)
             try close(visit)
-            if visit.room == position.label, visit.mapID == position.mapID {
-                try enter(
-                    Room(id: 0, name: visit.room, mapID: visit.mapID), position.venueID, &tag, at: instant)
+            if visit.room == room, visit.mapID == map {
+                try enter(Room(id: 0, name: visit.room, mapID: visit.mapID), venue, &tag, at: instant)
             }
         }
     }

@@ -240,6 +240,8 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     package var companion: CompanionHouse?
     /// Whether tags have alerts, or had some at an earlier start, so that Home Assistant can have entities for them.
     package var usesAlerts = false
+    /// Whether tags have trained rooms instead of positions.
+    package var hasTrainedRooms = false
     /// The time between two states of a tag for Home Assistant while neither room nor presence changes. Home Assistant
     /// stores each state in its database.
     package var homeAssistantInterval = Duration.seconds(10)

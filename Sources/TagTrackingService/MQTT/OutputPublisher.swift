@@ -126,7 +126,8 @@ package struct OutputPublisher: Sendable {
             tags[output.tag]?.presence = output
             if output.content == .away { away.insert(output.tag) } else { away.remove(output.tag) }
             wait(for: .presence, of: output.tag)
-        case .position(let position): add(output, position)
+        case .position(let position): add(output, position.coordinate != nil)
+        case .room: add(output, false)
         case .event: addEvent(MQTTMessage(topic: topics.events(of: output.tag), payload: output.jsonBytes))
         }
         if let name = output.name, tags[output.tag]?.name != name {
@@ -194,11 +195,10 @@ package struct OutputPublisher: Sendable {
         return !oldest.isEmpty
     }
 
-    private mutating func add(_ output: FleetOutput, _ position: Position) {
+    private mutating func add(_ output: FleetOutput, _ isGeoreferenced: Bool) {
         guard var tag = tags[output.tag] else { return }
         if tag.waiting.contains(.position) { counters.replacedPositions += 1 }
         tag.position = output
-        let isGeoreferenced = position.coordinate != nil
         let isChanged = tag.isGeoreferenced != isGeoreferenced
         tag.isGeoreferenced = isGeoreferenced
         // A machine that continues from a snapshot doesn't repeat the presence of its tags.
@@ -217,7 +217,11 @@ package struct OutputPublisher: Sendable {
     private mutating func updateState(of key: TagKey, at instant: Instant) {
         guard usesHomeAssistant(key), var tag = tags[key] else { return }
         var room: String?
-        if case .position(let position) = tag.position?.content { room = position.label }
+        switch tag.position?.content {
+        case .position(let position): room = position.label
+        case .room(let trained): room = trained.label
+        default: break
+        }
         let isAway = tag.presence?.content == .away
         let isDue = tag.stateInstant.map { $0.duration(to: instant) >= settings.homeAssistantInterval } ?? true
         guard isDue || room != tag.stateRoom || isAway != tag.stateIsAway else { return }
@@ -246,7 +250,8 @@ package struct OutputPublisher: Sendable {
             // If the tag is still in the queue, ``last()`` finds no message for it.
             tags[key] = nil
             away.remove(key)
-            for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
+            let place = settings.hasTrainedRooms ? topics.room(of: key) : topics.position(of: key)
+            for topic in [place, topics.presence(of: key)] { clear(topic) }
             guard let topics = companion?.topics(of: key) else { continue }
             for topic in [topics.tracker, topics.state, topics.attributes] { clear(topic) }
         }
@@ -383,7 +388,11 @@ package struct OutputPublisher: Sendable {
             guard let companion, let topic = companion.topics(of: key)?.attributes else { return nil }
             return companion.attributes(position: tag.position).map { retained(topic, $0) }
         case .presence: return tag.presence.map { retained(topics.presence(of: key), $0.jsonBytes) }
-        case .position: return tag.position.map { retained(topics.position(of: key), $0.jsonBytes) }
+        case .position:
+            return tag.position.map { output in
+                if case .room = output.content { return retained(topics.room(of: key), output.jsonBytes) }
+                return retained(topics.position(of: key), output.jsonBytes)
+            }
         default:
             return retained(
                 topics.homeAssistant(of: key), TagDiscovery.state(presence: tag.presence, position: tag.position))
@@ -435,6 +444,9 @@ package struct OutputTopics: Hashable, Sendable {
 
     /// Retained: the last position of a tag, as ``FleetOutput/json``.
     package func position(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/position" }
+
+    /// Retained: the last trained room of a tag, as ``FleetOutput/json``.
+    package func room(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/room" }
 
     /// Retained: whether the tag is present or away, as ``FleetOutput/json``.
     package func presence(of tag: TagKey) -> String { "\(prefix)/tags/\(tag.escaped)/presence" }
@@ -558,13 +570,19 @@ struct TagDiscovery: Sendable {
         var json = JSONWriter(reservingCapacity: 384)
         json.beginObject()
         json.add("presence", isAway ? "not_home" : "home")
-        var place: Position?
-        if case .position(let position) = position?.content { place = position }
-        json.add("room", isAway ? "not_home" : place?.label ?? "unknown")
+        var (place, trained): (Position?, TagRoom?)
+        switch position?.content {
+        case .position(let position): place = position
+        case .room(let room): trained = room
+        default: break
+        }
+        let room = trained.map { $0.label ?? "none" } ?? place?.label ?? "unknown"
+        json.add("room", isAway ? "not_home" : room)
         if let output = position ?? presence {
             json.add("tag", output.tag.description)
             json.add("last_seen", time: output.instant)
         }
+        trained?.writeProbabilities(to: &json)
         if let place {
             json.add("venue_id", place.venueID.rawValue)
             json.add("map_id", place.mapID.rawValue)
@@ -580,5 +598,20 @@ struct TagDiscovery: Sendable {
         }
         json.endObject()
         return json.bytes
+    }
+}
+
+extension TagRoom {
+    /// Writes the probability of each trained room, and of none of them, as the member `probabilities`.
+    fileprivate func writeProbabilities(to json: inout JSONWriter) {
+        json.name("probabilities")
+        json.beginArray()
+        for room in rooms + [RoomProbability(id: 0, name: "none", probability: none)] {
+            json.beginObject()
+            json.add("room", room.name)
+            json.add("probability", room.probability, decimals: 3)
+            json.endObject()
+        }
+        json.endArray()
     }
 }

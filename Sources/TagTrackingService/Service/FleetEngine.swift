@@ -1,3 +1,4 @@
+import BeaconScanning
 import CMemory
 import Glibc
 import IndoorVocabulary
@@ -17,6 +18,8 @@ package actor FleetEngine {
         package var receiverEvents: [ReceiverEvent] = []
         /// The batteries of tags that have changed.
         package var batteries: [TagKey: TagBattery] = [:]
+        /// The readings of the tags whose readings are reported.
+        package var readings: [TagReading] = []
         /// The activity of gateways; nil in most steps.
         package var activity: GatewayActivity?
     }
@@ -38,6 +41,10 @@ package actor FleetEngine {
     private var nextActivity: Instant?
     private var nearest = NearestReceivers()
     private var hearing: HearingTable
+    /// The tags whose readings each step reports.
+    private var reportedTags: Set<TagKey> = []
+    /// The trained rooms, in a fleet without a floor plan, which replace the partitions; nil with a floor plan.
+    private var rooms: RoomFleetMachine?
     /// The activity of gateways in the latest report.
     package private(set) var activity = GatewayActivity()
     /// The time of the next check of the ended sessions, and their number at the latest return of memory.
@@ -49,9 +56,14 @@ package actor FleetEngine {
     /// Creates an engine.
     ///
     /// - Parameter machines: the machines of the partitions, at least one, all with the same model.
-    package init(intake: TagIntake, model: FleetModel, machines: [FleetMachine], monitor: ReceiverMonitor) {
+    ///   - rooms: the trained rooms, in a fleet without a floor plan; nil with a floor plan.
+    package init(
+        intake: TagIntake, model: FleetModel, machines: [FleetMachine], monitor: ReceiverMonitor,
+        rooms: RoomFleetMachine? = nil
+    ) {
         precondition(!machines.isEmpty, "an engine needs a partition")
         self.model = model
+        self.rooms = rooms
         self.intake = intake
         self.monitor = monitor
         hearing = HearingTable(venue: model.venue)
@@ -67,16 +79,21 @@ package actor FleetEngine {
     ///
     /// Call this function again only after it has returned.
     package func step(_ messages: [GatewayMessage], to now: Instant) async -> Step {
+        var step = Step()
         var readings = Array(repeating: [TagReading](), count: partitions.count)
         for message in messages {
             for reading in intake.readings(of: message) {
                 hearing.add(reading)
+                if reportedTags.contains(reading.tag) { step.readings.append(reading) }
+                guard rooms == nil else {
+                    rooms?.observe(reading)
+                    continue
+                }
                 readings[partitioning.partition(of: reading.tag)].append(reading)
             }
         }
-        var step = Step()
         step.batteries = intake.drainBatteries()
-        step.outputs = await outputs(of: readings, to: now)
+        step.outputs = rooms == nil ? await outputs(of: readings, to: now) : rooms?.advance(to: now) ?? []
         await returnMemory(at: now)
         if nextExchange.map({ now >= $0 }) ?? true {
             nextExchange = now.advanced(by: Self.receiverInterval)
@@ -84,7 +101,8 @@ package actor FleetEngine {
         }
         if nextActivity.map({ now >= $0 }) ?? true {
             nextActivity = now.advanced(by: Self.activityInterval)
-            activity = nearest.activity(of: intake.senders, monitor)
+            // Without a venue, a gateway needs no receiver.
+            activity = rooms != nil ? GatewayActivity() : nearest.activity(of: intake.senders, monitor)
             step.activity = activity
         }
         return step
@@ -115,6 +133,9 @@ package actor FleetEngine {
         cmemory_trim()
     }
 
+    /// Selects the tags whose readings each step reports, such as those of a survey.
+    package func report(readingsOf tags: Set<TagKey>) { reportedTags = tags }
+
     /// Replaces the register; returns the tags that aren't located any more, in their order.
     ///
     /// - Parameter tags: tags that were located earlier.
@@ -122,6 +143,9 @@ package actor FleetEngine {
         intake.use(register: register)
         let rules = intake
         var removed = Set(tags.filter { !rules.passes($0) })
+        rooms?.register = register
+        if let known = rooms?.knownTags { removed.formUnion(known.filter { !rules.passes($0) }) }
+        rooms?.remove(removed)
         for partition in partitions {
             removed.formUnion(await partition.use(register: register) { rules.passes($0) })
         }
@@ -153,7 +177,7 @@ package actor FleetEngine {
         get async {
             var sum = FleetStatistics()
             for partition in partitions { sum = sum.merged(with: await partition.statistics) }
-            return sum
+            return rooms?.statistics ?? sum
         }
     }
 
@@ -168,9 +192,19 @@ package actor FleetEngine {
 }
 
 extension FleetEngine: HearingSource {
-    package func hearings(of tag: TagKey) -> [HearingTable.Hearing] { hearing.hearings(of: tag) }
+    package func hearings(of tag: TagKey) -> [HearingTable.Hearing] { known(hearing.hearings(of: tag)) }
 
-    package func hearings(by receiver: String) -> [HearingTable.Hearing]? { hearing.hearings(by: receiver) }
+    package func hearings(by receiver: String) -> [HearingTable.Hearing]? { hearing.hearings(by: receiver).map(known) }
+
+    /// Returns hearings in which a gateway of the trained rooms is known.
+    private func known(_ hearings: [HearingTable.Hearing]) -> [HearingTable.Hearing] {
+        guard let rooms else { return hearings }
+        return hearings.map { hearing in
+            var known = hearing
+            known.isInVenue = rooms.isTrained(gateway: hearing.receiver)
+            return known
+        }
+    }
 
     package func lastReadings(of tags: [TagKey]) -> [TagKey: Instant] {
         Dictionary(tags.compactMap { tag in hearing.lastReading(of: tag).map { (tag, $0) } }) { first, _ in first }
@@ -178,6 +212,43 @@ extension FleetEngine: HearingSource {
 
     /// The tags that any receiver has heard, the one that was heard least recently first.
     package var heardTags: [TagKey] { hearing.heardTags }
+}
+
+extension FleetEngine {
+    /// A gateway that sends messages, in a fleet without a floor plan.
+    package struct Gateway: Hashable, Sendable {
+        package var name: String
+        /// The time of the latest message, counted from the Unix epoch.
+        package var latest: Instant
+        /// Whether the training of a room has it.
+        package var isTrained: Bool
+    }
+
+    /// The training of the rooms; empty in a fleet with a floor plan.
+    package var training: RoomTrainingSet { rooms?.training ?? RoomTrainingSet() }
+
+    /// The trainings that run.
+    package var trainingProgress: [RoomFleetMachine.Progress] { rooms?.progress ?? [] }
+
+    /// The gateways that send messages, in the order of their names.
+    package var gateways: [Gateway] {
+        intake.senders.map { sender in
+            Gateway(
+                name: sender.name, latest: sender.latest,
+                isTrained: rooms?.isTrained(gateway: sender.name) ?? false)
+        }
+        .sorted { $0.name < $1.name }
+    }
+
+    /// Changes the trained rooms; without them, it has no effect. The outputs of a change are those of the next step.
+    package func changeRooms<Result: Sendable>(
+        _ change: @Sendable (inout RoomFleetMachine) throws(RoomTrainingProblem) -> Result
+    ) throws(RoomTrainingProblem) -> Result? {
+        guard var changed = rooms else { return nil }
+        let result = try change(&changed)
+        rooms = changed
+        return result
+    }
 }
 
 /// One partition of a fleet.
@@ -222,17 +293,20 @@ extension FleetEngine {
         package var seed: UInt64
         /// The number of partitions of a new fleet, at least 1.
         package var partitionCount: Int
+        /// The training of rooms, in a fleet without a floor plan; nil with a floor plan.
+        package var rooms: RoomTrainingSet?
 
         /// Creates a setup.
         package init(
             model: FleetModel, register: TagRegister = TagRegister(), formats: [TopicFormat] = [], seed: UInt64 = 0,
-            partitionCount: Int = 1
+            partitionCount: Int = 1, rooms: RoomTrainingSet? = nil
         ) {
             self.model = model
             self.register = register
             self.formats = formats
             self.seed = seed
             self.partitionCount = partitionCount
+            self.rooms = rooms
         }
     }
 
@@ -308,7 +382,13 @@ extension FleetEngine {
             .filter { !intake.passes($0) }.sorted()
         for index in machines.indices { machines[index].remove(removed) }
         for tag in removed { latest.remove(tag) }
-        let present = Set(machines.flatMap { machine in machine.tags.filter(machine.isPresent) })
+        var rooms = setup.rooms.map {
+            RoomFleetMachine(
+                training: $0, settings: setup.model.settings, register: setup.register, epoch: start.epoch)
+        }
+        let present =
+            rooms?.begin(with: latest.tags.values, at: now)
+            ?? Set(machines.flatMap { machine in machine.tags.filter(machine.isPresent) })
         intake.locate(present, at: now)
         for index in machines.indices {
             machines[index].unknownTagMemory = setup.model.settings.unknownTagMemory / machines.count
@@ -319,14 +399,19 @@ extension FleetEngine {
             if let place = state.position, place.venueID != setup.model.venue.id || !maps.contains(place.mapID) {
                 state.position = nil
             }
+            if setup.rooms == nil { state.trained = nil }
             // The state of a tag may have been saved a moment before that of its partition.
             if !present.contains(state.tag) { state.isPresent = false }
             return state.outputs
         }
         try folder?.write(register: Set(setup.register.entries.keys))
         return Started(
-            engine: FleetEngine(intake: intake, model: setup.model, machines: machines, monitor: monitor),
-            epoch: start.epoch, restoredTags: machines.reduce(0) { $0 + $1.statistics.knownTags }, places: places,
+            engine: FleetEngine(
+                intake: intake, model: setup.model, machines: machines, monitor: monitor,
+                rooms: rooms),
+            epoch: start.epoch,
+            restoredTags: machines.reduce(rooms == nil ? 0 : present.count) { $0 + $1.statistics.knownTags },
+            places: places,
             removedTags: removed, earlierRegister: start.register, problems: problems)
     }
 

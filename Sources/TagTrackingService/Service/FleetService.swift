@@ -126,6 +126,9 @@ package struct FleetService: Sendable {
             if !step.outputs.isEmpty {
                 for sink in service.sinks { await sink.write(step.outputs) }
             }
+            if !step.readings.isEmpty {
+                for sink in service.sinks { await sink.write(step.readings) }
+            }
             if !step.batteries.isEmpty {
                 for sink in service.sinks { await sink.write(step.batteries) }
             }

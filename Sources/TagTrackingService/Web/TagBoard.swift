@@ -73,7 +73,7 @@ package actor TagBoard: FleetOutputSink {
             switch output.content {
             case .position(let position): trails.add(position, of: output.tag, at: output.instant)
             case .event: notify(.event(output), number)
-            case .present, .away: break
+            case .present, .room, .away: break
             }
         }
         if latest.discardedCount != discarded { forgetDiscarded() }

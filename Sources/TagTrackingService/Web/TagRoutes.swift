@@ -40,6 +40,13 @@ package struct TagRoutes: HTTPRoutes {
         case receivers = "/api/v1/receivers"
         case receiverTags = "/api/v1/receivers/{id}/tags"
         case alerts = "/api/v1/alerts"
+        case rooms = "/api/v1/rooms"
+        case training = "/api/v1/rooms/training"
+        case correction = "/api/v1/rooms/correction"
+        case removal = "/api/v1/rooms/removal"
+        case survey = "/api/v1/survey"
+        case walks = "/api/v1/survey/walks"
+        case marks = "/api/v1/survey/marks"
         case stream = "/api/v1/stream"
         case health = "/api/v1/health"
         case gateways = "/api/v1/gateways/{format}"
@@ -63,6 +70,8 @@ package struct TagRoutes: HTTPRoutes {
     let hearings: (any HearingSource)?
     let history: TagHistory?
     let hasAlerts: Bool
+    let rooms: RoomDesk?
+    let survey: SurveyDesk?
     let interval: Duration
     private let start = ContinuousClock.now
 
@@ -78,21 +87,27 @@ package struct TagRoutes: HTTPRoutes {
     ///   - history: the visits and positions of the past; nil if none are stored.
     ///   - hearings: lists the receivers that hear each tag; nil if the process doesn't know.
     ///   - hasAlerts: whether the process has rules of alerts.
+    ///   - rooms: trains the rooms of a fleet without a floor plan; nil with a floor plan.
+    ///   - survey: records surveys with tags; nil if the process has no folder for them.
     ///   - interval: the shortest time between two states of a tag in a stream.
     package init(
         board: TagBoard, title: String, venue: Venue, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: GatewayReceiver? = nil,
         hearings: (any HearingSource)? = nil, history: TagHistory? = nil, hasAlerts: Bool = false,
-        interval: Duration = .milliseconds(500)
+        rooms: RoomDesk? = nil, survey: SurveyDesk? = nil, interval: Duration = .milliseconds(500)
     ) {
         (self.board, self.title, self.metrics, self.gateways) = (board, title, metrics, gateways)
         self.hearings = hearings
-        (self.history, self.hasAlerts) = (history, hasAlerts)
+        (self.history, self.hasAlerts, self.rooms, self.survey) = (history, hasAlerts, rooms, survey)
         (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
     }
 
     package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        let allowed = target.path.hasPrefix(Self.gatewayPrefix) ? ["POST"] : ["GET", "HEAD"]
+        let allowed =
+            switch Path(rawValue: target.path) {
+            case .training, .correction, .removal, .walks, .marks: ["POST"]
+            default: target.path.hasPrefix(Self.gatewayPrefix) ? ["POST"] : ["GET", "HEAD"]
+            }
         guard allowed.contains(method) else {
             let names = allowed.joined(separator: ", ")
             throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
@@ -100,7 +115,10 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     package func largestBody(of target: HTTPTarget) -> Int {
-        target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
+        switch Path(rawValue: target.path) {
+        case .training, .correction, .removal, .walks, .marks: Self.largestRoomRequest
+        default: target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
+        }
     }
 
     package func response(to request: HTTPRequest) async -> HTTPResponse {
@@ -130,6 +148,13 @@ package struct TagRoutes: HTTPRoutes {
         case .collection: return try await collection(request)
         case .receivers: return await receivers()
         case .alerts: return try await alertList()
+        case .rooms: return try await roomList()
+        case .training: return try await train(request)
+        case .correction: return try await correct(request)
+        case .removal: return try await removeRoom(request)
+        case .survey: return try await surveyStatus()
+        case .walks: return try await walk(request)
+        case .marks: return try await mark(request)
         case .stream: return try stream(request)
         case .health: return await health()
         case .gateways: return try await receive(request)
@@ -137,7 +162,9 @@ package struct TagRoutes: HTTPRoutes {
         case .metrics:
             guard let metrics else { throw HTTPProblem(404, "This fleet has no metrics.") }
             return .metrics(await metrics())
-        case nil: return try HTTPResponse.pageFile(text == "/" ? "tags.html" : String(text.dropFirst()), for: request)
+        case nil:
+            let page = rooms == nil ? "tags.html" : "rooms.html"
+            return try HTTPResponse.pageFile(text == "/" ? page : String(text.dropFirst()), for: request)
         }
     }
 
@@ -174,8 +201,10 @@ package struct TagRoutes: HTTPRoutes {
         case .positionsCSV, .positionsGeoJSON: Self.historyFilters
         case .stream: ["tags", "after"]
         case nil: ["token"]
-        case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .health, .gateways, .description,
-            .metrics:
+        case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .rooms, .training, .correction, .removal,
+            .survey, .walks, .marks,
+            .health,
+            .gateways, .description, .metrics:
             []
         }
     }
@@ -192,12 +221,16 @@ package struct TagRoutes: HTTPRoutes {
         var alerts: Bool
         /// Whether the process stores visits and positions.
         var history: Bool
+        /// Whether tags have trained rooms instead of positions on a floor plan.
+        var rooms: Bool
+        /// Whether the process records surveys with tags.
+        var survey: Bool
     }
 
     private func overview() async -> Overview {
         Overview(
             title: title, run: board.run, venues: await venues.descriptions(), hearings: hearings != nil,
-            alerts: hasAlerts, history: history != nil)
+            alerts: hasAlerts, history: history != nil, rooms: rooms != nil, survey: survey != nil)
     }
 
     private func image(_ request: HTTPRequest, isTile: Bool) async throws(HTTPProblem) -> HTTPResponse {
@@ -475,6 +508,13 @@ enum TagJSON {
             position.writeMembers(to: &json)
             json.endObject()
         }
+        if let trained = state.trained {
+            json.name("room")
+            json.beginObject()
+            json.add("time", time: trained.instant)
+            trained.writeMembers(to: &json)
+            json.endObject()
+        }
         entry.battery?.write(to: &json)
         json.endObject()
     }
@@ -539,109 +579,5 @@ enum TagJSON {
         members(&json)
         json.endObject()
         return json.bytes
-    }
-}
-
-/// The changes of tags as server-sent events for one reader.
-///
-/// A pass reports each tag that has changed once, with its latest state, and the next pass begins an interval after it,
-/// when the reader has received everything. A slow reader gets fewer states of a tag, and never an old one.
-struct TagStream: HTTPStream {
-    /// The maximum number of tags in an event.
-    static let mostTags = 500
-    /// The time after which a stream checks again whether a slow reader has received everything.
-    private static let patience = Duration.milliseconds(20)
-
-    let board: TagBoard
-    /// The number of the last change that the reader has.
-    let start: UInt64
-    /// The tags to report; nil for all.
-    let tags: Set<TagKey>?
-    /// The time between two states of a tag.
-    let interval: Duration
-
-    func write(to writer: HTTPStreamWriter) async {
-        var last = start
-        while !Task.isCancelled {
-            let begin = ContinuousClock.now
-            let end = await board.lastChange
-            while last < end, !Task.isCancelled {
-                let changes = await board.changes(after: last, upTo: end, limit: Self.mostTags, of: tags)
-                let text = text(of: changes)
-                if !text.isEmpty { writer.write(text, isFrame: false) }
-                last = changes.last
-                while !writer.isDrained, !Task.isCancelled { try? await Task.sleep(for: Self.patience) }
-            }
-            try? await Task.sleep(until: begin + interval)
-        }
-    }
-
-    /// Returns the changes as events. Only the last event has an id, because a reader that has received it has received
-    /// all of them.
-    private func text(of changes: TagBoard.Changes) -> [UInt8] {
-        var events: [(name: String, data: [UInt8])] = []
-        if !changes.tags.isEmpty {
-            events.append(("tags", TagJSON.object { TagJSON.write(changes.tags, to: &$0) }))
-        }
-        for notice in changes.notices {
-            switch notice {
-            case .event(let output): events.append(("event", output.jsonBytes))
-            case .alert(let event): events.append(("alert", event.jsonBytes))
-            case .removed(let tag):
-                events.append(("removed", TagJSON.object { $0.add("tag", tag.description) }))
-            case .receiver(let status):
-                var json = JSONWriter()
-                TagJSON.write(status, to: &json)
-                events.append(("receiver", json.bytes))
-            }
-        }
-        var text: [UInt8] = []
-        for (index, event) in events.enumerated() {
-            if index == events.count - 1 {
-                text += Array("id: \(ChangeID.text(run: board.run, number: changes.last))\n".utf8)
-            }
-            text += Array("event: \(event.name)\ndata: ".utf8)
-            // The JSON has no line break, so one line of data is enough.
-            text += event.data
-            text += Array("\n\n".utf8)
-        }
-        return text
-    }
-}
-
-/// The paths of a process without a page: its metrics and its health.
-package struct MetricsRoutes: HTTPRoutes {
-    private let metrics: @Sendable () -> [MetricFamily]
-
-    /// Creates the paths.
-    ///
-    /// - Parameter metrics: returns the metrics of the process.
-    package init(metrics: @escaping @Sendable () -> [MetricFamily]) { self.metrics = metrics }
-
-    package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        guard ["GET", "HEAD"].contains(method) else {
-            throw HTTPProblem(405, "The path accepts only GET, HEAD.", [HTTPHeader("Allow", "GET, HEAD")])
-        }
-    }
-
-    package func largestBody(of target: HTTPTarget) -> Int { 0 }
-
-    package func response(to request: HTTPRequest) async -> HTTPResponse {
-        do throws(HTTPProblem) {
-            try request.allowOnly([])
-            switch request.target.path {
-            case "/metrics": return .metrics(MetricText.text(of: metrics()))
-            case "/api/v1/health": return try .json(["status": "ok"])
-            default: throw HTTPProblem(404, "The paths of this process are /metrics and /api/v1/health.")
-            }
-        } catch { return HTTPResponse(error) }
-    }
-}
-
-extension HTTPResponse {
-    /// Metrics in the OpenMetrics format.
-    static func metrics(_ text: String) -> HTTPResponse {
-        let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-        return HTTPResponse(200, [HTTPResponse.type(type), HTTPResponse.noStore], .bytes(Array(text.utf8)))
     }
 }

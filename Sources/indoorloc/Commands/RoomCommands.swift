@@ -2,6 +2,7 @@ import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
+import TagTracking
 import VenuePackets
 
 /// The command `rooms train`: makes the training data of rooms.
@@ -18,6 +19,10 @@ struct RoomsTrainCommand: Command {
             share of all beacons that were received, and the score of Crownstone's app from 0 to 100 with its
             deductions. 150 samples in hand, some in a pocket and all beacons give the full score.
 
+            With --tag, trains rooms for the tags of 'track --rooms': --live uses what the gateways of --broker report about
+            the tag that someone carries through the room. 'convert --tag' makes a RECORDING from messages of gateways that
+            'mosquitto_sub -v' has printed.
+
             With --live, trains the present room from the radio, one sample per second, until Ctrl-C or for --seconds.
             The beacons are those with the UUID given by --uuid, or those of the training given by --add.
 
@@ -26,6 +31,7 @@ struct RoomsTrainCommand: Command {
             example: indoorloc rooms train --output home.json walk.jsonl
                      indoorloc rooms train --output home.json --add home.json --room attic attic.jsonl
                      indoorloc rooms train --output home.json --uuid UUID --live kitchen --seconds 60
+                     indoorloc rooms train --output home.json --broker mqtt://localhost --tag keys --live hall
             """,
         options: [
             .output, CommandOption(name: "add", argument: "ROOMS", help: "training data to extend; may be the output"),
@@ -38,7 +44,7 @@ struct RoomsTrainCommand: Command {
                 name: "uuid", argument: "UUID",
                 help: "UUID of beacons in fingerprints without UUIDs, or of beacons to train with --live"),
             .lenient,
-        ] + LiveTraining.options)
+        ] + LiveTraining.options + GatewayTraining.options)
 
     private let output: OutputFile
     private let base: String?
@@ -47,6 +53,7 @@ struct RoomsTrainCommand: Command {
     private let forgotten: [BeaconIdentity]
     private let recordings: [String]
     private let live: LiveTraining?
+    private let gateways: GatewayTraining?
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
@@ -60,7 +67,8 @@ struct RoomsTrainCommand: Command {
             return uuid
         }
         recordings = arguments.operands.map(ParsedArguments.path)
-        live = try LiveTraining(arguments)
+        gateways = try GatewayTraining(arguments)
+        live = gateways == nil ? try LiveTraining(arguments) : nil
         strictness = arguments.strictness
         forgotten = try (arguments.values["forget"] ?? []).map { text in
             guard let beacon = BeaconIdentity(trainingID: text) else {
@@ -70,7 +78,7 @@ struct RoomsTrainCommand: Command {
             }
             return beacon
         }
-        guard base != nil || !recordings.isEmpty || live != nil else {
+        guard base != nil || !recordings.isEmpty || live != nil || gateways != nil else {
             throw UsageError(message: "RECORDING is missing", command: Self.syntax.name)
         }
         guard live == nil || uuid != nil || base != nil else {
@@ -90,6 +98,7 @@ struct RoomsTrainCommand: Command {
             }
             training.add(try await live.train(with: uuids))
         }
+        if let gateways { training.add(try await gateways.train()) }
         for beacon in forgotten {
             if !training.beacons.contains(beacon) {
                 StandardError.line(
@@ -375,12 +384,16 @@ struct RoomsEvaluateCommand: Command {
               error    mean difference between the probability of an answer and the share of correct
                        answers, in percentage points, over the bins of the last table
 
+            With --gateways, the roles are exchanged: each beacon is a gateway that hears the device as a tag, and the adaptive
+            classifier with the change rule of 'track --rooms' is scored.
+
             The last table is for the adaptive classifier with its memory. For each range of probabilities, it has the
             share of answers, their mean probability, and the share of correct answers.
 
             example: indoorloc rooms evaluate home
             """,
         options: RoomRuleOptions.options + [
+            CommandOption(name: "gateways", help: "score the rooms of tags: each beacon is a gateway"),
             CommandOption(name: "json", help: "print one JSON object, with the figures of each pair of devices"),
             .lenient,
         ])
@@ -388,11 +401,18 @@ struct RoomsEvaluateCommand: Command {
     private let path: String
     private let settings: RoomSettings
     private let isJSON: Bool
+    private let isReversed: Bool
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
         path = arguments.operands[0]
-        settings = try arguments.roomSettings()
+        isReversed = arguments.has("gateways")
+        settings = isReversed ? RoomFleetMachine.roomSettings : try arguments.roomSettings()
+        if isReversed, let option = ["rule", "count"].first(where: arguments.has) {
+            throw UsageError(
+                message: "--gateways has the change rule of 'track --rooms': --\(option) has no effect",
+                command: Self.syntax.name)
+        }
         isJSON = arguments.has("json")
         strictness = arguments.strictness
     }
@@ -401,9 +421,10 @@ struct RoomsEvaluateCommand: Command {
         let progress = ProgressLine()
         defer { progress.clear() }
         let dataSet = try DataSet(path: path, radioMap: nil)
-        let evaluation = try RoomEvaluation(dataSet, settings: settings, strictness: strictness, progress: progress)
+        let evaluation = try RoomEvaluation(
+            dataSet, settings: settings, isReversed: isReversed, strictness: strictness, progress: progress)
         var results: [(kind: ClassifierKind, pairs: [RoomEvaluation.Pair])] = []
-        for kind in ClassifierKind.allCases {
+        for kind in isReversed ? [.adaptive] : ClassifierKind.allCases {
             let pairs = evaluation.pairs().map { pair in
                 progress.show("\(kind.rawValue): \(pair.trained) on \(pair.tested)")
                 return evaluation.score(kind, trained: pair.trained, tested: pair.tested)

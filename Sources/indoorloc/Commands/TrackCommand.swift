@@ -47,25 +47,34 @@ package struct TrackCommand: Command {
                 With --alerts, the lines have "type": alert when an alert begins or ends, too; --output-prefix,
                 --home-assistant and --http have them as well. A change of the file, or SIGHUP, reads it again.
 
+                With --rooms instead of --venue, there is no floor plan: the output "room" has the trained room of each tag
+                ("label"; missing outside of them) with the probabilities of all rooms. Rooms are trained on the
+                page of --http, by holding a tag in each for a minute, or with 'rooms train --tag'. The page also corrects a
+                room. A change of the file is read again.
+
+                With --survey, people mark on the page where they stand with a tag, from any telephone. Each walk becomes a
+                recording in the folder, for 'survey'.
+
                 --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
                 --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
                 walls.\(notes)
 
                 example: \(tool) track --demo --open
-                         \(tool) track --broker mqtt://localhost --venue Fixtures/tags/office --state state\(example)
+                         \(tool) track --broker mqtt://localhost --venue Fixtures/tags/office --state state
+                         \(tool) track --broker mqtt://localhost --rooms home.json --http 8080\(example)
                 """,
             options: BrokerOptions.options + [
                 CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
                 .open,
-                CommandOption(
-                    name: "topic", argument: "FILTER[=FORMAT]",
-                    help:
-                        "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)"
-                ),
-            ] + FleetOptions.venueOptions + FleetOptions.tagOptions + [
+                .topic,
+            ] + FleetOptions.venueOptions + [TrackRooms.option] + FleetOptions.tagOptions + [
                 CommandOption(
                     name: "state", argument: "DIR",
                     help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
+                CommandOption(
+                    name: "survey", argument: "DIR",
+                    help:
+                        "let people mark on the page where they stand with a tag, and store each walk in this folder"),
                 CommandOption(
                     name: "history", argument: "FILE",
                     help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
@@ -109,6 +118,10 @@ package struct TrackCommand: Command {
     private let opens: Bool
     private let filters: [GatewayFilter]
     private let fleet: FleetOptions
+    /// The path of the trained rooms; nil for a venue.
+    private let rooms: String?
+    /// The folder of surveys; nil for none.
+    private let survey: String?
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     /// The configuration of ESPresense-companion; nil for none.
@@ -123,8 +136,13 @@ package struct TrackCommand: Command {
         isDemo = arguments.has("demo")
         opens = arguments.has("open")
         broker = isDemo && !arguments.has("broker") ? nil : try BrokerOptions(arguments).broker
-        filters = try Self.filters(arguments)
-        fleet = try FleetOptions(arguments, hasVenue: !isDemo || arguments.has("venue"))
+        filters = try arguments.gatewayFilters()
+        rooms = arguments.value("rooms").map(ParsedArguments.path)
+        if rooms != nil, let option = ["venue", "radio-map"].first(where: arguments.has) {
+            throw UsageError(
+                message: "--rooms has no floor plan: it can't be combined with --\(option)", command: "track")
+        }
+        fleet = try FleetOptions(arguments, hasVenue: !isDemo && rooms == nil || arguments.has("venue"))
         if isDemo, let option = ["tags", "topic"].first(where: arguments.has) {
             throw UsageError(
                 message: "--demo has its own tags and gateways: --\(option) has no effect", command: "track")
@@ -151,6 +169,10 @@ package struct TrackCommand: Command {
                 command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
+        survey = arguments.value("survey").map(ParsedArguments.path)
+        if survey != nil, page == nil || rooms != nil {
+            throw UsageError(message: "--survey requires --http, and a venue", command: "track")
+        }
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -169,17 +191,6 @@ package struct TrackCommand: Command {
             throw UsageError(message: "--history must be a file path, not ''", command: arguments.syntax.name)
         }
         return (path, TagHistory.Settings(age: .seconds(86_400 * days), size: size << 20))
-    }
-
-    private static func filters(_ arguments: ParsedArguments) throws(UsageError) -> [GatewayFilter] {
-        guard let texts = arguments.values["topic"] else { return GatewayFilter.standard }
-        var filters: [GatewayFilter] = []
-        for text in texts {
-            do throws(GatewayFilterError) { filters.append(try GatewayFilter(text: text)) } catch {
-                throw UsageError(message: "--topic: \(error)", command: arguments.syntax.name)
-            }
-        }
-        return filters
     }
 
     /// The settings of the outputs over the broker; nil if there are none.
@@ -212,7 +223,8 @@ package struct TrackCommand: Command {
     package func run(into others: [any FleetOutputSink]) async throws {
         let packet = fleet.hasVenue ? try await fleet.packet() : nil
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
-        guard let venue = packet?.venue ?? demo?.venue else { return }
+        let rooms = try rooms.map { path throws(TrainingFileError) in try TrackRooms(path) }
+        guard let venue = rooms?.venue ?? packet?.venue ?? demo?.venue else { return }
         let register = try demo?.register ?? fleet.register()
         let rules = try alerts?.rules(venue, register)
         let page = try page.map { options in
@@ -223,12 +235,16 @@ package struct TrackCommand: Command {
             model: FleetModel(venue: venue, settings: fleet.settings), register: register,
             formats: filters.compactMap { filter in
                 filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
-            } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount)
+            } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount,
+            rooms: rooms?.training)
         var clock = FleetClock()
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())
         for problem in started.problems { StandardError.line(problem, .warning) }
+        let place =
+            rooms.map { "\($0.training.rooms.count.counting("trained room"))" }
+            ?? "\(venue.name) with \(venue.receivers.count.counting("receiver"))"
         StandardError.line(
-            "tracking in \(venue.name) with \(venue.receivers.count.counting("receiver")); start "
+            "tracking in \(place); start "
                 + "\(started.epoch), \(started.restoredTags.counting("tag")) restored", .info)
         let hadAlerts = folder.map { TrackAlerts.exist(in: $0) } ?? false
         let trackedAlerts =
@@ -246,6 +262,7 @@ package struct TrackCommand: Command {
             publishing.homeAssistantTags = known.union(started.earlierRegister)
             publishing.usesAlerts = trackedAlerts != nil
             publishing.companion = try companion.map { try CompanionHouse(configuration: $0, venue) }
+            publishing.hasTrainedRooms = rooms != nil
             let sink = try MQTTOutputSink(broker, settings: publishing) { error in
                 StandardError.line("outputs: \(error)", .warning)
             }
@@ -263,6 +280,8 @@ package struct TrackCommand: Command {
         }
         if let history { sinks.append(history) }
         sinks += others
+        let desk = survey.map { SurveyDesk(started.engine, folder: $0) { FleetClock.wallTime } }
+        if let desk { sinks.append(desk) }
         if let page {
             await page.board.use(register: register, removing: [])
             await page.board.write(started.places)
@@ -273,7 +292,7 @@ package struct TrackCommand: Command {
             register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page, demo: demo,
-            history: history, alerts: trackedAlerts)
+            history: history, alerts: trackedAlerts, rooms: rooms, survey: desk)
         do {
             try await run.follow(limit: limit)
         } catch {

@@ -1,6 +1,7 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
+import TagTracking
 
 /// The evaluation of room classifiers, trained on a data set's survey and scored on its tracks.
 struct RoomEvaluation: Sendable {
@@ -31,23 +32,28 @@ struct RoomEvaluation: Sendable {
     /// The stays of each track of each device.
     private var tracks: [String: [[RoomRecording.Stay]]] = [:]
     private let settings: RoomSettings
+    private let isReversed: Bool
 
     /// Reads a data set.
     ///
+    /// - Parameter isReversed: whether each beacon is a gateway that hears the device as a tag.
     /// - Throws: `RecordingError`, or `CommandError` if survey or tracks have no room.
     init(
-        _ dataSet: DataSet, settings: RoomSettings, strictness: RecordingReader.Strictness, progress: ProgressLine
+        _ dataSet: DataSet, settings: RoomSettings, isReversed: Bool = false, strictness: RecordingReader.Strictness,
+        progress: ProgressLine
     ) throws {
         self.settings = settings
+        self.isReversed = isReversed
+        let scans = isReversed ? GatewayScanner.scans(of:) : { RoomScan.scans(of: $0) }
         for path in dataSet.surveys {
             progress.show("survey: \(path)")
-            let recording = try RoomRecording.reportingWarnings(path, strictness: strictness)
+            let recording = try RoomRecording.reportingWarnings(path, strictness: strictness, scans: scans)
             let training = recording.training
             if !training.rooms.isEmpty { trainings[recording.device ?? "unknown", default: .init()].add(training) }
         }
         for path in dataSet.tracks {
             progress.show("tracks: \(path)")
-            let recording = try RoomRecording.reportingWarnings(path, strictness: strictness)
+            let recording = try RoomRecording.reportingWarnings(path, strictness: strictness, scans: scans)
             let stays = recording.stays.filter { $0.room != nil }
             if !stays.isEmpty { tracks[recording.device ?? "unknown", default: []].append(stays) }
         }
@@ -91,15 +97,23 @@ struct RoomEvaluation: Sendable {
     func score(_ kind: ClassifierKind, trained: String, tested: String) -> Pair {
         var pair = Pair(trained: trained, tested: tested)
         guard let training = trainings[trained], let tracks = tracks[tested] else { return pair }
-        let memory = kind.classifier(training)
+        let memory = classifier(kind, training)
         for track in tracks {
             pair.tracks.add(score([track], memory))
-            if kind.hasMemory { pair.alone.add(score([track], kind.classifier(training, remembersRooms: false))) }
+            if kind.hasMemory { pair.alone.add(score([track], classifier(kind, training, remembersRooms: false))) }
         }
         if !kind.hasMemory { pair.alone = pair.tracks }
         pair.joined = score(tracks, memory)
         if kind.hasMemory { pair.untrained = scoreUntrained(kind, training, tracks) }
         return pair
+    }
+
+    private func classifier(
+        _ kind: ClassifierKind, _ training: RoomTrainingSet, remembersRooms: Bool = true
+    ) -> any Classifier {
+        isReversed
+            ? TagRoomClassifier(training, remembersRooms: remembersRooms)
+            : kind.classifier(training, remembersRooms: remembersRooms)
     }
 
     private func scoreUntrained(
@@ -110,7 +124,7 @@ struct RoomEvaluation: Sendable {
             var others = training
             for stay in track { stay.room.map { others.rooms[$0] = nil } }
             // Without any other room, there is nothing to train.
-            if !others.rooms.isEmpty { score.add(self.score([track], kind.classifier(others))) }
+            if !others.rooms.isEmpty { score.add(self.score([track], classifier(kind, others))) }
         }
         return score
     }

@@ -183,7 +183,8 @@ extension ScannerListener {
 
 extension CommandOption {
     static let live = CommandOption(
-        name: "live", argument: "ROOM", help: "train this room from the radio, until Ctrl-C or for --seconds"
+        name: "live", argument: "ROOM",
+        help: "train this room from the radio, or from gateways with --tag, until Ctrl-C or for --seconds"
     )
     static let pocket = CommandOption(name: "pocket", help: "with --live: the device is carried in a pocket or a bag")
 }

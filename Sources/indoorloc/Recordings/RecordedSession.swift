@@ -241,9 +241,10 @@ extension RoomRecording {
     ///
     /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     static func reportingWarnings(
-        _ path: String, strictness: RecordingReader.Strictness
+        _ path: String, strictness: RecordingReader.Strictness,
+        scans: ([Sighting]) -> [RoomScan] = { RoomScan.scans(of: $0) }
     ) throws(RecordingError) -> RoomRecording {
-        let recording = try RoomRecording(path: path, strictness: strictness)
+        let recording = try RoomRecording(path: path, strictness: strictness, scans: scans)
         if let warning = recording.tally.warning(for: path) { StandardError.write(warning) }
         return recording
     }

@@ -84,11 +84,13 @@ struct TrackPage: Sendable {
     ///   - queue: receives the messages of gateways that use HTTP.
     ///   - hasAlerts: whether there are rules of alerts.
     ///   - published: publishes the outputs over the broker; nil for none.
+    ///   - rooms: trains the rooms of a fleet without a floor plan; nil with a floor plan.
+    ///   - survey: records surveys with tags; nil for none.
     ///   - now: returns the time of the fleet.
     /// - Throws: `LiveMapError` if the system has no resources for the server.
     func start(
         _ engine: FleetEngine, _ queue: MessageQueue, _ history: TagHistory?, hasAlerts: Bool,
-        published: MQTTOutputSink?,
+        published: MQTTOutputSink?, rooms: RoomDesk?, survey: SurveyDesk?,
         now: @escaping @Sendable () -> Instant
     ) throws(LiveMapError) -> LiveMapServer {
         let routes = TagRoutes(
@@ -109,7 +111,7 @@ struct TrackPage: Sendable {
                 } catch { return .invalid("\(error)") }
                 let message = GatewayMessage(topic: topic, payload: body, arrival: now())
                 return queue.offer(message) ? .accepted : .busy
-            }, hearings: engine, history: history, hasAlerts: hasAlerts)
+            }, hearings: engine, history: history, hasAlerts: hasAlerts, rooms: rooms, survey: survey)
         let server = try LiveMapServer(routes: routes, listener: listener)
         StandardError.line("page of the tags: \(server.url)", .info)
         if opens { LocalPage.open(server.url) }

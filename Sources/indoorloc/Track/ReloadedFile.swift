@@ -61,6 +61,11 @@ final class ReloadedFile<Content: Sendable>: Sendable {
         }
     }
 
+    /// Records content that this process has written, which isn't read again.
+    func wrote(_ content: Content) {
+        state.withLock { $0 = State(latest: content, stamp: FileStamp(path)) }
+    }
+
     /// Reads the file; returns whether it could be used.
     @discardableResult func reload() -> Bool {
         do {

@@ -57,6 +57,10 @@ struct TrackRun: Sendable {
     let history: TagHistory?
     /// The rules of alerts; nil for none.
     let alerts: TrackAlerts?
+    /// The trained rooms, in a fleet without a floor plan; nil with a floor plan.
+    let rooms: TrackRooms?
+    /// Records surveys with tags, which is also one of the sinks; nil for none.
+    let survey: SurveyDesk?
 
     /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
     /// demonstration aren't printed on a terminal.
@@ -69,8 +73,17 @@ struct TrackRun: Sendable {
     func follow(limit: Duration?) async throws {
         let clock = SharedClock()
         let queue = MessageQueue()
+        let training = rooms?.file()
+        let desk = rooms.map { rooms in
+            RoomDesk(engine, path: rooms.path) {
+                clock.now()
+            } saved: {
+                training?.wrote($0)
+            }
+        }
         let server = try page?.start(
-            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published
+            engine, queue, history, hasAlerts: alerts?.isConfigured ?? false, published: published, rooms: desk,
+            survey: survey
         ) { clock.now() }
         defer { server?.stop() }
         let file = fleet.tags.map { [fleet] path in
@@ -83,12 +96,13 @@ struct TrackRun: Sendable {
         let current: @Sendable () -> TagRegister = { [register] in file?.current ?? register }
         let rules = alerts?.file(register: current)
         let reloading = ReloadSignal {
-            if file == nil, rules == nil {
+            if file == nil, rules == nil, training == nil {
                 StandardError.line(
                     "there is neither a register (--tags) nor a file of rules (--alerts) to read again", .notice)
             }
             file?.reload()
             rules?.reload()
+            training?.reload()
         }
         defer { withExtendedLifetime(reloading) {} }
         let requests = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -122,6 +136,9 @@ struct TrackRun: Sendable {
                     group.addTask { await rules?.watch() }
                     group.addTask { await rules?.pass(to: alerting) }
                 }
+                group.addTask { [survey] in await survey?.run { StandardError.line("--survey: \($0)", .warning) } }
+                group.addTask { await training?.watch() }
+                group.addTask { [engine] in await training?.pass(to: engine) }
                 group.addTask { [demo] in await demo?.run(into: queue) { clock.now() } }
                 group.addTask { [published] in
                     if let error = await published?.nameTaken() { give(.nameTaken(error)) }

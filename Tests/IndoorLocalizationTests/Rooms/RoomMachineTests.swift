@@ -143,7 +143,10 @@ final class RoomChangeFilterTests: XCTestCase {
     /// Returns the confirmed room after each estimate, as letters; a dash is none of the rooms.
     private func believed(_ told: String, _ rule: RoomChangeRule, _ count: Int = 3) -> String {
         var filter = RoomChangeFilter(RoomSettings(changeRule: rule, changeCount: count))
-        return told.map { filter.observe($0 == "-" ? nil : String($0)) ?? "-" }.joined()
+        return told.map {
+            RoomEstimate(instant: .zero, candidates: [.init(room: $0 == "-" ? nil : String($0), probability: 1)])
+                .flatMap { filter.observe($0) } ?? "-"
+        }.joined()
     }
 
     func testTheImmediateRuleAcceptsEachRoom() {

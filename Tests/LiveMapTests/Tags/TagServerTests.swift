@@ -494,6 +494,35 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/receivers/{id}/tags": "/api/v1/receivers/none/tags",
     ]
 
+    /// The bodies of each path with the method POST.
+    private static let bodies = [
+        "/api/v1/gateways/{format}": ["[]"],
+        "/api/v1/rooms/training": [
+            #"{"action": "start", "tag": "C3:00:00:12:AB:34", "room": "Attic"}"#,
+            #"{"action": "start", "tag": "C3:00:00:12:AB:34"}"#,
+            #"{"action": "start", "tag": "none", "room": "Attic"}"#,
+            #"{"action": "finish", "tag": "C3:00:00:12:AB:34"}"#,
+            #"{"action": "cancel", "tag": "C3:00:00:12:AB:34"}"#, "[]",
+        ],
+        "/api/v1/rooms/correction": [
+            #"{"tag": "C3:00:00:12:AB:34", "room": "Hall"}"#, #"{"tag": "C3:00:00:12:AB:34", "room": "Hall"}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "room": ""}"#,
+            #"{"tag": "", "room": "Hall"}"#,
+        ],
+        "/api/v1/survey/walks": [
+            #"{"action": "start", "tag": "C3:00:00:12:AB:34"}"#, #"{"action": "start", "tag": "none"}"#,
+            #"{"action": "undo", "tag": "C3:00:00:12:AB:34"}"#, #"{"action": "start", "tag": "C3:00:00:12:AB:34"}"#,
+            "{}",
+        ],
+        "/api/v1/survey/marks": [
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 99, "y": 4}"#, "{}",
+        ],
+        "/api/v1/rooms/removal": [
+            #"{"room": "Cellar"}"#, #"{"room": "None"}"#, #"{"room": "Kitchen"}"#, "{}",
+        ],
+    ]
+
     private func board() throws -> TagBoard {
         let board = TagBoard(receivers: TagStage.venue.receivers, run: "r")
         board.put(try TagStage.outputs())
@@ -543,7 +572,7 @@ final class TagDescriptionTests: XCTestCase {
         let paths = try XCTUnwrap(document["paths"]?.object)
         XCTAssertEqual(Set(paths.keys), Set(TagRoutes.Path.allCases.map(\.rawValue) + ["/", "/{file}"]))
         for (path, item) in paths {
-            let method = path.hasPrefix("/api/v1/gateways") ? "post" : "get"
+            let method = Self.bodies[path] == nil ? "get" : "post"
             XCTAssertEqual(item.object.map { Array($0.keys) }, [method], path)
             guard path != "/{file}" else { continue }
             let parameters = (item[method, "parameters"]?.array ?? []).filter { $0["in"]?.string == "query" }
@@ -563,11 +592,21 @@ final class TagDescriptionTests: XCTestCase {
 
     func testAllResponsesMatchTheDocument() throws {
         let board = try board()
+        let trained = try StagedRooms()
+        board.put([try TagStage.output("C3:00:00:12:AB:34", 1, trained.room())])
+        let readOnly = try StagedRooms(path: "/none/home.json")
+        readOnly.train("Attic", seconds: 3)
+        let unsaved = try tagServer(board, rooms: readOnly.desk).address.port
+        let survey = try StagedSurvey()
+        try survey.startWithAMark()
+        let noFolder = try StagedSurvey(folder: "/none/survey")
+        let unwritable = try tagServer(board, survey: noFolder.desk).address.port
         let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
         let metrics: @Sendable () async -> String = { "# EOF\n" }
         let port = try tagServer(
             board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings(),
-            history: try stagedHistory(), hasAlerts: true
+            history: try stagedHistory(), hasAlerts: true, rooms: trained.desk,
+            survey: survey.desk
         ).address.port
         let locked = try tagServer(board, token: "0123456789abcdef").address.port
         let full = try tagServer(board, connections: 1).address.port
@@ -581,13 +620,21 @@ final class TagDescriptionTests: XCTestCase {
             ])
         for (path, item) in try XCTUnwrap(check.validator.document["paths"]?.object) {
             let target = Self.requests[path] ?? path
-            let method = path.hasPrefix("/api/v1/gateways") ? "POST" : "GET"
+            let method = Self.bodies[path] == nil ? "GET" : "POST"
             func ask(
-                _ target: String, _ port: UInt16, host: String? = nil, _ headers: [String] = [], body: String = "[]"
+                _ target: String, _ port: UInt16, host: String? = nil, _ headers: [String] = [], body: String? = nil,
+                type: String = "application/json"
             ) throws {
+                let body = method == "POST" ? body ?? Self.bodies[path]?.first : nil
                 let reply = try RawClient.request(
-                    method, target, port: port, host: host, headers: headers, body: method == "POST" ? body : nil)
+                    method, target, port: port, host: host,
+                    headers: headers + (body == nil ? [] : ["Content-Type: \(type)"]), body: body)
                 check.check(reply, path, item)
+                let schema = item["post", "requestBody", "content", "application/json", "schema"]
+                if let schema, let body, [200, 409, 500].contains(reply.status) {
+                    let json = try JSONDecoder().decode(JSON.self, from: Data(body.utf8))
+                    check.validator.validate(json, schema, at: "\(path) request")
+                }
                 if reply.status == 200, let tag = reply.headers["etag"], headers.isEmpty {
                     try ask(target, port, ["If-None-Match: \(tag)"])
                 }
@@ -607,8 +654,17 @@ final class TagDescriptionTests: XCTestCase {
             try ask(target + "?x=" + String(repeating: "x", count: 3_000), port)
             try ask(target, full)
             if let missing = Self.missing[path] { try ask(missing, port) }
-            if ["/metrics", "/api/v1/alerts"].contains(path) || path.hasPrefix("/api/v1/history/") {
+            if ["/metrics", "/api/v1/alerts"].contains(path) || path.hasPrefix("/api/v1/history/")
+                || path.hasPrefix("/api/v1/rooms") || path.hasPrefix("/api/v1/survey")
+            {
                 try ask(target, bare)
+            }
+            for body in Self.bodies[path]?.dropFirst() ?? [] {
+                try ask(target, port, body: body)
+                try ask(target, path.hasPrefix("/api/v1/survey") ? unwritable : unsaved, body: body)
+            }
+            if path.hasPrefix("/api/v1/rooms/") || path.hasPrefix("/api/v1/survey/") {
+                try ask(target, port, type: "text/plain")
             }
             if method == "POST" {
                 try ask(target, port, body: String(repeating: " ", count: TagRoutes.largestMessage + 1))

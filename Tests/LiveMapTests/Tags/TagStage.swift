@@ -219,7 +219,8 @@ extension XCTestCase {
         _ board: TagBoard, token: String? = nil, connections: Int = 256, plans: (any LiveMapPlans)? = nil,
         metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
         hearings: (any HearingSource)? = nil, history: TagHistory? = nil, hasAlerts: Bool = false,
-        interval: Duration = .milliseconds(10), waitingBytes: Int? = nil
+        rooms: RoomDesk? = nil, survey: SurveyDesk? = nil, interval: Duration = .milliseconds(10),
+        waitingBytes: Int? = nil
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
         limits.connections = connections
@@ -227,7 +228,7 @@ extension XCTestCase {
         let routes = TagRoutes(
             board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
             gateways: gateways, hearings: hearings, history: history, hasAlerts: hasAlerts,
-            interval: interval)
+            rooms: rooms, survey: survey, interval: interval)
         let server = try LiveMapServer(
             routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
             limits: limits)

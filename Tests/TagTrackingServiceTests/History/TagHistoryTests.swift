@@ -64,6 +64,25 @@ final class TagHistoryTests: XCTestCase {
         visits.map { [start.duration(to: $0.start).seconds, start.duration(to: $0.end).seconds] }
     }
 
+    func testTrainedRoomsWithoutAFloorPlanHaveVisits() async throws {
+        let history = try TagHistory(path: path())
+        func room(_ label: String?, _ seconds: Double) -> FleetOutput {
+            let room = TagRoom(instant: at(seconds), label: label, rooms: [], none: 0)
+            return output("cart", .room(room), seconds)
+        }
+        func event(_ kind: LocalizationEvent.Kind, _ seconds: Double) -> FleetOutput {
+            output(
+                "cart", .event(LocalizationEvent(instant: at(seconds), venueID: TagRoom.venueID, kind: kind)), seconds)
+        }
+        let attic = TagRoom.room(named: "Attic")
+        var outputs = [event(.enterRoom(attic), 10)]
+        for second in stride(from: 11.0, to: 60, by: 1) { outputs.append(room("Attic", second)) }
+        await history.write(outputs + [event(.exitRoom(attic), 60), room(nil, 60), room(nil, 61)])
+        let visits = try await history.reader.visits(query("attic"))
+        XCTAssertEqual(seconds(visits), [[10, 60]])
+        XCTAssertEqual(visits.map(\.isOpen), [false])
+    }
+
     func testWhoWasInARoomInATime() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs())

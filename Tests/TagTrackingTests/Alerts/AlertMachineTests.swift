@@ -22,6 +22,23 @@ final class AlertMachineTests: XCTestCase {
         XCTAssertNotEqual(stage.events[1].id, stage.events[0].id)
     }
 
+    func testATrainedRoomWithoutAFloorPlanIsAnArea() throws {
+        let venue = TagRoom.venue(["Attic", "Kitchen"])
+        let text = #"[{"name": "A", "when": "leaves", "room": "Kitchen", "tags": "Cart"}]"#
+        let rules = try AlertRules(json: Array(text.utf8), venue: venue, register: AlertStage.register)
+        var machine = AlertMachine(rules: rules, register: AlertStage.register, epoch: 1)
+        var states: [String] = []
+        for second in 0..<60 {
+            let instant = AlertStage.instant(Double(second))
+            let label = second < 20 ? "Kitchen" : second < 40 ? nil : "Kitchen"
+            let output = FleetOutput(
+                tag: AlertStage.cart, epoch: 1, sequence: UInt64(second + 1), instant: instant,
+                content: .room(TagRoom(instant: instant, label: label, rooms: [], none: 0)))
+            states += machine.handle(.outputs([output]), at: instant).map { "\(second) \($0.state.rawValue)" }
+        }
+        XCTAssertEqual(states, ["30 raised", "50 cleared"])
+    }
+
     func testATagThatWasNeverInsideLeavesNothing() throws {
         var stage = try AlertStage(leaves)
         stage.stay(15, during: 0..<60)

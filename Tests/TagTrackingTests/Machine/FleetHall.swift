@@ -101,6 +101,7 @@ extension FleetOutput {
         switch content {
         case .present: "present"
         case .position: "position"
+        case .room: "room"
         case .event: "event"
         case .away: "away"
         }

@@ -1,0 +1,170 @@
+// @ts-check
+import { post, request } from "./api.js";
+import { byId, setText } from "./dom.js";
+
+/** The milliseconds between two requests of the walks. */
+const statePause = 2000;
+/** The shortest time in milliseconds and way in metres between two marks of a drag. */
+const dragPause = 1000, dragWay = 0.5;
+/** The number of marks that are sent again after a lost connection, and the seconds before another attempt. */
+const mostWaiting = 50, retryPause = 2;
+
+/** A survey with the selected tag: people mark on the plan where they stand, and the server records what receivers hear. */
+export class TagSurvey {
+  /**
+   * @param {import("./tags-app.js").TagsApp} app
+   * @param {(text: string) => void} notify
+   */
+  constructor(app, notify) {
+    this.app = app;
+    this.notify = notify;
+    /** @type {any[]} */
+    this.walks = [];
+    /** Marks that the server doesn't have yet. @type {any[]} */
+    this.waiting = [];
+    this.isSending = false;
+    /** The time of a round trip in milliseconds, by this device's own watch. */
+    this.roundTrip = 0;
+    this.dragged = { at: -Infinity, x: NaN, y: NaN };
+    if (!app.overview.survey) return;
+    for (const action of ["start", "stop", "undo"]) {
+      byId(`survey-${action}`).addEventListener("click", () => this.act(action));
+    }
+    this.load();
+    setInterval(() => this.load(), statePause);
+  }
+
+  /** The walk with the selected tag that runs; null without one. */
+  get walk() {
+    const key = this.app.scene.selected;
+    return this.walks.find((one) => one.running && one.tag === key) ?? null;
+  }
+
+  async load() {
+    if (document.hidden) return;
+    try {
+      this.use(await request("survey"));
+    } catch {
+      // The stream reports a server that is gone.
+    }
+  }
+
+  /** @param {any} state */
+  use(state) {
+    this.walks = state.walks;
+    this.app.scene.walks = this.walks;
+    this.app.plan.invalidate("tags");
+    this.show();
+  }
+
+  /** @param {string} action */
+  async act(action) {
+    await this.sendWaiting();
+    const answer = await post("survey/walks", { action, tag: this.app.scene.selected });
+    if (answer.problem !== null) return this.notify(answer.problem);
+    this.use(answer.content);
+  }
+
+  /**
+   * Marks that the tag is at a place now.
+   * @param {number} mapId
+   * @param {number} x
+   * @param {number} y
+   */
+  mark(mapId, x, y) {
+    const map = this.app.mapOf(mapId);
+    if (!map || !this.walk) return;
+    const place = {
+      tag: this.walk.tag, mapId, x: Math.min(map.width, Math.max(0, Math.round(x * 100) / 100)),
+      y: Math.min(map.height, Math.max(0, Math.round(y * 100) / 100)),
+    };
+    if (this.waiting.length >= mostWaiting) this.waiting.shift();
+    this.waiting.push({ place, at: performance.now() });
+    this.walk.marks.push(place);
+    this.app.plan.invalidate("tags");
+    this.show();
+    this.sendWaiting();
+  }
+
+  /**
+   * Marks the places of a drag, at most one each second.
+   * @param {number} mapId
+   * @param {number} x
+   * @param {number} y
+   */
+  drag(mapId, x, y) {
+    const { at, x: lastX, y: lastY } = this.dragged;
+    if (performance.now() - at < dragPause || Math.hypot(x - lastX, y - lastY) < dragWay) return;
+    this.dragged = { at: performance.now(), x, y };
+    this.mark(mapId, x, y);
+  }
+
+  /** Sends marks in their order. Their time is what has passed since the tap, as clocks of telephones are not trusted. */
+  async sendWaiting() {
+    if (this.isSending) return;
+    this.isSending = true;
+    while (this.waiting.length > 0) {
+      const { place, at } = this.waiting[0];
+      const start = performance.now();
+      const delay = (start - at + this.roundTrip / 2) / 1000;
+      const answer = await post("survey/marks", { ...place, delay: Math.round(delay * 1000) / 1000 });
+      if (answer.problem === "The server doesn't answer.") {
+        this.notify("Your marks wait for the server.");
+        setTimeout(() => this.sendWaiting(), retryPause * 1000);
+        break;
+      }
+      this.waiting.shift();
+      if (answer.problem !== null) this.notify(answer.problem);
+      else {
+        this.roundTrip = performance.now() - start;
+        if (this.waiting.length === 0) this.use(answer.content);
+      }
+    }
+    this.isSending = false;
+  }
+
+  show() {
+    const walk = this.walk;
+    byId("plan").classList.toggle("marking", walk !== null);
+    byId("survey").hidden = !this.app.overview.survey || this.app.selectedTag === null;
+    // On a telephone, the controls of a walk are next to the plan.
+    byId("selection").classList.toggle("surveying", walk !== null);
+    byId("survey-start").hidden = walk !== null;
+    byId("survey-stop").hidden = walk === null;
+    byId("survey-undo").hidden = walk === null || walk.marks.length === 0;
+    const ended = this.walks.filter((one) => !one.running).length;
+    const past = ended === 0 ? "" : `${ended} ${ended === 1 ? "walk" : "walks"} recorded. `;
+    setText(byId("survey-state"), walk === null ? past
+      : `${walk.marks.length} ${walk.marks.length === 1 ? "mark" : "marks"}, ${walk.readings} readings of `
+        + `${walk.receivers} ${walk.receivers === 1 ? "receiver" : "receivers"}. `
+        + (walk.marks.length === 0 ? "Tap the plan where you stand." : "Tap again where you turn or stop."));
+  }
+}
+
+/**
+ * Draws the marks of walks: lines between the marks of a walk, and dots.
+ * @param {any} pass
+ */
+export function drawWalks(pass) {
+  const { context, view, scene, palette } = pass;
+  for (const walk of scene.walks ?? []) {
+    const points = walk.marks.map((/** @type {any} */ one) => one.mapId === scene.map.id ? view.toScreen(one.x, one.y) : null);
+    context.globalAlpha = walk.running ? 1 : 0.55;
+    context.strokeStyle = context.fillStyle = palette.truth;
+    context.lineWidth = 2;
+    context.beginPath();
+    points.forEach((/** @type {any} */ point, /** @type {number} */ index) => {
+      if (!point) return;
+      if (index > 0 && points[index - 1]) context.lineTo(point[0], point[1]);
+      else context.moveTo(point[0], point[1]);
+    });
+    context.stroke();
+    for (const point of points) {
+      if (!point) continue;
+      context.beginPath();
+      context.arc(point[0], point[1], 4, 0, 2 * Math.PI);
+      context.fill();
+    }
+  }
+  context.globalAlpha = 1;
+}

@@ -1,0 +1,160 @@
+import Glibc
+import IndoorVocabulary
+import ScanRecording
+import TagTracking
+import TextFormats
+import VenueModel
+
+/// Surveys with tags: people mark on a page where they stand with a tag, and each walk becomes a recording in a folder.
+package actor SurveyDesk: FleetOutputSink {
+    /// The reason why a request is refused.
+    package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        case unheardTag(TagKey)
+        case noWalk(TagKey)
+        case tooManyWalks
+        case outsideOfPlan
+        case unwritable(String)
+
+        package var description: String {
+            switch self {
+            case .unheardTag(let tag): "No receiver has heard the tag '\(tag)' yet. Bring it nearer to a receiver."
+            case .noWalk(let tag): "No walk with the tag '\(tag)' runs."
+            case .tooManyWalks: "There are already \(SurveyDesk.mostWalks) walks."
+            case .outsideOfPlan: "The place is outside of the plan."
+            case .unwritable(let reason): "The recording can't be written: \(reason)"
+            }
+        }
+    }
+
+    /// A walk.
+    package struct Walk: Hashable, Sendable {
+        package struct Mark: Hashable, Sendable {
+            package var mapID: MapID
+            package var point: MapPoint
+        }
+
+        package var tag: TagKey
+        /// The name of the recording in the folder.
+        package var file: String
+        package var start: Instant
+        package var isRunning: Bool
+        package var readings: Int
+        /// The receivers that heard the tag.
+        package var receivers: Int
+        package var marks: [Mark]
+    }
+
+    /// The largest number of walks at the same time, and of finished ones that the desk remembers.
+    static let mostWalks = 20
+    private static let mostFinished = 500
+    /// The largest age of a mark that a telephone may state.
+    package static let longestDelay = Duration.seconds(30)
+    /// The time between two writes: with the time for which entries wait, a kill loses at most two seconds.
+    private static let saveInterval = Duration.seconds(1)
+
+    private let engine: FleetEngine
+    private let folder: String
+    private let now: @Sendable () -> Instant
+    private var walks: [TagKey: SurveyWalk] = [:]
+    private var finished: [Walk] = []
+
+    /// Creates a desk.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder of the recordings, which is created if it is missing.
+    ///   - now: returns the time of the fleet.
+    package init(_ engine: FleetEngine, folder: String, now: @escaping @Sendable () -> Instant) {
+        (self.engine, self.folder, self.now) = (engine, folder, now)
+        mkdir(folder, 0o700)
+    }
+
+    /// The walks, those that run first, and then the latest.
+    package var status: [Walk] {
+        walks.values.sorted { $0.tag < $1.tag }.map { summary($0, true) } + finished.reversed()
+    }
+
+    package func write(_ outputs: [FleetOutput]) {}
+
+    package func write(_ readings: [TagReading]) async {
+        for reading in readings {
+            guard walks[reading.tag] != nil, let receiver = engine.model.receiver(named: reading.receiver) else {
+                continue
+            }
+            walks[reading.tag]?.add(reading, by: receiver)
+        }
+    }
+
+    /// Starts a walk with a tag. A walk that runs with it ends.
+    package func start(with tag: TagKey) async throws(Refusal) {
+        guard await !engine.hearings(of: tag).isEmpty else { throw .unheardTag(tag) }
+        if walks[tag] != nil { try await stop(with: tag) }
+        guard walks.count < Self.mostWalks else { throw .tooManyWalks }
+        let start = now()
+        var json = JSONWriter()
+        json.value(time: start)
+        // The time without its quotation mark, its milliseconds and its colons.
+        let time = String(decoding: json.bytes, as: UTF8.self).dropFirst().prefix(19).filter { $0 != ":" }
+        let name = tag.escaped.map { $0 == "%" || $0 == ":" ? "-" : $0 }
+        var path = "\(folder)/\(time)-\(String(name).prefix(60)).jsonl"
+        var count = 1
+        while access(path, F_OK) == 0 {
+            count += 1
+            path = "\(folder)/\(time)-\(String(name).prefix(60))-\(count).jsonl"
+        }
+        var walk = SurveyWalk(tag: tag, path: path, start: start)
+        do throws(RecordingError) { try walk.save(at: start) } catch { throw .unwritable("\(error)") }
+        walks[tag] = walk
+        await engine.report(readingsOf: Set(walks.keys))
+    }
+
+    /// Ends a walk.
+    package func stop(with tag: TagKey) async throws(Refusal) {
+        guard var walk = walks.removeValue(forKey: tag) else { throw .noWalk(tag) }
+        await engine.report(readingsOf: Set(walks.keys))
+        finished.append(summary(walk, false))
+        if finished.count > Self.mostFinished { finished.removeFirst() }
+        do throws(RecordingError) { try walk.finish() } catch { throw .unwritable("\(error)") }
+    }
+
+    /// Marks that a tag is at a place.
+    ///
+    /// - Parameter delay: the time since the person was there, by the person's device. Its clock is not used.
+    package func mark(
+        _ tag: TagKey, at point: MapPoint, on mapID: MapID, delay: Duration
+    ) throws(Refusal) {
+        guard walks[tag] != nil else { throw .noWalk(tag) }
+        guard let map = engine.model.venue.map(mapID), (0...map.width).contains(point.x),
+            (0...map.height).contains(point.y)
+        else { throw .outsideOfPlan }
+        let delay = min(max(.zero, delay), Self.longestDelay)
+        walks[tag]?.mark(point, on: mapID, at: now().advanced(by: .zero - delay))
+    }
+
+    /// Removes the latest mark of a walk.
+    package func undo(with tag: TagKey) throws(Refusal) {
+        guard walks[tag] != nil else { throw .noWalk(tag) }
+        do throws(RecordingError) { _ = try walks[tag]?.undoMark() } catch { throw .unwritable("\(error)") }
+    }
+
+    /// Writes the walks once a second until the task is cancelled, and then ends them.
+    ///
+    /// - Parameter report: receives the reason why a recording can't be written.
+    package func run(_ report: @Sendable (String) -> Void) async {
+        while (try? await Task.sleep(for: Self.saveInterval)) != nil { save(report) }
+        for tag in walks.keys { do { try await stop(with: tag) } catch { report("\(error)") } }
+    }
+
+    /// Writes what is old enough.
+    package func save(_ report: (String) -> Void) {
+        for tag in walks.keys {
+            do throws(RecordingError) { try walks[tag]?.save(at: now()) } catch { report("\(error)") }
+        }
+    }
+
+    private func summary(_ walk: SurveyWalk, _ isRunning: Bool) -> Walk {
+        Walk(
+            tag: walk.tag, file: walk.path.split(separator: "/").last.map(String.init) ?? walk.path, start: walk.start,
+            isRunning: isRunning, readings: walk.readingCount, receivers: walk.receivers.count,
+            marks: walk.marks.map { Walk.Mark(mapID: $0.mapID, point: $0.point) })
+    }
+}

@@ -1,0 +1,98 @@
+import IndoorVocabulary
+import LiveMap
+import TagTracking
+import TextFormats
+import VenueModel
+
+/// The paths of surveys with tags.
+extension TagRoutes {
+    /// The body of a request that starts or ends a walk, or removes its latest mark.
+    private struct WalkRequest: Decodable {
+        enum Action: String, Decodable {
+            case start
+            case stop
+            case undo
+        }
+
+        var action: Action
+        var tag: String
+    }
+
+    /// The body of a request that marks a place.
+    private struct MarkRequest: Decodable {
+        var tag: String
+        var mapId: Int
+        var x: Double
+        var y: Double
+        /// The seconds since the person was there, measured by the device that sends the request.
+        var delay: Double?
+    }
+
+    private func surveyDesk() throws(HTTPProblem) -> SurveyDesk {
+        guard let survey else { throw HTTPProblem(404, "This process records no surveys; 'track --survey DIR' does.") }
+        return survey
+    }
+
+    func surveyStatus() async throws(HTTPProblem) -> HTTPResponse {
+        Self.json(Self.json(of: await (try surveyDesk()).status))
+    }
+
+    func walk(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let desk = try surveyDesk()
+        let body = try request.decoded(
+            WalkRequest.self, example: #"{"action": "start", "tag": "AA:BB:CC:DD:EE:FF"}"#)
+        let tag = try surveyTag(body.tag)
+        return try await surveyed(desk) { desk async throws(SurveyDesk.Refusal) in
+            switch body.action {
+            case .start: try await desk.start(with: tag)
+            case .stop: try await desk.stop(with: tag)
+            case .undo: try await desk.undo(with: tag)
+            }
+        }
+    }
+
+    func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let desk = try surveyDesk()
+        let body = try request.decoded(
+            MarkRequest.self, example: #"{"tag": "AA:BB:CC:DD:EE:FF", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#)
+        let tag = try surveyTag(body.tag)
+        let delay = Duration.seconds(min(max(0, body.delay ?? 0), SurveyDesk.longestDelay.seconds))
+        return try await surveyed(desk) { desk async throws(SurveyDesk.Refusal) in
+            try await desk.mark(
+                tag, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay)
+        }
+    }
+
+    private func surveyTag(_ text: String) throws(HTTPProblem) -> TagKey {
+        guard let tag = TagKey(text) else { throw HTTPProblem(400, "The member 'tag' is empty.") }
+        return tag
+    }
+
+    private func surveyed(
+        _ desk: SurveyDesk, _ change: @Sendable (SurveyDesk) async throws(SurveyDesk.Refusal) -> Void
+    ) async throws(HTTPProblem) -> HTTPResponse {
+        do throws(SurveyDesk.Refusal) { try await change(desk) } catch {
+            if case .unwritable = error { throw HTTPProblem(500, "\(error)") }
+            throw HTTPProblem(409, "\(error)")
+        }
+        return Self.json(Self.json(of: await desk.status))
+    }
+
+    private static func json(of walks: [SurveyDesk.Walk]) -> [UInt8] {
+        TagJSON.object { json in
+            TagJSON.write(walks, as: "walks", to: &json) { walk, json in
+                json.add("tag", walk.tag.description)
+                json.add("file", walk.file)
+                json.add("start", time: walk.start)
+                json.add("running", walk.isRunning)
+                json.add("readings", walk.readings)
+                json.add("receivers", walk.receivers)
+                TagJSON.write(walk.marks, as: "marks", to: &json) { mark, json in
+                    json.add("mapId", mark.mapID.rawValue)
+                    json.add("x", mark.point.x, decimals: 2)
+                    json.add("y", mark.point.y, decimals: 2)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import IndoorLocalization
+import TagTracking
+import TagTrackingService
+import VenuePackets
+
+/// The trained rooms of a fleet on one machine without a floor plan.
+struct TrackRooms: Sendable {
+    /// The option.
+    static let option = CommandOption(
+        name: "rooms", argument: "FILE",
+        help: "track the trained rooms of this file (.json) instead of a venue; the page trains rooms and creates it")
+
+    /// The path of the file.
+    let path: String
+    /// The training at the start; empty if there is no file yet.
+    let training: RoomTrainingSet
+
+    /// Reads the file.
+    ///
+    /// - Throws: `TrainingFileError` if the file is there and can't be read.
+    init(_ path: String) throws(TrainingFileError) {
+        self.path = path
+        training = access(path, F_OK) == 0 ? try RoomTrainingFile.read(path) : RoomTrainingSet()
+    }
+
+    /// The venue that stands for the rooms: it has neither maps nor receivers.
+    var venue: Venue { TagRoom.venue(training.rooms.keys) }
+
+    /// Returns the file, which is read again after a change.
+    func file() -> ReloadedFile<RoomTrainingSet> {
+        ReloadedFile(path, option: Self.option.name, noun: "training", training) { [path] in
+            try RoomTrainingFile.read(path)
+        } count: {
+            $0.rooms.count.counting("room")
+        }
+    }
+}
+
+extension ReloadedFile<RoomTrainingSet> {
+    /// Passes a training that was read again to the engine, until the task is cancelled.
+    func pass(to engine: FleetEngine) async {
+        for await _ in changes {
+            guard let training = take() else { continue }
+            _ = try? await engine.changeRooms { rooms in
+                if rooms.training != training { rooms.use(training) }
+            }
+        }
+    }
+}

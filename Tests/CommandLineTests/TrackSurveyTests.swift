@@ -1,0 +1,68 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import VenuePackets
+import XCTest
+@testable import indoorloc
+
+/// A survey with a tag: marks over HTTP, gateways over a real broker, and a radio map from the recordings.
+final class TrackSurveyTests: XCTestCase {
+    private static let tag = "C3:00:00:12:AB:01"
+
+    private func post(_ path: String, _ body: String, port: UInt16) async throws -> Int {
+        let words = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--data", body]
+        let header = ["--header", "Content-Type: application/json"]
+        let text = try await MarkTests.curl(words + header + ["http://127.0.0.1:\(port)/api/v1/survey/\(path)"])
+        return Int(text) ?? 0
+    }
+
+    func testAWalkWithATagGivesARadioMapAlsoAfterAKill() async throws {
+        let (port, page) = (try broker().port, try TestPort.free())
+        let venue = try FixtureFolder("tags/office").path
+        let folder = try temporaryFolder()
+        let service = try ServiceProcess(
+            [
+                "--broker", "mqtt://127.0.0.1:\(port)", "--venue", venue, "--tags", try register(of: Self.tag),
+                "--class", "light", "--http", "127.0.0.1:\(page)", "--survey", folder + "/walks",
+            ], command: "track")
+        try service.waitForError("receiving from")
+        let stage = GatewayStage(
+            client: try await GatewayClient(port: port), venue: try VenuePacketReader().read(venue).venue)
+        try await stage.publish(tag: Self.tag, at: MapPoint(x: 5, y: 10), until: service)
+        let action = #"{"tag":"\#(Self.tag)","action":"start"}"#
+        let started = try await post("walks", action, port: page)
+        XCTAssertEqual(started, 200)
+        for x in [5.0, 15, 25, 32] {
+            let mark = #"{"tag":"\#(Self.tag)","mapId":1,"x":\#(x),"y":10,"delay":0.05}"#
+            let status = try await post("marks", mark, port: page)
+            XCTAssertEqual(status, 200)
+            let before = service.told.count
+            // Two positions take about two seconds, in which the gateways hear the tag several times.
+            for _ in 0..<2 {
+                try await stage.publish(
+                    tag: Self.tag, at: MapPoint(x: x, y: 10), until: service, from: service.told.count)
+            }
+            XCTAssertGreaterThan(service.told.count, before)
+        }
+        try await stage.publish(tag: Self.tag, at: MapPoint(x: 32, y: 10), until: service, from: service.told.count)
+        service.send(SIGKILL)
+        XCTAssertEqual(try service.end(), 128 + SIGKILL)
+        let walks = try FileManager.default.contentsOfDirectory(atPath: folder + "/walks")
+        XCTAssertEqual(walks.count, 1)
+        let map = folder + "/map.json"
+        let result = try Tool.run(
+            ["survey", "--venue", venue, "--output", map] + walks.map { folder + "/walks/" + $0 })
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertFalse(result.errors.contains("another venue"), result.errors)
+        XCTAssertTrue(result.output.contains("survey points"), result.output)
+    }
+
+    func testASurveyNeedsAPageAndAVenue() throws {
+        for words in [["--venue", "Fixtures/tags/office"], ["--rooms", "home.json", "--http", "8080"]] {
+            let result = try Tool.run(["track", "--broker", "mqtt://h", "--survey", "walks"] + words)
+            XCTAssertEqual(result.status, 2, "\(words)")
+            XCTAssertTrue(result.errors.contains("--survey requires --http, and a venue"), result.errors)
+        }
+    }
+}
