@@ -153,6 +153,23 @@ final class SurveyPageTests: BrowserTestCase {
         XCTAssertEqual(recording.sightings.count, 24)
     }
 
+    func testADragMarksPlacesAndDoesNotMoveThePlan() throws {
+        let survey = try StagedSurvey()
+        let page = try shown(survey)
+        try page.run("document.querySelector('#survey-start').click()")
+        try page.wait(until: "!document.querySelector('#survey-stop').hidden")
+        try page.run("document.querySelector('#stage').scrollIntoView()")
+        let start: ShownMap.Point = try page.evaluate("window.tagMap.screenPoint(1, 4, 5)")
+        let end: ShownMap.Point = try page.evaluate("window.tagMap.screenPoint(1, 16, 5)")
+        try page.drag(from: (start.x, start.y), to: (end.x, end.y))
+        try page.wait(until: "window.tagMap.state().walks.find((one) => one.running)?.marks.length > 0")
+        let after: ShownMap.Point = try page.evaluate("window.tagMap.screenPoint(1, 4, 5)")
+        XCTAssertEqual(after.x, start.x)
+        survey.hear(at: 4, seconds: 3)
+        let mark = try XCTUnwrap(try survey.recording().marks.first?.point)
+        XCTAssertEqual(mark.x, 7, accuracy: 0.3, "the first step of the drag")
+    }
+
     func testAWalkIsReadableAlsoIfTheProcessIsKilled() throws {
         let survey = try StagedSurvey()
         let page = try shown(survey)
