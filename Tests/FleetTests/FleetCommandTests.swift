@@ -24,6 +24,7 @@ final class FleetHelpTests: XCTestCase {
     }
 
     func testHelpOfTheFleet() throws { try assertSnapshot(help()) }
+    func testHelpOfFleetTrack() throws { try assertSnapshot(help("track")) }
     func testHelpOfFleetSetup() throws { try assertSnapshot(help("setup")) }
     func testHelpOfFleetIngest() throws { try assertSnapshot(help("ingest")) }
     func testHelpOfFleetWork() throws { try assertSnapshot(help("work")) }
@@ -35,7 +36,7 @@ final class FleetHelpTests: XCTestCase {
     func testTheHelpOfTheFleetListsEveryCommandWithASnapshot() throws {
         let listed = try help().split(separator: "\n").filter { $0.hasPrefix("  ") }
             .compactMap { $0.split(separator: " ").first }.map(String.init)
-        XCTAssertEqual(listed, ["setup", "ingest", "work", "store", "load", "completion", "manual"])
+        XCTAssertEqual(listed, ["track", "setup", "ingest", "work", "store", "load", "completion", "manual"])
     }
 }
 

@@ -146,6 +146,10 @@ extension RoomSettings {
         .wholeNumber(
             "changeCount", \.changeCount, in: 1...100, better: .greater,
             "The number of estimates that the rule considers; no effect with `immediate`."),
+        .number(
+            "changeOdds", \.changeOdds, in: 1...1000,
+            "The least ratio of another room's probability to that of the present room for a change."
+        ).expert(.estimate),
     ]
 }
 

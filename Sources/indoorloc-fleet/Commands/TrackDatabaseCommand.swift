@@ -23,7 +23,7 @@ struct TrackDatabaseCommand: Command {
 
             While the database is away, outputs wait in memory; above --queue, the oldest are lost and counted. The
             tracking goes on. The end of the command writes the waiting outputs, within 10 s.
-            """.replacing("\n", with: "\n            "),
+            """,
         example: """
 
                      indoorloc-fleet track --broker mqtt://localhost --venue Fixtures/tags/office \\
