@@ -147,6 +147,9 @@ struct SurveyWalk {
             if closes { try file?.writer.close() }
             (isStale, writtenCount, writeError) = (false, end, nil)
         } catch {
+            // The writer has the name of the draft.
+            var error = error
+            error.file = path
             (isStale, writeError) = (true, error)
             throw error
         }

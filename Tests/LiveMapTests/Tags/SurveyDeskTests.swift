@@ -80,6 +80,7 @@ final class SurveyDeskTests: XCTestCase {
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         signal(SIGXFSZ, earlier)
         XCTAssertEqual(survey.reports.count, 1, "\(survey.reports)")
+        XCTAssertEqual(survey.reports.first?.hasPrefix("\(path): cannot be written"), true, "\(survey.reports)")
         XCTAssertEqual(during?.contains("The recording can't be written:"), true, "\(String(describing: during))")
         guard case .unwritable = end else { return XCTFail("\(String(describing: end))") }
         survey.hear(at: 2, seconds: 2)
