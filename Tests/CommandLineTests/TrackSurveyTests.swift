@@ -65,4 +65,20 @@ final class TrackSurveyTests: XCTestCase {
             XCTAssertTrue(result.errors.contains("--survey requires --http, and a venue"), result.errors)
         }
     }
+
+    func testAFolderInWhichWalksCannotBeStoredIsAnErrorAtTheStart() throws {
+        let file = try temporaryFolder() + "/file"
+        try Data().write(to: URL(filePath: file))
+        for (folder, status, reason) in [
+            ("", Int32(2), "--survey must be a folder path, not ''"), (file, 1, "--survey: \(file)"),
+            (file + "/walks", 1, "--survey: \(file)"),
+        ] {
+            // The time limit ends the command if it starts all the same.
+            let result = try Tool.run([
+                "track", "--demo", "--seconds", "1", "--http", "127.0.0.1:0", "--survey", folder,
+            ])
+            XCTAssertEqual(result.status, status, "\(folder): \(result.errors)")
+            XCTAssertTrue(result.errors.contains(reason), result.errors)
+        }
+    }
 }

@@ -67,21 +67,24 @@ export async function request(name, query = {}, seconds = 30) {
 export async function submitMark(place) { return (await post("marks", place)).problem; }
 
 /**
- * Posts a JSON document. Returns the content of the answer, or the reason for a failure.
+ * Posts a JSON document. Returns the content of the answer, or the reason for a failure, and the status of the answer, which
+ * is 0 without one.
  * @param {string} name
  * @param {any} body
- * @returns {Promise<{content: any, problem: string|null}>}
+ * @param {number} [seconds] the longest wait
+ * @returns {Promise<{content: any, problem: string|null, status: number}>}
  */
-export async function post(name, body) {
+export async function post(name, body, seconds = 30) {
   try {
     const answer = await fetch(address(name), {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-      signal: AbortSignal.timeout(30000),
+      signal: AbortSignal.timeout(seconds * 1000),
     });
-    if (answer.ok) return { content: answer.status === 204 ? null : await answer.json(), problem: null };
-    return { content: null, problem: (await reason(answer)) || `The server answered ${answer.status}.` };
+    const { status } = answer;
+    if (answer.ok) return { content: status === 204 ? null : await answer.json(), problem: null, status };
+    return { content: null, problem: (await reason(answer)) || `The server answered ${status}.`, status };
   } catch {
-    return { content: null, problem: "The server doesn't answer." };
+    return { content: null, problem: "The server doesn't answer.", status: 0 };
   }
 }
 

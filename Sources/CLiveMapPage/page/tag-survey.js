@@ -6,8 +6,8 @@ import { byId, setText } from "./dom.js";
 const statePause = 2000;
 /** The shortest time in milliseconds and way in metres between two marks of a drag. */
 const dragPause = 1000, dragWay = 0.5;
-/** The number of marks that are sent again after a lost connection, and the seconds before another attempt. */
-const mostWaiting = 50, retryPause = 2;
+/** The number of marks that wait for the server, and the seconds before another attempt and of the longest attempt. */
+const mostWaiting = 50, retryPause = 2, longestAttempt = 10;
 
 /** A survey with the selected tag: people mark on the plan where they stand, and the server records what receivers hear. */
 export class TagSurvey {
@@ -22,7 +22,13 @@ export class TagSurvey {
     this.walks = [];
     /** Marks that the server doesn't have yet. @type {any[]} */
     this.waiting = [];
-    this.isSending = false;
+    /** What sends the waiting marks; null if nothing does. @type {Promise<void>|null} */
+    this.sending = null;
+    /** The files of the walks that this page started or continues. Others may carry the same tag. @type {Set<string>} */
+    this.own = new Set();
+    /** The number of marks of this page, and what tells them from those of other pages. */
+    this.markCount = 0;
+    this.pageID = Math.random().toString(36).slice(2);
     /** The time of a round trip in milliseconds, by this device's own watch. */
     this.roundTrip = 0;
     this.dragged = { at: -Infinity, x: NaN, y: NaN };
@@ -30,6 +36,10 @@ export class TagSurvey {
     for (const action of ["start", "stop", "undo"]) {
       byId(`survey-${action}`).addEventListener("click", () => this.act(action));
     }
+    byId("survey-continue").addEventListener("click", () => {
+      if (this.walk) this.own.add(this.walk.file);
+      this.show();
+    });
     this.load();
     setInterval(() => this.load(), statePause);
   }
@@ -38,6 +48,12 @@ export class TagSurvey {
   get walk() {
     const key = this.app.scene.selected;
     return this.walks.find((one) => one.running && one.tag === key) ?? null;
+  }
+
+  /** The walk in which the plan is marked: one of this page, in the present; null without one. */
+  get marked() {
+    const { walk } = this;
+    return walk !== null && this.own.has(walk.file) && !this.app.isPast ? walk : null;
   }
 
   async load() {
@@ -59,9 +75,16 @@ export class TagSurvey {
 
   /** @param {string} action */
   async act(action) {
+    const tag = this.app.scene.selected;
     await this.sendWaiting();
-    const answer = await post("survey/walks", { action, tag: this.app.scene.selected });
+    // The end of a walk would lose its waiting marks, and the mark to undo can be one of them.
+    if (this.waiting.length > 0) return this.notify("Your marks wait for the server. Try again when it answers.");
+    const answer = await post("survey/walks", { action, tag });
     if (answer.problem !== null) return this.notify(answer.problem);
+    if (action === "start") {
+      const started = answer.content.walks.find((/** @type {any} */ one) => one.running && one.tag === tag);
+      if (started) this.own.add(started.file);
+    }
     this.use(answer.content);
   }
 
@@ -73,14 +96,18 @@ export class TagSurvey {
    */
   mark(mapId, x, y) {
     const map = this.app.mapOf(mapId);
-    if (!map || !this.walk) return;
+    const walk = this.marked;
+    if (!map || !walk) return;
+    if (this.waiting.length >= mostWaiting) {
+      return this.notify(`The mark was not stored: ${mostWaiting} marks wait for the server.`);
+    }
+    this.markCount += 1;
     const place = {
-      tag: this.walk.tag, mapId, x: Math.min(map.width, Math.max(0, Math.round(x * 100) / 100)),
+      tag: walk.tag, id: `${this.pageID}-${this.markCount}`, mapId, x: Math.min(map.width, Math.max(0, Math.round(x * 100) / 100)),
       y: Math.min(map.height, Math.max(0, Math.round(y * 100) / 100)),
     };
-    if (this.waiting.length >= mostWaiting) this.waiting.shift();
     this.waiting.push({ place, at: performance.now() });
-    this.walk.marks.push(place);
+    walk.marks.push(place);
     this.app.plan.invalidate("tags");
     this.show();
     this.sendWaiting();
@@ -99,45 +126,60 @@ export class TagSurvey {
     this.mark(mapId, x, y);
   }
 
-  /** Sends marks in their order. Their time is what has passed since the tap, as clocks of telephones are not trusted. */
+  /** Sends the waiting marks; returns when they are sent, or have to wait. */
   async sendWaiting() {
-    if (this.isSending) return;
-    this.isSending = true;
+    if (this.waiting.length === 0) return;
+    this.sending ??= this.sendAll().finally(() => { this.sending = null; });
+    await this.sending;
+  }
+
+  /** Sends marks in their order. Their time is what has passed since the tap, as clocks of telephones are not trusted. */
+  async sendAll() {
+    let refused = 0;
     while (this.waiting.length > 0) {
       const { place, at } = this.waiting[0];
       const start = performance.now();
       const delay = (start - at + this.roundTrip / 2) / 1000;
-      const answer = await post("survey/marks", { ...place, delay: Math.round(delay * 1000) / 1000 });
-      if (answer.problem === "The server doesn't answer.") {
+      const answer = await post("survey/marks", { ...place, delay: Math.round(delay * 1000) / 1000 }, longestAttempt);
+      // The mark can be stored all the same; the server knows it by its identifier.
+      if (answer.status === 0 || answer.status >= 500) {
         this.notify("Your marks wait for the server.");
         setTimeout(() => this.sendWaiting(), retryPause * 1000);
-        break;
+        return;
       }
       this.waiting.shift();
-      if (answer.problem !== null) this.notify(answer.problem);
-      else {
+      if (answer.problem === null) {
         this.roundTrip = performance.now() - start;
         if (this.waiting.length === 0) this.use(answer.content);
+      } else {
+        refused += 1;
+        this.notify(`${refused === 1 ? "A mark was" : `${refused} marks were`} not stored: ${answer.problem}`);
+        if (this.waiting.length === 0) this.load();
       }
     }
-    this.isSending = false;
   }
 
   show() {
-    const walk = this.walk;
-    byId("plan").classList.toggle("marking", walk !== null);
-    byId("survey").hidden = !this.app.overview.survey || this.app.selectedTag === null;
+    const { walk, marked } = this;
+    byId("plan").classList.toggle("marking", marked !== null);
+    byId("survey").hidden = !this.app.overview.survey || this.app.selectedTag === null || this.app.isPast;
     // On a telephone, the controls of a walk are next to the plan.
-    byId("selection").classList.toggle("surveying", walk !== null);
+    byId("selection").classList.toggle("surveying", marked !== null);
     byId("survey-start").hidden = walk !== null;
-    byId("survey-stop").hidden = walk === null;
-    byId("survey-undo").hidden = walk === null || walk.marks.length === 0;
+    byId("survey-continue").hidden = walk === null || marked !== null;
+    byId("survey-stop").hidden = marked === null;
+    byId("survey-undo").hidden = marked === null || marked.marks.length === 0;
     const ended = this.walks.filter((one) => !one.running).length;
     const past = ended === 0 ? "" : `${ended} ${ended === 1 ? "walk" : "walks"} recorded. `;
     setText(byId("survey-state"), walk === null ? past
       : `${walk.marks.length} ${walk.marks.length === 1 ? "mark" : "marks"}, ${walk.readings} readings of `
-        + `${walk.receivers} ${walk.receivers === 1 ? "receiver" : "receivers"}. `
-        + (walk.marks.length === 0 ? "Tap the plan where you stand." : "Tap again where you turn or stop."));
+        + `${walk.receivers} ${walk.receivers === 1 ? "receiver" : "receivers"}. ${walk.problem ?? this.hint(walk)}`);
+  }
+
+  /** @param {any} walk */
+  hint(walk) {
+    if (this.marked === null) return "Another page marks this walk.";
+    return walk.marks.length === 0 ? "Tap the plan where you stand." : "Tap again where you turn or stop.";
   }
 }
 

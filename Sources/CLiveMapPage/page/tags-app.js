@@ -81,7 +81,7 @@ export class TagsApp {
     const view = this.plan.view;
     attachGestures(byId("plan"), view, {
       moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
-      grabbed: () => this.survey.walk !== null, dragged: (x, y) => this.survey.drag(this.scene.map.id, ...view.toMap(x, y)),
+      grabbed: () => this.survey.marked !== null, dragged: (x, y) => this.survey.drag(this.scene.map.id, ...view.toMap(x, y)),
     });
     /** The replay of the history; null if the server stores none. @type {TagReplay|null} */
     this.replay = null;
@@ -286,7 +286,7 @@ export class TagsApp {
    * @param {number} y
    */
   tapped(x, y) {
-    if (this.survey.walk) return this.survey.mark(this.scene.map.id, ...this.plan.view.toMap(x, y));
+    if (this.survey.marked) return this.survey.mark(this.scene.map.id, ...this.plan.view.toMap(x, y));
     const group = this.layer.groupAt(x, y);
     if (group && group.dots.length > 1) return this.clusters.open(group);
     this.clusters.close();

@@ -13,6 +13,9 @@ package actor SurveyDesk: FleetOutputSink {
         case noWalk(TagKey)
         case tooManyWalks
         case outsideOfPlan
+        case lateMark
+        case fullWalk(Int)
+        case tooManyMarks(Int)
         case unwritable(String)
 
         package var description: String {
@@ -21,6 +24,9 @@ package actor SurveyDesk: FleetOutputSink {
             case .noWalk(let tag): "No walk with the tag '\(tag)' runs."
             case .tooManyWalks: "There are already \(SurveyDesk.mostWalks) walks."
             case .outsideOfPlan: "The place is outside of the plan."
+            case .lateMark: "The mark is more than \(SurveyDesk.longestDelay.components.seconds) s old."
+            case .fullWalk(let count): "The recording has its \(count) entries. End the walk, and start another one."
+            case .tooManyMarks(let count): "The walk has its \(count) marks. End it, and start another one."
             case .unwritable(let reason): "The recording can't be written: \(reason)"
             }
         }
@@ -42,6 +48,19 @@ package actor SurveyDesk: FleetOutputSink {
         /// The receivers that heard the tag.
         package var receivers: Int
         package var marks: [Mark]
+        /// Why the walk can't be recorded at the moment, or has no place for more; nil without a problem.
+        package var problem: String?
+    }
+
+    /// The limits of a walk.
+    package struct Limits: Hashable, Sendable {
+        /// The largest number of readings and marks; more than five hours with ten receivers that hear the tag each second.
+        package var entries = 200_000
+        /// The largest number of marks. Each page that shows the walks requests all of them every two seconds.
+        package var marks = 2_000
+
+        /// Creates limits.
+        package init() {}
     }
 
     /// The largest number of walks at the same time, and of finished ones that the desk remembers.
@@ -57,15 +76,19 @@ package actor SurveyDesk: FleetOutputSink {
     private let now: @Sendable () -> Instant
     private var walks: [TagKey: SurveyWalk] = [:]
     private var finished: [Walk] = []
+    /// The tags whose walk can't be written, after the report of it.
+    private var reported: Set<TagKey> = []
+    private let limits: Limits
 
     /// Creates a desk.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the recordings, which is created if it is missing.
+    ///   - folder: the folder of the recordings, which exists.
     ///   - now: returns the time of the fleet.
-    package init(_ engine: FleetEngine, folder: String, now: @escaping @Sendable () -> Instant) {
-        (self.engine, self.folder, self.now) = (engine, folder, now)
-        mkdir(folder, 0o700)
+    package init(
+        _ engine: FleetEngine, folder: String, limits: Limits = Limits(), now: @escaping @Sendable () -> Instant
+    ) {
+        (self.engine, self.folder, self.limits, self.now) = (engine, folder, limits, now)
     }
 
     /// The walks, those that run first, and then the latest.
@@ -101,39 +124,42 @@ package actor SurveyDesk: FleetOutputSink {
             count += 1
             path = "\(folder)/\(time)-\(String(name).prefix(60))-\(count).jsonl"
         }
-        var walk = SurveyWalk(tag: tag, path: path, start: start)
+        var walk = SurveyWalk(tag: tag, path: path, start: start, limits: limits)
         do throws(RecordingError) { try walk.save(at: start) } catch { throw .unwritable("\(error)") }
         walks[tag] = walk
         await engine.report(readingsOf: Set(walks.keys))
     }
 
-    /// Ends a walk.
+    /// Ends a walk. A walk that can't be written goes on, so that a later attempt loses nothing.
     package func stop(with tag: TagKey) async throws(Refusal) {
-        guard var walk = walks.removeValue(forKey: tag) else { throw .noWalk(tag) }
-        await engine.report(readingsOf: Set(walks.keys))
-        finished.append(summary(walk, false))
+        guard walks[tag] != nil else { throw .noWalk(tag) }
+        do throws(RecordingError) { try walks[tag]?.finish() } catch { throw .unwritable("\(error)") }
+        if let walk = walks.removeValue(forKey: tag) { finished.append(summary(walk, false)) }
         if finished.count > Self.mostFinished { finished.removeFirst() }
-        do throws(RecordingError) { try walk.finish() } catch { throw .unwritable("\(error)") }
+        reported.remove(tag)
+        await engine.report(readingsOf: Set(walks.keys))
     }
 
     /// Marks that a tag is at a place.
     ///
-    /// - Parameter delay: the time since the person was there, by the person's device. Its clock is not used.
+    /// - Parameters:
+    ///   - delay: the time since the person was there, by the person's device. Its clock is not used.
+    ///   - id: an identifier of the mark, of which repetitions are ignored; nil for none.
     package func mark(
-        _ tag: TagKey, at point: MapPoint, on mapID: MapID, delay: Duration
+        _ tag: TagKey, at point: MapPoint, on mapID: MapID, delay: Duration, id: String? = nil
     ) throws(Refusal) {
         guard walks[tag] != nil else { throw .noWalk(tag) }
         guard let map = engine.model.venue.map(mapID), (0...map.width).contains(point.x),
             (0...map.height).contains(point.y)
         else { throw .outsideOfPlan }
-        let delay = min(max(.zero, delay), Self.longestDelay)
-        walks[tag]?.mark(point, on: mapID, at: now().advanced(by: .zero - delay))
+        guard delay <= Self.longestDelay else { throw .lateMark }
+        try walks[tag]?.mark(point, on: mapID, at: now().advanced(by: .zero - max(.zero, delay)), id: id)
     }
 
     /// Removes the latest mark of a walk.
     package func undo(with tag: TagKey) throws(Refusal) {
         guard walks[tag] != nil else { throw .noWalk(tag) }
-        do throws(RecordingError) { _ = try walks[tag]?.undoMark() } catch { throw .unwritable("\(error)") }
+        walks[tag]?.undoMark()
     }
 
     /// Writes the walks once a second until the task is cancelled, and then ends them.
@@ -145,16 +171,26 @@ package actor SurveyDesk: FleetOutputSink {
     }
 
     /// Writes what is old enough.
+    ///
+    /// - Parameter report: receives the reason why a recording can't be written, once until it can.
     package func save(_ report: (String) -> Void) {
         for tag in walks.keys {
-            do throws(RecordingError) { try walks[tag]?.save(at: now()) } catch { report("\(error)") }
+            do throws(RecordingError) {
+                try walks[tag]?.save(at: now())
+                reported.remove(tag)
+            } catch {
+                if reported.insert(tag).inserted { report("\(error)") }
+            }
         }
     }
 
+    /// Returns what a page shows of a walk.
     private func summary(_ walk: SurveyWalk, _ isRunning: Bool) -> Walk {
         Walk(
             tag: walk.tag, file: walk.path.split(separator: "/").last.map(String.init) ?? walk.path, start: walk.start,
             isRunning: isRunning, readings: walk.readingCount, receivers: walk.receivers.count,
-            marks: walk.marks.map { Walk.Mark(mapID: $0.mapID, point: $0.point) })
+            marks: walk.marks.map { Walk.Mark(mapID: $0.mapID, point: $0.point) },
+            problem: isRunning
+                ? walk.writeError.map { "\(Refusal.unwritable("\($0)"))" } ?? walk.reachedLimit?.description : nil)
     }
 }

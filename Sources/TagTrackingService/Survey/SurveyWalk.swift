@@ -20,14 +20,17 @@ struct SurveyWalk {
 
     /// The time for which an entry waits for earlier ones.
     static let patience = Duration.seconds(1)
-    /// The largest number of entries; more than five hours with ten receivers that hear the tag each second.
-    static let mostEntries = 200_000
 
     let tag: TagKey
     let path: String
     /// The time of the start, counted from the Unix epoch.
     let start: Instant
     private let device: String
+    private let limits: SurveyDesk.Limits
+    /// The identifiers of marks, also of removed ones: a device that got no answer sends a mark again.
+    private var markIDs: Set<String> = []
+    /// The error of the latest write; nil after a write without one.
+    private(set) var writeError: RecordingError?
     private(set) var marks: [Mark] = []
     /// The number of readings of each receiver.
     private(set) var receivers: [String: Int] = [:]
@@ -35,6 +38,9 @@ struct SurveyWalk {
     /// The entries in the order of their instants, of which the first ones are in the file.
     private var entries: [RecordingEntry] = []
     private var writtenCount = 0
+    /// Whether the first entries aren't the content of the file: one was inserted or removed, or a write failed, after which
+    /// the file can end in a part of a line.
+    private var isStale = true
     private var file: WalkFile?
 
     /// A class, because a structure with a writer can't be copied.
@@ -51,12 +57,18 @@ struct SurveyWalk {
         }
     }
 
-    init(tag: TagKey, path: String, start: Instant) {
-        (self.tag, self.path, self.start) = (tag, path, start)
+    init(tag: TagKey, path: String, start: Instant, limits: SurveyDesk.Limits) {
+        (self.tag, self.path, self.start, self.limits) = (tag, path, start, limits)
         device = tag.description
     }
 
-    var isFull: Bool { entries.count >= Self.mostEntries }
+    private var isFull: Bool { entries.count >= limits.entries }
+
+    /// The limit that the walk has reached; nil for none.
+    var reachedLimit: SurveyDesk.Refusal? {
+        if isFull { return .fullWalk(limits.entries) }
+        return max(marks.count, markIDs.count) >= limits.marks ? .tooManyMarks(limits.marks) : nil
+    }
 
     /// Adds a reading of a receiver.
     mutating func add(_ reading: TagReading, by receiver: VenueReceiver) {
@@ -68,8 +80,15 @@ struct SurveyWalk {
         insert(.measurement(.sighting(sighting)), at: sighting.instant)
     }
 
-    /// Adds a mark.
-    mutating func mark(_ point: MapPoint, on map: MapID, at time: Instant) {
+    /// Adds a mark, unless there was one with its identifier.
+    ///
+    /// - Throws: the limit that the walk has reached.
+    mutating func mark(
+        _ point: MapPoint, on map: MapID, at time: Instant, id: String?
+    ) throws(SurveyDesk.Refusal) {
+        if let id, markIDs.contains(id) { return }
+        if let reachedLimit { throw reachedLimit }
+        if let id { markIDs.insert(id) }
         // A mark has a time after the one before, as the carrier walked in this order.
         let instant = max(instant(of: max(time, start)), marks.last?.instant ?? .zero)
         marks.append(Mark(mapID: map, point: point, instant: instant))
@@ -79,32 +98,30 @@ struct SurveyWalk {
     private func instant(of time: Instant) -> Instant { Instant.zero.advanced(by: start.duration(to: time)) }
 
     private mutating func insert(_ entry: RecordingEntry, at instant: Instant) {
+        // A mark has its exact place, also within the file. A gateway that is always late would make the file be written
+        // again each second, so that its readings get the instant of the last entry in the file.
+        let isMark = if case .truth = entry { true } else { false }
         var place = entries.count
-        while place > writtenCount, entries[place - 1].instant ?? .zero > instant { place -= 1 }
-        // An entry that is later than its successors in the file gets their instant.
+        while place > (isMark ? 0 : writtenCount), entries[place - 1].instant ?? .zero > instant { place -= 1 }
         if place == writtenCount, place > 0, let last = entries[place - 1].instant, last > instant {
             entries.insert(entry.moved(to: last), at: place)
         } else {
             entries.insert(entry, at: place)
         }
+        guard place < writtenCount else { return }
+        writtenCount += 1
+        isStale = true
     }
 
-    /// Removes the latest mark; returns whether there was one.
-    mutating func undoMark() throws(RecordingError) -> Bool {
+    /// Removes the latest mark, if there is one. The next write removes it from the file.
+    mutating func undoMark() {
         guard marks.popLast() != nil,
             let index = entries.lastIndex(where: { if case .truth = $0 { true } else { false } })
-        else { return false }
+        else { return }
         entries.remove(at: index)
-        guard index < writtenCount else { return true }
+        guard index < writtenCount else { return }
         writtenCount -= 1
-        // The file keeps its earlier content until the new one is complete.
-        let draft = try WalkFile(path + ".new", header)
-        try draft.write(entries[..<writtenCount])
-        guard rename(path + ".new", path) == 0 else {
-            throw RecordingError(file: path, problem: .unwritable("it can't be replaced"))
-        }
-        file = draft
-        return true
+        isStale = true
     }
 
     /// Writes the entries that are old enough.
@@ -116,19 +133,42 @@ struct SurveyWalk {
 
     /// Writes all entries, and closes the file.
     mutating func finish() throws(RecordingError) {
-        try write(until: entries.count)
-        try file?.writer.close()
+        try write(until: entries.count, andClose: true)
     }
 
-    private mutating func write(until end: Int) throws(RecordingError) {
-        if file == nil {
-            file = try WalkFile(path, header)
-            // Without a first reading, the file is a recording, too.
-            try file?.write([])
+    /// Writes the first entries. After an error, the next call writes all of them again.
+    private mutating func write(until end: Int, andClose closes: Bool = false) throws(RecordingError) {
+        do throws(RecordingError) {
+            if isStale {
+                try replaceFile(until: end)
+            } else if end > writtenCount {
+                try file?.write(entries[writtenCount..<end])
+            }
+            if closes { try file?.writer.close() }
+            (isStale, writtenCount, writeError) = (false, end, nil)
+        } catch {
+            // The writer has the name of the draft.
+            var error = error
+            error.file = path
+            (isStale, writeError) = (true, error)
+            throw error
         }
-        guard end > writtenCount else { return }
-        try file?.write(entries[writtenCount..<end])
-        writtenCount = end
+    }
+
+    /// Replaces the file, which keeps its earlier content until the new one is complete.
+    private mutating func replaceFile(until end: Int) throws(RecordingError) {
+        let draftPath = path + ".new"
+        do throws(RecordingError) {
+            let draft = try WalkFile(draftPath, header)
+            try draft.write(entries[..<end])
+            guard rename(draftPath, path) == 0 else {
+                throw RecordingError(file: path, problem: .unwritable(String(cString: strerror(errno))))
+            }
+            file = draft
+        } catch {
+            unlink(draftPath)
+            throw error
+        }
     }
 
     private var header: RecordingHeader {
@@ -141,9 +181,6 @@ struct SurveyWalk {
 extension RecordingEntry {
     fileprivate func moved(to instant: Instant) -> RecordingEntry {
         switch self {
-        case .truth(var truth):
-            truth.instant = instant
-            return .truth(truth)
         case .measurement(.sighting(var sighting)):
             sighting.instant = instant
             return .measurement(.sighting(sighting))

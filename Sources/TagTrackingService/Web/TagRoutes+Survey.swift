@@ -26,7 +26,12 @@ extension TagRoutes {
         var y: Double
         /// The seconds since the person was there, measured by the device that sends the request.
         var delay: Double?
+        /// Identifies the mark, which is sent again if no answer comes.
+        var id: String?
     }
+
+    /// The largest length of the identifier of a mark in bytes.
+    private static let longestMarkID = 64
 
     private func surveyDesk() throws(HTTPProblem) -> SurveyDesk {
         guard let survey else { throw HTTPProblem(404, "This process records no surveys; 'track --survey DIR' does.") }
@@ -56,10 +61,15 @@ extension TagRoutes {
         let body = try request.decoded(
             MarkRequest.self, example: #"{"tag": "AA:BB:CC:DD:EE:FF", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#)
         let tag = try surveyTag(body.tag)
-        let delay = Duration.seconds(min(max(0, body.delay ?? 0), SurveyDesk.longestDelay.seconds))
+        guard (body.id?.utf8.count ?? 0) <= Self.longestMarkID else {
+            throw HTTPProblem(400, "The member 'id' is longer than \(Self.longestMarkID) bytes.")
+        }
+        // A larger number would be no duration. The desk refuses a mark of the day before, too.
+        let delay = Duration.seconds(min(max(0, body.delay ?? 0), 86_400))
         return try await surveyed(desk) { desk async throws(SurveyDesk.Refusal) in
             try await desk.mark(
-                tag, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay)
+                tag, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay,
+                id: body.id)
         }
     }
 
@@ -87,6 +97,7 @@ extension TagRoutes {
                 json.add("running", walk.isRunning)
                 json.add("readings", walk.readings)
                 json.add("receivers", walk.receivers)
+                json.add("problem", walk.problem)
                 TagJSON.write(walk.marks, as: "marks", to: &json) { mark, json in
                     json.add("mapId", mark.mapID.rawValue)
                     json.add("x", mark.point.x, decimals: 2)

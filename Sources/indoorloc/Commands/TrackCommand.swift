@@ -173,6 +173,9 @@ package struct TrackCommand: Command {
         if survey != nil, page == nil || rooms != nil {
             throw UsageError(message: "--survey requires --http, and a venue", command: "track")
         }
+        if survey?.isEmpty == true {
+            throw UsageError(message: "--survey must be a folder path, not ''", command: "track")
+        }
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -215,6 +218,20 @@ package struct TrackCommand: Command {
         return settings
     }
 
+    /// Creates the folder of surveys if it is missing.
+    ///
+    /// - Throws: an error if walks can't be recorded in it, so that nobody walks in vain.
+    private static func createSurveyFolder(_ path: String) throws(CommandError) {
+        do throws(FileSystemError) {
+            try DiskFolder.create(path)
+            guard access(path, W_OK | X_OK) == 0 else {
+                throw FileSystemError(path: path, reason: String(cString: strerror(errno)))
+            }
+        } catch {
+            throw CommandError(description: "--survey: \(error)")
+        }
+    }
+
     package func run() async throws { try await run(into: []) }
 
     /// Runs the command.
@@ -230,6 +247,7 @@ package struct TrackCommand: Command {
         let page = try page.map { options in
             try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
         }
+        if let survey { try Self.createSurveyFolder(survey) }
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
             model: FleetModel(venue: venue, settings: fleet.settings), register: register,
@@ -237,7 +255,7 @@ package struct TrackCommand: Command {
                 filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
             } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount,
             rooms: rooms?.training)
-        var clock = FleetClock()
+        let clock = TrackRun.SharedClock()
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())
         for problem in started.problems { StandardError.line(problem, .warning) }
         let place =
@@ -280,7 +298,7 @@ package struct TrackCommand: Command {
         }
         if let history { sinks.append(history) }
         sinks += others
-        let desk = survey.map { SurveyDesk(started.engine, folder: $0) { FleetClock.wallTime } }
+        let desk = survey.map { SurveyDesk(started.engine, folder: $0) { clock.now() } }
         if let desk { sinks.append(desk) }
         if let page {
             await page.board.use(register: register, removing: [])
@@ -288,7 +306,7 @@ package struct TrackCommand: Command {
             sinks.append(page.board)
         }
         let run = TrackRun(
-            engine: started.engine, fleet: fleet, places: started.places,
+            clock: clock, engine: started.engine, fleet: fleet, places: started.places,
             register: register, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page, demo: demo,

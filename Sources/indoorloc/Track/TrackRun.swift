@@ -26,7 +26,7 @@ struct TrackRun: Sendable {
     }
 
     /// The clock of the fleet, for several tasks.
-    private final class SharedClock: Sendable {
+    final class SharedClock: Sendable {
         private let clock = Guarded(FleetClock())
 
         func now() -> Instant { clock.withLock { $0.now() } }
@@ -35,6 +35,7 @@ struct TrackRun: Sendable {
     /// The time between two readings of the counters for the log.
     private static let logInterval = Duration.seconds(5)
 
+    let clock: SharedClock
     let engine: FleetEngine
     /// The options with the register, which is read again on SIGHUP and when the file changes.
     let fleet: FleetOptions
@@ -71,7 +72,7 @@ struct TrackRun: Sendable {
     /// - Throws: `CommandError` if another process publishes under the same name, or the error of standard output,
     ///   except that of a reader that has closed the pipe.
     func follow(limit: Duration?) async throws {
-        let clock = SharedClock()
+        let clock = clock
         let queue = MessageQueue()
         let training = rooms?.file()
         let desk = rooms.map { rooms in

@@ -19,18 +19,38 @@ final class StagedSurvey: Sendable {
         func advance(by duration: Duration) { instant.withLock { $0 = $0.advanced(by: duration) } }
     }
 
+    private final class Answer<Value: Sendable>: Sendable {
+        private let value = Guarded<Result<Value, any Error>?>(nil)
+        var result: Result<Value, any Error>? { value.withLock { $0 } }
+        func set(_ result: Result<Value, any Error>) { value.withLock { $0 = result } }
+    }
+
+    private final class Problems: Sendable {
+        private let texts = Guarded<[String]>([])
+        var list: [String] { texts.withLock { $0 } }
+        func add(_ text: String) { texts.withLock { $0.append(text) } }
+    }
+
     let engine: FleetEngine
     let desk: SurveyDesk
     let folder: String
     private let clock = Clock()
+    private let problems = Problems()
 
-    init(folder: String? = nil) throws {
+    /// The reports of recordings that can't be written.
+    var reports: [String] { problems.list }
+
+    /// - Parameter folder: the folder of the recordings; nil for a new one.
+    init(folder: String? = nil, limits: SurveyDesk.Limits = SurveyDesk.Limits()) throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "survey-\(UUID().uuidString)").path
         engine = try FleetEngine.start(
             FleetEngine.Setup(model: FleetModel(venue: TagStage.venue)), in: nil, at: TagStage.start
         ).engine
-        desk = SurveyDesk(engine, folder: self.folder) { [clock] in clock.now }
+        if folder == nil {
+            try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
+        }
+        desk = SurveyDesk(engine, folder: self.folder, limits: limits) { [clock] in clock.now }
         hear(at: 2, seconds: 2)
     }
 
@@ -46,6 +66,19 @@ final class StagedSurvey: Sendable {
         done.wait()
     }
 
+    /// Asks the desk, and returns its answer.
+    @discardableResult
+    func ask<Value: Sendable>(
+        _ operation: @escaping @Sendable (SurveyDesk, TagKey) async throws -> Value
+    ) throws -> Value {
+        let tag = try XCTUnwrap(TagKey(Self.tag))
+        let answer = Answer<Value>()
+        block { [desk] in
+            do { answer.set(.success(try await operation(desk, tag))) } catch { answer.set(.failure(error)) }
+        }
+        return try XCTUnwrap(answer.result).get()
+    }
+
     /// Lets both receivers hear the tag at a place of the ground floor for some seconds, and saves the walks each second.
     func hear(at x: Double, seconds: Int) {
         for second in 0..<seconds {
@@ -57,20 +90,19 @@ final class StagedSurvey: Sendable {
                     topic: "home/\(name)/BTtoMQTT/C3000012AB34",
                     payload: Array(#"{"id":"\#(Self.tag)","rssi":\#(level)}"#.utf8), arrival: now)
             }
-            block { [engine, desk] in
+            block { [engine, desk, problems] in
                 let step = await engine.step(messages, to: now)
                 await desk.write(step.readings)
-                await desk.save { _ in }
+                await desk.save { problems.add($0) }
             }
         }
     }
 
     /// Starts a walk with the tag, and marks a place.
     func startWithAMark() throws {
-        let tag = try XCTUnwrap(TagKey(Self.tag))
-        block { [desk] in
-            try? await desk.start(with: tag)
-            try? await desk.mark(tag, at: MapPoint(x: 1, y: 1), on: 1, delay: .zero)
+        try ask { desk, tag in
+            try await desk.start(with: tag)
+            try await desk.mark(tag, at: MapPoint(x: 1, y: 1), on: 1, delay: .zero)
         }
         hear(at: 1, seconds: 3)
     }
@@ -94,17 +126,17 @@ final class StagedSurvey: Sendable {
 
 /// The survey on the page of tags, in a browser of a telephone.
 final class SurveyPageTests: BrowserTestCase {
-    private func shown(_ survey: StagedSurvey) throws -> BrowserPage {
+    private func shown(_ survey: StagedSurvey, history: TagHistory? = nil) throws -> BrowserPage {
         let board = TagBoard(receivers: TagStage.venue.receivers, run: "r")
         board.put([try TagStage.output(StagedSurvey.tag, 1, TagStage.position(2))])
-        let server = try tagServer(board, hearings: survey.engine, survey: survey.desk)
+        let server = try tagServer(board, hearings: survey.engine, history: history, survey: survey.desk)
         let page = try page()
         try page.setViewport(width: 390, height: 844, isTouch: true)
         try page.open(server.url)
         try page.wait(until: "window.tagMap !== undefined")
         try page.run("await window.tagMap.ready")
         try page.run("document.querySelector('#tag-list button').click()")
-        try page.wait(until: "!document.querySelector('#survey-start').closest('[hidden]')")
+        try page.wait(until: "!document.querySelector('#survey-note').closest('[hidden]')")
         return page
     }
 
@@ -116,6 +148,16 @@ final class SurveyPageTests: BrowserTestCase {
 
     private func marks(_ count: Int, _ page: BrowserPage) throws {
         try page.wait(until: "window.tagMap.state().walks.find((one) => one.running)?.marks.length === \(count)")
+    }
+
+    /// The number of marks that the page shows of the walk that runs. It shows a mark at once, before the server has it.
+    private func shownMarks(_ page: BrowserPage) throws -> Int {
+        try page.evaluate("window.tagMap.state().walks.find((one) => one.running).marks.length")
+    }
+
+    private func start(_ page: BrowserPage) throws {
+        try page.run("document.querySelector('#survey-start').click()")
+        try page.wait(until: "!document.querySelector('#survey-stop').hidden")
     }
 
     func testTapsOnThePlanBecomeTheGroundTruthOfARecording() throws {
@@ -183,5 +225,123 @@ final class SurveyPageTests: BrowserTestCase {
         let recording = try survey.recording()
         XCTAssertEqual(recording.marks.count, 1)
         XCTAssertGreaterThanOrEqual(recording.sightings.count, 2 * 8, "at most two seconds are missing")
+    }
+
+    func testAPageMarksTheWalkOfAnotherPageOnlyAfterContinue() throws {
+        let survey = try StagedSurvey()
+        try survey.startWithAMark()
+        let page = try shown(survey)
+        try page.wait(until: "!document.querySelector('#survey-continue').hidden")
+        XCTAssertTrue(
+            try page.evaluate(
+                "document.querySelector('#survey-stop').hidden && document.querySelector('#survey-undo').hidden")
+                as Bool)
+        try tap(10, 5, page)
+        XCTAssertEqual(try shownMarks(page), 1)
+        // The tap beside the dots has deselected the tag.
+        try page.run("document.querySelector('#tag-list button').click()")
+        try page.wait(until: "!document.querySelector('#survey-continue').closest('[hidden]')")
+        try page.run("document.querySelector('#survey-continue').click()")
+        try tap(10, 5, page)
+        XCTAssertEqual(try shownMarks(page), 2)
+        try marks(2, page)
+    }
+
+    func testATapOnThePastMarksNothing() throws {
+        let survey = try StagedSurvey()
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db").path
+        addTeardownBlock {
+            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+        }
+        let history = try TagHistory(path: path)
+        let outputs = try (0...10).map { step in
+            try TagStage.output(
+                StagedSurvey.tag, UInt64(step + 1), TagStage.position(2, at: 5 * Double(step)), at: 5 * Double(step))
+        }
+        try survey.ask { _, _ in
+            await history.write(outputs)
+            await history.flush()
+        }
+        let page = try shown(survey, history: history)
+        try start(page)
+        let start = TagStage.start.nanoseconds / 1_000_000_000
+        try page.run(
+            """
+            document.querySelector("#past-open").click();
+            const text = (t) => {
+                const date = new Date(t * 1000);
+                return new Date(t * 1000 - date.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+            };
+            document.getElementById("past-from").value = text(\(start));
+            document.getElementById("past-to").value = text(\(start + 60));
+            document.getElementById("past-tag").value = "\(StagedSurvey.tag)";
+            document.getElementById("past-to").dispatchEvent(new Event("change"));
+            """)
+        try page.wait(
+            until: "window.tagMap.state().past?.isLoaded && window.tagMap.state().selected === '\(StagedSurvey.tag)'")
+        try tap(10, 5, page)
+        XCTAssertEqual(try shownMarks(page), 0)
+        XCTAssertFalse(try page.evaluate("document.querySelector('#plan').classList.contains('marking')") as Bool)
+    }
+
+    func testTheEndOfAWalkWaitsForItsMarks() throws {
+        let survey = try StagedSurvey()
+        let page = try shown(survey)
+        try start(page)
+        try page.run(
+            """
+            const send = window.fetch, gate = new Promise((open) => { window.openGate = open; });
+            window.fetch = async (target, options) => {
+                if (String(target).endsWith("survey/marks")) await gate;
+                return send(target, options);
+            };
+            """)
+        try tap(10, 5, page)
+        try page.run("document.querySelector('#survey-stop').click()")
+        try page.run("window.openGate()")
+        try page.wait(until: "document.querySelector('#survey-state').textContent.startsWith('1 walk recorded')")
+        XCTAssertEqual(try survey.recording().marks.count, 1)
+    }
+
+    func testAMarkIsSentAgainUntilTheServerAnswersAndIsStoredOnce() throws {
+        let survey = try StagedSurvey()
+        let page = try shown(survey)
+        try start(page)
+        // A proxy without its server; then a mark whose answer is lost; then a refusal of another mark.
+        try page.run(
+            """
+            const send = window.fetch;
+            window.attempts = 0;
+            window.fetch = async (target, options) => {
+                if (!String(target).endsWith("survey/marks")) return send(target, options);
+                window.attempts += 1;
+                if (window.attempts === 1) return new Response("", { status: 502 });
+                if (window.attempts === 4) return new Response('{"error": "No such place."}', { status: 409 });
+                const answer = await send(target, options);
+                if (window.attempts === 2) throw new TypeError("no answer");
+                return answer;
+            };
+            """)
+        try tap(10, 5, page)
+        try page.wait(until: "document.querySelector('#notice').textContent === 'Your marks wait for the server.'")
+        try page.wait(until: "window.attempts === 3")
+        try tap(17, 5, page)
+        try page.wait(until: "document.querySelector('#notice').textContent.includes('not stored: No such place.')")
+        try marks(1, page)
+        try page.run("document.querySelector('#survey-stop').click()")
+        try page.wait(until: "document.querySelector('#survey-state').textContent.startsWith('1 walk recorded')")
+        XCTAssertEqual(try survey.recording().marks.count, 1)
+    }
+
+    func testThePageShowsThatAWalkIsFull() throws {
+        var limits = SurveyDesk.Limits()
+        limits.marks = 1
+        let survey = try StagedSurvey(limits: limits)
+        let page = try shown(survey)
+        try start(page)
+        try tap(10, 5, page)
+        try page.wait(until: "document.querySelector('#survey-state').textContent.includes('has its 1 marks')")
+        try tap(17, 5, page)
+        try page.wait(until: "document.querySelector('#notice').textContent.includes('not stored: The walk has its')")
     }
 }

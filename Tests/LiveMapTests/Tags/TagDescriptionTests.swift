@@ -69,7 +69,8 @@ final class TagDescriptionTests: XCTestCase {
             "{}",
         ],
         "/api/v1/survey/marks": [
-            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2, "id": "a-1"}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 1e300}"#,
             #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 99, "y": 4}"#, "{}",
         ],
         "/api/v1/rooms/removal": [
@@ -153,6 +154,11 @@ final class TagDescriptionTests: XCTestCase {
         let unsaved = try tagServer(board, rooms: readOnly.desk).address.port
         let survey = try StagedSurvey()
         try survey.startWithAMark()
+        var limits = SurveyDesk.Limits()
+        limits.marks = 1
+        let fullSurvey = try StagedSurvey(limits: limits)
+        try fullSurvey.startWithAMark()
+        let fullWalk = try tagServer(board, survey: fullSurvey.desk).address.port
         let noFolder = try StagedSurvey(folder: "/none/survey")
         let unwritable = try tagServer(board, survey: noFolder.desk).address.port
         let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
@@ -201,6 +207,7 @@ final class TagDescriptionTests: XCTestCase {
             } else {
                 try ask(target, port)
             }
+            if path == "/api/v1/survey" { try ask(target, fullWalk) }
             if path == "/api/v1/tags" { try ask("/api/v1/tags?limit=1", port) }
             try ask(target.contains("?") ? target + "&x=1" : target + "?x=1", port)
             try ask(target, locked)
