@@ -24,6 +24,7 @@ final class FleetHelpTests: XCTestCase {
     }
 
     func testHelpOfTheFleet() throws { try assertSnapshot(help()) }
+    func testHelpOfFleetTrack() throws { try assertSnapshot(help("track")) }
     func testHelpOfFleetSetup() throws { try assertSnapshot(help("setup")) }
     func testHelpOfFleetIngest() throws { try assertSnapshot(help("ingest")) }
     func testHelpOfFleetWork() throws { try assertSnapshot(help("work")) }
@@ -32,10 +33,16 @@ final class FleetHelpTests: XCTestCase {
     func testHelpOfFleetManual() throws { try assertSnapshot(help("manual")) }
     func testHelpOfFleetLoad() throws { try assertSnapshot(help("load")) }
 
+    func testTheDatabaseOfTrackIsAnAddition() throws {
+        let words = try help("track").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        XCTAssertTrue(words.contains("--database DATABASE also write the outputs to this database"), words)
+        XCTAssertFalse(words.contains("address of the database"), words)
+    }
+
     func testTheHelpOfTheFleetListsEveryCommandWithASnapshot() throws {
         let listed = try help().split(separator: "\n").filter { $0.hasPrefix("  ") }
             .compactMap { $0.split(separator: " ").first }.map(String.init)
-        XCTAssertEqual(listed, ["setup", "ingest", "work", "store", "load", "completion", "manual"])
+        XCTAssertEqual(listed, ["track", "setup", "ingest", "work", "store", "load", "completion", "manual"])
     }
 }
 

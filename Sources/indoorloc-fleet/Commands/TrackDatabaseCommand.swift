@@ -14,7 +14,7 @@ private struct DatabaseSink: FleetOutputSink {
 /// The command `track` with a database: locates tags on one machine, and writes their positions to PostgreSQL.
 struct TrackDatabaseCommand: Command {
     static let syntax = TrackCommand.syntaxOfProgram(
-        tool: "indoorloc-fleet", adding: DatabaseOptions.options,
+        tool: "indoorloc-fleet", adding: DatabaseOptions.additionalOptions,
         notes: """
 
 
@@ -23,7 +23,7 @@ struct TrackDatabaseCommand: Command {
 
             While the database is away, outputs wait in memory; above --queue, the oldest are lost and counted. The
             tracking goes on. The end of the command writes the waiting outputs, within 10 s.
-            """.replacing("\n", with: "\n            "),
+            """,
         example: """
 
                      indoorloc-fleet track --broker mqtt://localhost --venue Fixtures/tags/office \\
