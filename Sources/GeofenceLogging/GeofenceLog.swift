@@ -482,7 +482,7 @@ extension GeofenceLogError: SQLiteFileError {
             case .full: .full
             case .damaged: .damaged
             case .readOnly: .readOnly
-            case .failed: .failed
+            case .interrupted, .failed: .failed
             }
         self.init(reason, path: path, message: message, code: code)
     }

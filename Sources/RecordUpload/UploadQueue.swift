@@ -276,7 +276,7 @@ extension UploadQueueError: SQLiteFileError {
             case .full: .full
             case .damaged: .damaged
             case .readOnly: .readOnly
-            case .failed: .failed
+            case .interrupted, .failed: .failed
             }
         self.init(reason, path: path, message: message, code: code)
     }

@@ -12,6 +12,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     private let handle: OpaquePointer
     package let path: String
     private var statements: [String: OpaquePointer] = [:]
+    private let deadline = StatementDeadline()
 
     /// Opens a file, or creates it with access for its owner only, because it reveals where a person was.
     package init(path: String, waiting: Duration) throws(Failure) {
@@ -69,9 +70,16 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
         sqlite3_close_v2(handle)
     }
 
+    /// Ends each later statement that runs for longer than a time; it then throws an error of the kind `interrupted`.
+    package func endStatements(after time: Duration) {
+        deadline.limit = time
+        deadline.watch(handle)
+    }
+
     /// Runs a statement and returns its rows. Parameters are numbered from 1. Each statement is prepared only once.
     @discardableResult package func run(_ sql: String, _ parameters: [Value] = []) throws(Failure) -> [[Value]] {
         let statement = try prepare(sql)
+        deadline.begin()
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
@@ -160,12 +168,36 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
             case SQLITE_CORRUPT: .damaged
             case SQLITE_NOTADB: .foreign
             case SQLITE_READONLY: .readOnly
+            case SQLITE_INTERRUPT: .interrupted
             case SQLITE_CANTOPEN: .cannotOpen
             default: .failed
             }
         let message = sqlite3_errmsg(handle).map { String(cString: $0) } ?? ""
         return Failure(sqlite: reason, path: path, message: message, code: Int(code))
     }
+}
+
+/// The time at which the present statement of a connection ends.
+private final class StatementDeadline {
+    /// The number of instructions of SQLite between two looks at the clock, some tens of microseconds.
+    private static let instructions: Int32 = 1_000
+
+    var limit: Duration?
+    private var end: ContinuousClock.Instant?
+
+    func begin() { end = limit.map { .now + $0 } }
+
+    /// Ends the statements of a connection at the time. The connection must not be used after this object's end.
+    func watch(_ handle: OpaquePointer) {
+        sqlite3_progress_handler(
+            handle, Self.instructions,
+            { context in
+                guard let context else { return 0 }
+                return Unmanaged<StatementDeadline>.fromOpaque(context).takeUnretainedValue().isReached ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private var isReached: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 }
 
 extension SQLiteFile {
@@ -280,6 +312,8 @@ package enum SQLiteReason: Hashable, Sendable {
     case damaged
     /// The file or its folder is not writable.
     case readOnly
+    /// A statement took longer than the limit of the connection.
+    case interrupted
     /// Another error, which the message describes.
     case failed
 }

@@ -64,7 +64,8 @@ enum HistorySchema {
 
     /// The statement that updates the latest state of each tag of the batch.
     ///
-    /// The state is that of the greatest epoch and sequence. An output without a position keeps the latest position.
+    /// The state is that of the greatest epoch and sequence. An output without a position or a trained room keeps the
+    /// latest one.
     /// Updating the tags in a fixed order prevents a deadlock between two programs.
     static let updateLatest = """
         INSERT INTO indoorloc_latest AS l (tag, epoch, sequence, time, type, name, position_time, \(names(of: "")))
@@ -73,7 +74,7 @@ enum HistorySchema {
             SELECT DISTINCT ON (tag) * FROM pg_temp.indoorloc_batch ORDER BY tag, epoch DESC, sequence DESC
         ) s LEFT JOIN (
             SELECT DISTINCT ON (b.tag) b.* FROM pg_temp.indoorloc_batch b LEFT JOIN indoorloc_latest o ON o.tag = b.tag
-            WHERE b.type = 'position' AND (o.tag IS NULL OR (b.epoch, b.sequence) > (o.epoch, o.sequence))
+            WHERE b.type IN ('position', 'room') AND (o.tag IS NULL OR (b.epoch, b.sequence) > (o.epoch, o.sequence))
             ORDER BY b.tag, b.epoch DESC, b.sequence DESC
         ) p ON p.tag = s.tag
         ORDER BY s.tag
@@ -184,8 +185,12 @@ package struct HistoryRow: Hashable, Sendable {
         case .position(let position):
             line.add("position", output.name)
             line.add(position)
-        // A fleet has a venue with a floor plan; only a single machine has trained rooms.
-        case .room: return nil
+        case .room(let room):
+            line.add("room", output.name)
+            line.add(TagRoom.venueID.rawValue)
+            line.add(TagRoom.mapID.rawValue)
+            for _ in 0..<3 { line.addNull() }
+            line.add(room.label)
         }
         self.line = line.ended(columnCount: Self.columns.count)
     }

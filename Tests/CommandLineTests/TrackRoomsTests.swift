@@ -83,6 +83,11 @@ final class TrackRoomsTests: XCTestCase {
         }
         let sensor = try await OutputReader(port: port).messages(["homeassistant/sensor/"])
         XCTAssertEqual(sensor.values.count { $0.topic.hasSuffix("_area/config") }, 1)
+        try await client.deliver("home/garage/BTtoMQTT/C3000012AB01", Array(#"{"id":"\#(Self.tag)","rssi":-90}"#.utf8))
+        let count = service.told.count
+        try await publish("Cellar", client, until: { service.told.count > count + 2 }, "the cellar: \(service.told)")
+        service.send(SIGUSR1)
+        try service.waitForError("garage (not trained) -90 dBm")
         client.close()
         reader.close()
         service.send(SIGTERM)
@@ -156,15 +161,39 @@ final class TrackRoomsTests: XCTestCase {
 
     func testOptionsThatExcludeEachOtherAreRefused() throws {
         let cases: [(words: [String], message: String)] = [
-            (["track", "--broker", "mqtt://h", "--rooms", "r", "--venue", "v"], "--rooms has no floor plan"),
+            (["track", "--broker", "mqtt://h", "--rooms", ""], "--rooms must be a file path"),
             (["rooms", "train", "--output", "o", "--tag", "a"], "--tag requires --live"),
             (["rooms", "train", "--output", "o", "--broker", "mqtt://h"], "--broker requires --tag"),
             (["rooms", "evaluate", "d", "--gateways", "--rule", "bestOf"], "--gateways has the change rule"),
         ]
-        for (words, message) in cases {
+        let plan = [
+            "--venue v", "--server http://h", "--cache c", "--plain-credentials", "--unknown-memory 1", "--seed 1",
+        ].map {
+            let words = $0.split(separator: " ").map(String.init)
+            let message = "--rooms has no floor plan: it can't be combined with \(words[0])"
+            return (["track", "--broker", "mqtt://h", "--rooms", "r"] + words, message)
+        }
+        for (words, message) in cases + plan {
             let result = try Tool.run(words)
             XCTAssertEqual(result.status, 2, message)
             XCTAssertTrue(result.errors.contains(message), "\(message): \(result.errors)")
         }
+    }
+
+    func testTheFolderOfTheFileMustExist() throws {
+        let result = try Tool.run(["track", "--broker", "mqtt://127.0.0.1:1", "--rooms", try path("none/home.json")])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("its folder doesn't exist; create it"), result.errors)
+    }
+
+    func testTheFloorsOfACompanionAreNotMissedWithoutAFloorPlan() throws {
+        let port = try broker().port
+        let house = try Checkout.root().appending(path: "Fixtures/espresense/house.yaml").path
+        let result = try Tool.run([
+            "track", "--broker", "mqtt://127.0.0.1:\(port)", "--rooms", try training(), "--espresense-companion", house,
+            "--seconds", "1",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertFalse(result.errors.contains("no floor of it"), result.errors)
     }
 }

@@ -33,6 +33,12 @@ final class FleetHelpTests: XCTestCase {
     func testHelpOfFleetManual() throws { try assertSnapshot(help("manual")) }
     func testHelpOfFleetLoad() throws { try assertSnapshot(help("load")) }
 
+    func testTheDatabaseOfTrackIsAnAddition() throws {
+        let words = try help("track").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        XCTAssertTrue(words.contains("--database DATABASE also write the outputs to this database"), words)
+        XCTAssertFalse(words.contains("address of the database"), words)
+    }
+
     func testTheHelpOfTheFleetListsEveryCommandWithASnapshot() throws {
         let listed = try help().split(separator: "\n").filter { $0.hasPrefix("  ") }
             .compactMap { $0.split(separator: " ").first }.map(String.init)

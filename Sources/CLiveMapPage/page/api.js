@@ -50,13 +50,20 @@ export function address(name, query = {}) {
  * @param {string} name
  * @param {Record<string, number|string>} [query]
  * @param {number} [seconds] the longest wait
+ * @param {AbortController} [control] aborts the request
  */
-export async function request(name, query = {}, seconds = 30) {
-  const answer = await fetch(address(name, query), {
-    headers: { Accept: "application/json" }, signal: AbortSignal.timeout(seconds * 1000),
-  });
-  if (!answer.ok) throw new ServerAnswer(answer.status, await reason(answer));
-  return answer.json();
+export async function request(name, query = {}, seconds = 30, control = new AbortController()) {
+  const timer = setTimeout(() => control.abort(new DOMException("The server doesn't answer.", "TimeoutError")),
+    seconds * 1000);
+  try {
+    const answer = await fetch(address(name, query), {
+      headers: { Accept: "application/json" }, signal: control.signal,
+    });
+    if (!answer.ok) throw new ServerAnswer(answer.status, await reason(answer));
+    return await answer.json();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

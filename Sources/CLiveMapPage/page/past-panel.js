@@ -5,6 +5,8 @@ import { timeOf } from "./tag-past.js";
 
 /** The number of rows of a list, of the entries of a request, and of the positions of a file. */
 const mostRows = 100, mostEntries = 10000, mostExported = 100000;
+/** The longest wait in seconds: the server ends each of the queries after 20 s, and answers one after the other. */
+const longestWait = 65;
 /** The most parts of a time in which the tags are counted, and the shortest one: a tag that stands has a position each minute. */
 const mostParts = 240, shortestPart = 60;
 
@@ -61,7 +63,8 @@ export class PastPanel {
     /** The visits of the chosen tag or room, or all. @type {any[]} */
     this.visits = [];
     this.version = 0;
-    this.run = 0;
+    /** Aborts the requests of an earlier choice, which the server answers one after the other. */
+    this.control = new AbortController();
     for (const id of ["past-from", "past-to", "past-room", "past-tag"]) {
       byId(id).addEventListener("change", () => this.changed());
     }
@@ -137,17 +140,18 @@ export class PastPanel {
   note(text) { setText(byId("past-note"), text); }
 
   async load() {
-    const run = ++this.run;
+    this.control.abort();
+    const control = this.control = new AbortController();
     const filter = this.filter;
     this.note("Loading…");
     const parts = Math.max(1, Math.min(mostParts, Math.floor((this.end - this.start) / shortestPart)));
     try {
       const [activity, { visits }, { rooms }] = await Promise.all([
-        request("history/activity", { ...this.query, parts }),
-        request("history/visits", { ...this.query, limit: mostEntries }),
-        request("history/dwell", { ...this.query, limit: mostEntries }),
+        request("history/activity", { ...this.query, parts }, longestWait, control),
+        request("history/visits", { ...this.query, limit: mostEntries }, longestWait, control),
+        request("history/dwell", { ...this.query, limit: mostEntries }, longestWait, control),
       ]);
-      if (run !== this.run) return;
+      if (control !== this.control) return;
       this.activity = activity.tags;
       this.visits = visits;
       this.version++;
@@ -158,7 +162,7 @@ export class PastPanel {
       this.showExport(count);
       this.reports.seek(NaN);
     } catch (error) {
-      if (run === this.run) this.note(`The history can't be read: ${error instanceof Error ? error.message : error}`);
+      if (control === this.control) this.note(`The history can't be read: ${error instanceof Error ? error.message : error}`);
     }
   }
 

@@ -214,7 +214,7 @@ export class RoomsApp {
       setText(byId("training-state"), `${training.room}: ${training.samples} samples, ${training.gateways} `
         + `${training.gateways === 1 ? "gateway" : "gateways"}. `
         + (training.samples < neededSamples ? "Go on." : training.samples < 2 * neededSamples ? "Enough; a minute is better."
-          : "Enough."));
+          : "Enough: press Finish."));
     }
     showHearings("Heard by", this.hearings?.map((/** @type {any} */ one) => ({ ...one, key: one.id, name: one.id })) ?? null,
       this.hearings?.length ?? 0, this.store.now, () => {});

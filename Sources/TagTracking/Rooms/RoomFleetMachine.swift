@@ -25,7 +25,22 @@ package struct RoomFleetMachine: Sendable {
     private struct Training: Sendable {
         var room: String
         var start: Instant
-        var recorder: TrainingRecorder
+        var recorder = TrainingRecorder()
+        /// The gateways of the samples.
+        var gateways: Set<BeaconIdentity> = []
+
+        init(room: String, at start: Instant) {
+            (self.room, self.start) = (room, start)
+            recorder.start(at: start, unixTime: start.seconds)
+        }
+
+        /// Adds a scan, until there are enough. The first ones count, because a person who forgets to end a training
+        /// leaves the room at some time.
+        mutating func observe(_ scan: RoomScan) {
+            guard recorder.sampleCount < RoomFleetMachine.trainingSamples else { return }
+            recorder.observe(scan)
+            gateways.formUnion(scan.rssi.keys)
+        }
     }
 
     private struct Tag: Sendable {
@@ -61,8 +76,11 @@ package struct RoomFleetMachine: Sendable {
     package static let neededSamples = FingerprintQuality.neededSamples
     /// The scans that a correction assigns to a room: the last half minute.
     package static let correctionScans = 30
-    /// The largest number of samples of a room. Beyond it, the oldest ones are discarded.
-    package static let mostSamples = 2_000
+    /// The largest number of samples of one training: five minutes.
+    package static let trainingSamples = 300
+    /// The largest number of samples of a room. Beyond it, the oldest ones are discarded; see also
+    /// `RoomTrainingSet.shorten(to:)`.
+    package static let mostSamples = 600
     /// The largest number of rooms, and of trainings at the same time.
     package static let (mostRooms, mostTrainings) = (200, 20)
     /// The length of the longest name of a room in bytes of UTF-8.
@@ -107,17 +125,18 @@ package struct RoomFleetMachine: Sendable {
 
     /// Continues with the places of an earlier start: a tag that was present stays in its room until another estimate.
     ///
-    /// - Returns: the tags that are still present.
-    package mutating func begin(with states: some Sequence<LatestOutput>, at now: Instant) -> Set<TagKey> {
+    /// The next call of ``advance(to:)`` emits the exit and the absence of a tag whose time passed meanwhile. The exit from a
+    /// room that isn't trained any more is emitted with the first estimate.
+    ///
+    /// - Returns: the tags that were present.
+    package mutating func begin(with states: some Sequence<LatestOutput>) -> Set<TagKey> {
         var present: Set<TagKey> = []
-        for state in states where state.isPresent && state.instant.duration(to: now) < timeout(of: state.tag) {
+        for state in states where state.isPresent {
             guard tags.count < settings.maximumTagCount else { break }
             var tag = newTag(at: state.instant)
             tag.isPresent = true
-            if let label = state.room, training.rooms[label] != nil {
-                tag.filter.settle(label)
-                tag.room = label
-            }
+            tag.room = state.trained?.label
+            if let label = tag.room, training.rooms[label] != nil { tag.filter.settle(label) }
             tags[state.tag] = tag
             present.insert(state.tag)
         }
@@ -204,7 +223,7 @@ package struct RoomFleetMachine: Sendable {
             emit(.present, of: key, &tag, at: now)
         }
         tag.recent = tag.recent.suffix(Self.correctionScans - 1) + [scan]
-        trainings[key]?.recorder.observe(scan)
+        trainings[key]?.observe(scan)
         if let estimate = estimate(of: scan, &tag) {
             let room = tag.filter.observe(estimate)
             report(estimate, room, key, &tag, at: now)
@@ -300,10 +319,9 @@ package struct RoomFleetMachine: Sendable {
     /// The trainings that run, in the order of their tags.
     package var progress: [Progress] {
         trainings.sorted { $0.key < $1.key }.map { tag, training in
-            let fingerprint = training.recorder.fingerprint
-            return Progress(
-                tag: tag, room: training.room, start: training.start, samples: fingerprint.samples.count,
-                gateways: fingerprint.beacons.count)
+            Progress(
+                tag: tag, room: training.room, start: training.start, samples: training.recorder.sampleCount,
+                gateways: training.gateways.count)
         }
     }
 
@@ -314,9 +332,7 @@ package struct RoomFleetMachine: Sendable {
         let room = try checked(room)
         guard tags[tag] != nil else { throw .unheardTag(tag) }
         guard trainings[tag] != nil || trainings.count < Self.mostTrainings else { throw .tooManyTrainings }
-        var recorder = TrainingRecorder()
-        recorder.start(at: now, unixTime: now.seconds)
-        trainings[tag] = Training(room: room, start: now, recorder: recorder)
+        trainings[tag] = Training(room: room, at: now)
     }
 
     /// Ends the training with a tag, and adds its samples to the room.
@@ -368,6 +384,7 @@ package struct RoomFleetMachine: Sendable {
         changed.add(fingerprint, to: room)
         let excess = (changed.rooms[room]?.samples.count ?? 0) - Self.mostSamples
         if excess > 0 { changed.rooms[room]?.samples.removeFirst(excess) }
+        changed.shorten()
         use(changed)
     }
 

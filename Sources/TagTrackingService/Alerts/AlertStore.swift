@@ -159,7 +159,7 @@ package struct AlertStoreError: Error, Hashable, Sendable, CustomStringConvertib
         case .full: "the disk is full; free some space"
         case .damaged: "the file of alerts is damaged; move it away, and the program creates a new one"
         case .readOnly: "the file of alerts isn't writable; check the permissions of the file and its folder"
-        case .failed: "the file of alerts can't be written or read; check the disk"
+        case .interrupted, .failed: "the file of alerts can't be written or read; check the disk"
         }
     }
 }

@@ -36,6 +36,8 @@ package actor TagHistory: FleetOutputSink {
     private static let (movingInterval, standingInterval) = (Duration.seconds(5), Duration.seconds(60))
     /// The distance in metres from the last stored position from which a tag moves.
     private static let movement = 1.0
+    /// The longest time of a statement of the page. The queries of all pages wait for each other.
+    private static let longestQuery = Duration.seconds(20)
     /// The time between two transactions, and the number of outputs that begins one.
     private static let (flushInterval, flushCount) = (Duration.seconds(1), 2_000)
     /// The time between two checks of the limits.
@@ -108,7 +110,7 @@ package actor TagHistory: FleetOutputSink {
         // The files of the first programs have no such index.
         try database.run("CREATE INDEX IF NOT EXISTS visit_time ON visit (end)")
         self.path = path
-        reader = try TagHistoryReader(path: path)
+        reader = try TagHistoryReader(path: path, limit: Self.longestQuery)
         self.settings = settings
         self.report = report
         self.database = database
@@ -147,6 +149,25 @@ package actor TagHistory: FleetOutputSink {
         }
     }
 
+    /// Closes the visits of tags that aren't located any more: they were there until their last output.
+    package func use(register: TagRegister, removing tags: [TagKey]) async {
+        guard !tags.isEmpty else { return }
+        flush()
+        do throws(TagHistoryError) {
+            try database.transaction { _ throws(TagHistoryError) in
+                for tag in tags {
+                    try database.run(
+                        "UPDATE visit SET is_open = 0 WHERE is_open = 1 AND tag = (SELECT id FROM tag WHERE key = ?)",
+                        [.text(tag.description)])
+                    known[tag] = nil
+                }
+            }
+        } catch {
+            if !isReported { report(error) }
+            isReported = true
+        }
+    }
+
     private func store(_ output: FleetOutput) throws(TagHistoryError) {
         var tag: Known
         if let known = known[output.tag] { tag = known } else { tag = try load(output.tag) }
@@ -165,7 +186,8 @@ package actor TagHistory: FleetOutputSink {
             case .enterRoom(let room): try enter(room, event.venueID, &tag, at: output.instant)
             case .exitRoom(let room):
                 for visit in tag.visits where visit.room == room.name && visit.mapID == room.mapID {
-                    try extend(visit, to: output.instant)
+                    // A program that starts again reports the exit of a tag that left meanwhile.
+                    if visit.end.duration(to: output.instant) <= Self.gap { try extend(visit, to: output.instant) }
                     try close(visit)
                 }
                 tag.visits.removeAll { $0.room == room.name && $0.mapID == room.mapID }

@@ -13,16 +13,22 @@ package actor TagHistoryReader {
 
     /// Opens a history.
     ///
+    /// - Parameter limit: the longest time of a statement, after which it fails; nil for no limit.
     /// - Throws: ``TagHistoryError`` if the file can't be opened, is none of a history, or has a newer version.
-    package init(path: String) throws(TagHistoryError) {
+    package init(path: String, limit: Duration? = nil) throws(TagHistoryError) {
         let database = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
         try database.check(mark: TagHistory.mark, version: TagHistory.version)
         try database.run("PRAGMA query_only = ON")
+        if let limit { database.endStatements(after: limit) }
         self.database = database
     }
 
     /// Returns the visits that match a query, in the order of their starts.
-    package func visits(_ query: TagHistoryQuery) throws(TagHistoryError) -> [TagVisit] {
+    ///
+    /// - Parameter now: the present time, counted from the Unix epoch.
+    package func visits(
+        _ query: TagHistoryQuery, at now: Instant = FleetClock.wallTime
+    ) throws(TagHistoryError) -> [TagVisit] {
         guard let selection = try selection(query, "visit", start: "start", end: "end", room: "room") else { return [] }
         return try database.run(
             """
@@ -30,7 +36,7 @@ package actor TagHistoryReader {
             FROM visit CROSS JOIN tag ON tag.id = visit.tag WHERE \(selection.text)
             ORDER BY visit.start, tag.key LIMIT ?
             """, selection.values + [.integer(Int64(query.limit))]
-        ).compactMap(TagVisit.init(row:))
+        ).compactMap { TagVisit(row: $0, at: now) }
     }
 
     /// Returns the time that each tag was in each room within a query's time, in the order of rooms and tags.
@@ -112,10 +118,12 @@ package actor TagHistoryReader {
         return activity
     }
 
-    /// Returns the conditions of a statement, which contains values only as parameters; nil if no tag matches.
+    /// Returns the conditions of a statement, which contains values only as parameters; nil if no tag matches, or if the
+    /// caller has gone while other queries ran.
     private func selection(
         _ query: TagHistoryQuery, _ table: String, start: String, end: String, room: String
     ) throws(TagHistoryError) -> (text: String, values: [SQLiteValue])? {
+        guard !Task.isCancelled else { return nil }
         var text = "\(table).\(start) < ? AND \(table).\(end) >= ?"
         var values = [TagHistory.milliseconds(query.end), TagHistory.milliseconds(query.start)]
         if let name = query.room {
@@ -176,17 +184,18 @@ package struct TagVisit: Hashable, Sendable {
     package var start: Instant
     /// The time of the exit, or of the latest output of an open visit.
     package var end: Instant
-    /// Whether the tag is still there, as far as the file knows.
+    /// Whether the tag is still there: the visit has no exit, and its latest output is at most ``TagHistory/gap`` ago. A
+    /// program that was killed leaves visits without an exit.
     package var isOpen: Bool
 
-    fileprivate init?(row: [SQLiteValue]) {
+    fileprivate init?(row: [SQLiteValue], at now: Instant) {
         guard row.count == 7, let tag = row[0].text, let map = row[2].integer, let room = row[3].text,
             let start = row[4].integer, let end = row[5].integer
         else { return nil }
         (self.tag, name, mapID, self.room) = (tag, row[1].text, MapID(rawValue: Int(map)), room)
         self.start = Instant(nanoseconds: start * 1_000_000)
         self.end = Instant(nanoseconds: end * 1_000_000)
-        isOpen = row[6].integer == 1
+        isOpen = row[6].integer == 1 && self.end.duration(to: now) <= TagHistory.gap
     }
 }
 
@@ -264,6 +273,7 @@ package struct TagHistoryError: SQLiteFileError, Hashable, Sendable, CustomStrin
             case .busy: "another program has locked it for too long"
             case .full: "the disk is full"
             case .damaged: "it is damaged; restore a copy, or give another file"
+            case .interrupted: "the query took too long; choose a shorter time, a room or a tag"
             case .readOnly: "it is not writable; check the permissions of the file and its folder"
             case .failed: "the database reports an error"
             }

@@ -90,29 +90,44 @@ struct CompanionMessages: Sendable {
         )
     }
 
-    /// Returns the name of the room, or else of the floor, or `not_home`.
+    /// Returns the name of the room, or else of the floor, or `not_home`. A tag that is present, and in none of the trained
+    /// rooms of a fleet without a floor plan, is `home`, as for trackers of Home Assistant.
     func state(presence: FleetOutput?, position: FleetOutput?) -> String {
-        guard presence?.content != .away, case .position(let place) = position?.content else { return "not_home" }
-        return place.label ?? house.floors[place.mapID]?.name ?? "not_home"
+        guard presence?.content != .away else { return "not_home" }
+        switch position?.content {
+        case .position(let place): return place.label ?? house.floors[place.mapID]?.name ?? "not_home"
+        case .room(let room): return room.label ?? "home"
+        default: return "not_home"
+        }
     }
 
-    /// Returns the attributes of a position; nil without one.
+    /// Returns the attributes of a position or of a trained room, which has no coordinates; nil without one.
     func attributes(position: FleetOutput?) -> [UInt8]? {
-        guard let output = position, case .position(let place) = output.content else { return nil }
-        let point = house.point(place.point)
-        let room = place.rooms.first { $0.name == place.label }?.probability ?? place.floorCertainty ?? 1
+        guard let output = position else { return nil }
+        let (place, probability): (Position?, Double)
+        switch output.content {
+        case .position(let position):
+            let room = position.rooms.first { $0.name == position.label }
+            (place, probability) = (position, room?.probability ?? position.floorCertainty ?? 1)
+        case .room(let room):
+            (place, probability) = (nil, room.rooms.first { $0.name == room.label }?.probability ?? room.none)
+        default: return nil
+        }
         var json = JSONWriter(reservingCapacity: 256)
         json.beginObject()
         json.add("source_type", "espresense")
-        if let coordinate = place.coordinate {
-            json.add("latitude", coordinate.latitude, decimals: 8)
-            json.add("longitude", coordinate.longitude, decimals: 8)
+        if let place {
+            let point = house.point(place.point)
+            if let coordinate = place.coordinate {
+                json.add("latitude", coordinate.latitude, decimals: 8)
+                json.add("longitude", coordinate.longitude, decimals: 8)
+            }
+            json.add("x", point.x, decimals: 3)
+            json.add("y", point.y, decimals: 3)
+            json.add("z", house.floors[place.mapID]?.height, decimals: 3)
         }
-        json.add("x", point.x, decimals: 3)
-        json.add("y", point.y, decimals: 3)
-        json.add("z", house.floors[place.mapID]?.height, decimals: 3)
-        json.add("confidence", Int((min(max(room, 0), 1) * 100).rounded()))
-        json.add("best_scenario", house.floors[place.mapID]?.name)
+        json.add("confidence", Int((min(max(probability, 0), 1) * 100).rounded()))
+        if let place { json.add("best_scenario", house.floors[place.mapID]?.name) }
         json.add("last_seen", time: output.instant)
         json.endObject()
         return json.bytes

@@ -240,8 +240,9 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     package var companion: CompanionHouse?
     /// Whether tags have alerts, or had some at an earlier start, so that Home Assistant can have entities for them.
     package var usesAlerts = false
-    /// Whether tags have trained rooms instead of positions.
-    package var hasTrainedRooms = false
+    /// Whether tags have trained rooms instead of positions. An earlier process with the same prefix may have had the other
+    /// one, whose messages are cleared; nil if that can't be, as in a fleet on several machines.
+    package var hasTrainedRooms: Bool?
     /// The time between two states of a tag for Home Assistant while neither room nor presence changes. Home Assistant
     /// stores each state in its database.
     package var homeAssistantInterval = Duration.seconds(10)

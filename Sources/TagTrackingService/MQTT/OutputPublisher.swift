@@ -38,6 +38,8 @@ package struct OutputPublisher: Sendable {
         static let companionTracker = Kinds(rawValue: 64)
         static let companionState = Kinds(rawValue: 128)
         static let companionAttributes = Kinds(rawValue: 256)
+        /// The end of the message that an earlier process with trained rooms instead of positions, or the reverse, has left.
+        static let otherPlace = Kinds(rawValue: 512)
         static let discovery: Kinds = [.tracker, .area, .state, .alert]
     }
 
@@ -120,6 +122,7 @@ package struct OutputPublisher: Sendable {
             tags[output.tag] = Tag(name: output.name)
             if usesHomeAssistant(output.tag) { wait(for: .discovery, of: output.tag) }
             if usesCompanion(output.tag) { wait(for: .companionTracker, of: output.tag) }
+            if settings.hasTrainedRooms != nil { wait(for: .otherPlace, of: output.tag) }
         }
         switch output.content {
         case .present, .away:
@@ -250,8 +253,8 @@ package struct OutputPublisher: Sendable {
             // If the tag is still in the queue, ``last()`` finds no message for it.
             tags[key] = nil
             away.remove(key)
-            let place = settings.hasTrainedRooms ? topics.room(of: key) : topics.position(of: key)
-            for topic in [place, topics.presence(of: key)] { clear(topic) }
+            for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
+            if settings.hasTrainedRooms != nil { clear(topics.room(of: key)) }
             guard let topics = companion?.topics(of: key) else { continue }
             for topic in [topics.tracker, topics.state, topics.attributes] { clear(topic) }
         }
@@ -387,6 +390,10 @@ package struct OutputPublisher: Sendable {
         case .companionAttributes:
             guard let companion, let topic = companion.topics(of: key)?.attributes else { return nil }
             return companion.attributes(position: tag.position).map { retained(topic, $0) }
+        case .otherPlace:
+            return settings.hasTrainedRooms.map {
+                retained($0 ? topics.position(of: key) : topics.room(of: key), [])
+            }
         case .presence: return tag.presence.map { retained(topics.presence(of: key), $0.jsonBytes) }
         case .position:
             return tag.position.map { output in

@@ -387,7 +387,7 @@ extension FleetEngine {
                 training: $0, settings: setup.model.settings, register: setup.register, epoch: start.epoch)
         }
         let present =
-            rooms?.begin(with: latest.tags.values, at: now)
+            rooms?.begin(with: latest.tags.values)
             ?? Set(machines.flatMap { machine in machine.tags.filter(machine.isPresent) })
         intake.locate(present, at: now)
         for index in machines.indices {

@@ -14,7 +14,7 @@ private struct DatabaseSink: FleetOutputSink {
 /// The command `track` with a database: locates tags on one machine, and writes their positions to PostgreSQL.
 struct TrackDatabaseCommand: Command {
     static let syntax = TrackCommand.syntaxOfProgram(
-        tool: "indoorloc-fleet", adding: DatabaseOptions.options,
+        tool: "indoorloc-fleet", adding: DatabaseOptions.additionalOptions,
         notes: """
 
 

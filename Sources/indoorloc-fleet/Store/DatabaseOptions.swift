@@ -5,17 +5,24 @@ import indoorloc
 
 /// The options of the database with the positions of tags, and their values.
 struct DatabaseOptions: Sendable {
-    static let options = [
-        CommandOption(
-            name: "database", argument: "DATABASE", help: "address of the database (default: libpq's environment)"),
-        CommandOption(name: "password-file", argument: "FILE", help: "file with the password of the database"),
-        CommandOption(name: "create", help: "create the tables, or add what is missing"),
-        CommandOption(
-            name: "keep-days", argument: "N", help: "delete rows of the history after N days (default: never)"),
-        CommandOption(
-            name: "queue", argument: "N",
-            help: "largest number of outputs that wait (default 200000, about 250 bytes each)"),
-    ]
+    /// The options of a command that always has a database.
+    static let options = options("address of the database (default: libpq's environment)")
+    /// The options of a command that can have a database.
+    static let additionalOptions = options("also write the outputs to this database")
+
+    private static func options(_ database: String) -> [CommandOption] {
+        [
+            CommandOption(name: "database", argument: "DATABASE", help: database),
+            CommandOption(name: "password-file", argument: "FILE", help: "file with the password of the database"),
+            CommandOption(name: "create", help: "create the tables, or add what is missing"),
+            CommandOption(
+                name: "keep-days", argument: "N", help: "delete rows of the history after N days (default: never)"),
+            CommandOption(
+                name: "queue", argument: "N",
+                help: "largest number of outputs that wait (default 200000, about 250 bytes each)"),
+        ]
+    }
+
     /// The explanation in the help.
     static let details = """
         DATABASE is postgresql://[USER@][HOST][:PORT]/NAME, or keywords and values; libpq's environment variables,

@@ -50,7 +50,7 @@ package struct TrackCommand: Command {
                 With --rooms instead of --venue, there is no floor plan: the output "room" has the trained room of each tag
                 ("label"; missing outside of them) with the probabilities of all rooms. Rooms are trained on the
                 page of --http, by holding a tag in each for a minute, or with 'rooms train --tag'. The page also corrects a
-                room. A change of the file is read again.
+                room, and shows neither alerts nor the history. A change of the file is read again.
 
                 With --survey, people mark on the page where they stand with a tag, from any telephone. Each walk becomes a
                 recording in the folder, for 'survey'.
@@ -137,11 +137,7 @@ package struct TrackCommand: Command {
         opens = arguments.has("open")
         broker = isDemo && !arguments.has("broker") ? nil : try BrokerOptions(arguments).broker
         filters = try arguments.gatewayFilters()
-        rooms = arguments.value("rooms").map(ParsedArguments.path)
-        if rooms != nil, let option = ["venue", "radio-map"].first(where: arguments.has) {
-            throw UsageError(
-                message: "--rooms has no floor plan: it can't be combined with --\(option)", command: "track")
-        }
+        rooms = try TrackRooms.path(arguments)
         fleet = try FleetOptions(arguments, hasVenue: !isDemo && rooms == nil || arguments.has("venue"))
         if isDemo, let option = ["tags", "topic"].first(where: arguments.has) {
             throw UsageError(
@@ -240,7 +236,7 @@ package struct TrackCommand: Command {
     package func run(into others: [any FleetOutputSink]) async throws {
         let packet = fleet.hasVenue ? try await fleet.packet() : nil
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
-        let rooms = try rooms.map { path throws(TrainingFileError) in try TrackRooms(path) }
+        let rooms = try rooms.map { try TrackRooms($0) }
         guard let venue = rooms?.venue ?? packet?.venue ?? demo?.venue else { return }
         let register = try demo?.register ?? fleet.register()
         let rules = try alerts?.rules(venue, register)
@@ -296,7 +292,10 @@ package struct TrackCommand: Command {
                 StandardError.line("--history: \(error); outputs are not stored", .warning)
             }
         }
-        if let history { sinks.append(history) }
+        if let history {
+            await history.use(register: register, removing: started.removedTags)
+            sinks.append(history)
+        }
         sinks += others
         let desk = survey.map { SurveyDesk(started.engine, folder: $0) { clock.now() } }
         if let desk { sinks.append(desk) }

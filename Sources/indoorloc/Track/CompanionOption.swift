@@ -7,7 +7,8 @@ import VenuePackets
 extension CompanionHouse {
     /// Reads the devices and the coordinates of a configuration of ESPresense-companion.
     ///
-    /// - Parameter venue: the venue of the fleet, which `venue import` created from the configuration.
+    /// - Parameter venue: the venue of the fleet, which `venue import` created from the configuration. That of trained rooms
+    ///   has no maps.
     /// - Throws: `CommandError` if the file can't be used.
     init(configuration path: String, _ venue: Venue) throws(CommandError) {
         let house: CompanionImport
@@ -28,7 +29,7 @@ extension CompanionHouse {
         self.init(
             devices: devices, floors: floors, origin: frame.origin, flipsX: frame.flipsX, flipsY: frame.flipsY)
         let known = Set(venue.maps.map(\.id))
-        if !house.venue.maps.contains(where: { known.contains($0.id) }) {
+        if !known.isEmpty, !house.venue.maps.contains(where: { known.contains($0.id) }) {
             StandardError.line(
                 PrintableText.line(
                     "--espresense-companion \(path): no floor of it is a map of \(venue.name); make the venue with 'venue "

@@ -11,6 +11,28 @@ struct TrackRooms: Sendable {
         name: "rooms", argument: "FILE",
         help: "track the trained rooms of this file (.json) instead of a venue; the page trains rooms and creates it")
 
+    /// The options of a floor plan and of positions on it.
+    private static let others =
+        ["venue", "radio-map"] + VenueServerOptions.packetOptions.map(\.name) + ["unknown-memory"]
+
+    /// Returns the path of the file; nil for a venue.
+    ///
+    /// - Throws: `UsageError` for an empty path, or options that have no effect without a floor plan.
+    static func path(_ arguments: ParsedArguments) throws(UsageError) -> String? {
+        guard let path = arguments.value(option.name) else { return nil }
+        guard !path.isEmpty else {
+            throw UsageError(message: "--rooms must be a file path, not ''", command: arguments.syntax.name)
+        }
+        // A demonstration uses the seed for its tags.
+        let seed = arguments.has("demo") ? [] : ["seed"]
+        if let other = (others + seed).first(where: arguments.has) {
+            throw UsageError(
+                message: "--rooms has no floor plan: it can't be combined with --\(other)",
+                command: arguments.syntax.name)
+        }
+        return ParsedArguments.path(path)
+    }
+
     /// The path of the file.
     let path: String
     /// The training at the start; empty if there is no file yet.
@@ -18,9 +40,14 @@ struct TrackRooms: Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: `TrainingFileError` if the file is there and can't be read.
-    init(_ path: String) throws(TrainingFileError) {
+    /// - Throws: `TrainingFileError` if the file is there and can't be read, or `CommandError` if its folder is missing.
+    init(_ path: String) throws {
         self.path = path
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard access(folder, F_OK) == 0 else {
+            throw CommandError(
+                description: "--rooms \(path): its folder doesn't exist; create it, or give another file")
+        }
         training = access(path, F_OK) == 0 ? try RoomTrainingFile.read(path) : RoomTrainingSet()
     }
 

@@ -158,7 +158,7 @@ struct TrackRun: Sendable {
             await alerting?.stop()
         }
         var lines = LiveOutput()
-        var log = TrackLog(broker: broker, filters: filters)
+        var log = TrackLog(broker: broker, filters: filters, hasTrainedRooms: rooms != nil)
         var failure: (any Error)?
         var hasEnded = false
         func handle(_ occurrence: LiveOccurrence<Update>) throws {
@@ -238,7 +238,10 @@ struct TrackLog {
     /// Writes a line for each tag, on request (SIGUSR1).
     mutating func write(_ tags: [Heard]) {
         if tags.isEmpty { StandardError.line("no tag was heard", .notice) }
-        for tag in tags { StandardError.line(tag.line(mostReceivers: Self.mostReceivers), .notice) }
+        let remark = hasTrainedRooms ? "not trained" : "not in the venue"
+        for tag in tags {
+            StandardError.line(tag.line(mostReceivers: Self.mostReceivers, otherwise: remark), .notice)
+        }
     }
 
     /// The time between two lines with the counters.
@@ -248,6 +251,7 @@ struct TrackLog {
 
     private let broker: MQTTBroker?
     private let filters: [String]
+    private let hasTrainedRooms: Bool
     private var unknownReceivers: Set<String> = []
     private var invalidTopics: Set<String> = []
     private var nextHeartbeat = ContinuousClock.now + heartbeatInterval
@@ -256,9 +260,10 @@ struct TrackLog {
     private var evictedTags = 0
     private var nextEviction = ContinuousClock.now
 
-    init(broker: MQTTBroker?, filters: [String]) {
+    init(broker: MQTTBroker?, filters: [String], hasTrainedRooms: Bool) {
         self.broker = broker
         self.filters = filters
+        self.hasTrainedRooms = hasTrainedRooms
     }
 
     mutating func write(_ report: FleetService.Report) {
@@ -318,12 +323,14 @@ struct TrackLog {
 
 extension TrackLog.Heard {
     /// The line of the log: tag "Keys" (phone:anna): heard by kitchen -61 dBm 2 s ago, hall -72 dBm 1 s ago
-    fileprivate func line(mostReceivers: Int) -> String {
+    ///
+    /// - Parameter remark: what is said of a receiver that is unknown to the venue or to the training.
+    fileprivate func line(mostReceivers: Int, otherwise remark: String) -> String {
         let title = name.map { "tag \"\($0)\" (\(tag))" } ?? "tag \(tag)"
         guard !hearings.isEmpty else { return "\(title): not heard since the start" }
         let parts = hearings.prefix(mostReceivers).map { hearing in
             let age = JSONText.number(max(0, hearing.instant.seconds(to: now)), decimals: 0)
-            return "\(hearing.receiver)\(hearing.isInVenue ? "" : " (not in the venue)") "
+            return "\(hearing.receiver)\(hearing.isInVenue ? "" : " (\(remark))") "
                 + "\(JSONText.number(hearing.rssi, decimals: 0)) dBm \(age) s ago"
         }
         let rest = hearings.count > mostReceivers ? ", and \(hearings.count - mostReceivers) more" : ""

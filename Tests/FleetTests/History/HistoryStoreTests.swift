@@ -44,6 +44,24 @@ final class HistoryStoreTests: HistoryTestCase {
         XCTAssertEqual(store.counts.lost, 0)
     }
 
+    func testATrainedRoomIsARowAndTheLatestArea() async throws {
+        let address = try database()
+        let store = try store(address)
+        func room(_ sequence: UInt64, _ label: String?) -> FleetOutput {
+            TestOutputs.output(
+                "a", sequence: sequence, .room(TagRoom(instant: .zero, label: label, rooms: [], none: 0)))
+        }
+        store.add([room(1, "Attic")])
+        await store.waitUntilStored()
+        let database = try TestDatabase(address)
+        XCTAssertEqual(try database.run(Self.latest), ["a 1 1 room - Attic"])
+        store.add([room(2, nil), TestOutputs.output("a", sequence: 3, .away)])
+        await store.waitUntilStored()
+        XCTAssertEqual(try database.run(Self.history), ["a 1 1 room - Attic", "a 1 2 room - -", "a 1 3 away - -"])
+        XCTAssertEqual(try database.run(Self.latest), ["a 1 3 away - -"])
+        XCTAssertEqual(store.counts.refused, 0)
+    }
+
     func testTheTimesAndPlacesOfAnOutputAreStoredExactly() async throws {
         let address = try database()
         let store = try store(address)

@@ -96,10 +96,53 @@ final class TagHistoryTests: XCTestCase {
         XCTAssertEqual(late.map(\.tag), ["cart"])
         let after = try await history.reader.visits(query("Kitchen", 101, 200))
         XCTAssertEqual(after, [])
-        let cart = try await history.reader.visits(query(tag: "CART"))
+        let cart = try await history.reader.visits(query(tag: "CART"), at: at(190))
         XCTAssertEqual(cart.map(\.room), ["Kitchen", "Hall"])
         XCTAssertEqual(cart.map(\.isOpen), [false, true])
         XCTAssertEqual(seconds(cart).last, [100, 130])
+        // The program that wrote the file was killed.
+        let later = try await history.reader.visits(query(tag: "CART"), at: at(191))
+        XCTAssertEqual(later.map(\.isOpen), [false, false])
+    }
+
+    func testTheVisitsOfATagThatLeavesTheRegisterEnd() async throws {
+        let history = try TagHistory(path: path())
+        await history.write(outputs())
+        await history.use(register: TagRegister(), removing: [.name("cart")])
+        let cart = try await history.reader.visits(query(tag: "cart"), at: at(131))
+        XCTAssertEqual(cart.map(\.isOpen), [false, false])
+        XCTAssertEqual(seconds(cart).last, [100, 130])
+    }
+
+    func testAnExitAfterALongSilenceDoesNotExtendTheVisit() async throws {
+        let history = try TagHistory(path: path())
+        await history.write(outputs() + [output("cart", event(.exitRoom(hall), 900), 900), output("cart", .away, 900)])
+        let cart = try await history.reader.visits(query(tag: "cart"), at: at(900))
+        XCTAssertEqual(seconds(cart).last, [100, 130])
+    }
+
+    func testAQueryThatTakesTooLongFailsWithAdvice() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path)
+        await history.write(outputs())
+        await history.flush()
+        let file = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
+        try file.run(
+            """
+            WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < 9999)
+            INSERT INTO position SELECT 1, \(start.nanoseconds / 1_000_000) + n, 1, 1, 1, 1, 1, NULL, NULL, NULL FROM number
+            """)
+        let reader = try TagHistoryReader(path: path, limit: .zero)
+        do {
+            _ = try await reader.activity(query(), parts: 10)
+            XCTFail("the query has no limit")
+        } catch {
+            XCTAssertEqual(error.reason, .interrupted)
+            XCTAssertTrue("\(error)".contains("choose a shorter time"), "\(error)")
+        }
+        let slow = try TagHistoryReader(path: path, limit: .seconds(60))
+        let activity = try await slow.activity(query(), parts: 10)
+        XCTAssertGreaterThan(activity.positions, 9_000)
     }
 
     func testTheTimeInEachRoomIsThatWithinTheQuery() async throws {
@@ -146,7 +189,7 @@ final class TagHistoryTests: XCTestCase {
         await third.write([
             output("cart", position(1, "Kitchen", 3_600), 3_600), output("cart", position(1, "Kitchen", 3_610), 3_610),
         ])
-        let visits = try await third.reader.visits(query(nil, 0, 10_000))
+        let visits = try await third.reader.visits(query(nil, 0, 10_000), at: at(3_620))
         XCTAssertEqual(seconds(visits), [[0, 60], [3_600, 3_610]])
         XCTAssertEqual(visits.map(\.isOpen), [false, true])
     }

@@ -224,6 +224,22 @@ final class OutputPublisherTests: XCTestCase {
         XCTAssertEqual(publisher.confirmedMessages(), [])
     }
 
+    func testTheMessageOfAnEarlierProcessWithOrWithoutAFloorPlanIsCleared() {
+        let (position, room) = ("indoorloc/v1/tags/a/position", "indoorloc/v1/tags/a/room")
+        for (hasRooms, other) in [(true, position), (false, room)] {
+            var publisher = publisher { $0.hasTrainedRooms = hasRooms }
+            publisher.add(Stage.output("a", 1, .present))
+            publisher.add(Stage.output("a", 2, Stage.position(1)))
+            let cleared = publisher.confirmedMessages().filter(\.payload.isEmpty)
+            XCTAssertEqual(cleared.map(\.topic), [other])
+            XCTAssertTrue(cleared.allSatisfy(\.isRetained))
+            publisher.add(Stage.output("a", 3, Stage.position(2)))
+            XCTAssertEqual(publisher.confirmedMessages().count(where: \.payload.isEmpty), 0)
+            publisher.remove([.name("a")])
+            XCTAssertTrue(Set(publisher.confirmedMessages().map(\.topic)).isSuperset(of: [position, room]))
+        }
+    }
+
     // MARK: ESPresense-companion
 
     private static let house = CompanionHouse(
@@ -257,6 +273,32 @@ final class OutputPublisherTests: XCTestCase {
         publisher.add(Stage.output("a", 5, .away))
         XCTAssertEqual(published()[topic]?.payload, Array("not_home".utf8))
         XCTAssertEqual(publisher.farewell?.topic, "espresense/companion/status")
+    }
+
+    func testAStateOfCompanionIsTheTrainedRoomWithoutAFloorPlan() throws {
+        var publisher = publisher { $0.companion = Self.house }
+        func published() -> [String: MQTTMessage] {
+            Dictionary(publisher.confirmedMessages().map { ($0.topic, $0) }) { $1 }
+        }
+        let topic = "espresense/companion/phone:a"
+        func room(_ number: UInt64, _ label: String?) -> FleetOutput {
+            let attic = RoomProbability(id: 1, name: "Attic", probability: 0.75)
+            return Stage.output(
+                "a", number, .room(TagRoom(instant: .zero, label: label, rooms: [attic], none: 0.25)))
+        }
+        publisher.add(Stage.output("a", 1, .present))
+        publisher.add(room(2, "Attic"))
+        let first = published()
+        XCTAssertEqual(first[topic]?.payload, Array("Attic".utf8))
+        let attributes = try object(try XCTUnwrap(first[topic + "/attributes"]))
+        XCTAssertEqual(attributes["confidence"] as? Int, 75)
+        XCTAssertNil(attributes["x"])
+        publisher.add(room(3, nil))
+        let second = published()
+        XCTAssertEqual(second[topic]?.payload, Array("home".utf8))
+        XCTAssertEqual(try object(try XCTUnwrap(second[topic + "/attributes"]))["confidence"] as? Int, 25)
+        publisher.add(Stage.output("a", 4, .away))
+        XCTAssertEqual(published()[topic]?.payload, Array("not_home".utf8))
     }
 
     func testTagsThatAreNoDevicesOfCompanionHaveNoTopicsThereAndOneThatLeavesLosesThem() {

@@ -3,6 +3,7 @@ import IndoorVocabulary
 import LocalizationSession
 import TagTracking
 import VenueModel
+import VenuePackets
 import XCTest
 
 /// The trained rooms of tags, in a simulated home with virtual time.
@@ -129,11 +130,34 @@ final class RoomFleetMachineTests: XCTestCase {
         for output in home.carry(through: 3, seconds: 20) { latest.add(output) }
         let training = home.machine.training
         home.machine = RoomFleetMachine(training: training, epoch: 2)
-        XCTAssertEqual(home.machine.begin(with: latest.tags.values, at: home.now), [SimulatedHome.tag])
+        XCTAssertEqual(home.machine.begin(with: latest.tags.values), [SimulatedHome.tag])
         XCTAssertEqual(Set(home.carry(through: 3, seconds: 20).map(\.kind)), ["room"])
-        home.machine = RoomFleetMachine(training: training, epoch: 3)
-        let later = home.now.advanced(by: .seconds(3_600))
-        XCTAssertEqual(home.machine.begin(with: latest.tags.values, at: later), [])
+    }
+
+    func testATagThatLeftBetweenTwoStartsExitsAndIsAway() throws {
+        var home = try home()
+        var latest = LatestOutputs()
+        for output in home.carry(through: 3, seconds: 20) { latest.add(output) }
+        for training in [home.machine.training, RoomTrainingSet()] {
+            var machine = RoomFleetMachine(training: training, epoch: 2)
+            XCTAssertEqual(machine.begin(with: latest.tags.values), [SimulatedHome.tag])
+            let outputs = machine.advance(to: home.now.advanced(by: .seconds(3_600)))
+            XCTAssertEqual(outputs.map(\.kind), ["event", "away"])
+            let json = outputs.first?.json ?? ""
+            XCTAssertTrue(json.contains(#""type":"exitRoom""#) && json.contains("study"), json)
+        }
+    }
+
+    func testTheRoomOfATagThatIsNotTrainedAnyMoreIsExited() throws {
+        var home = try home()
+        var latest = LatestOutputs()
+        for output in home.carry(through: 3, seconds: 20) { latest.add(output) }
+        var training = home.machine.training
+        training.rooms["study"] = nil
+        home.machine = RoomFleetMachine(training: training, epoch: 2)
+        _ = home.machine.begin(with: latest.tags.values)
+        let event = home.carry(through: 3, seconds: 20).first { $0.kind == "event" }?.json ?? ""
+        XCTAssertTrue(event.contains(#""type":"exitRoom""#) && event.contains("study"), event)
     }
 
     // MARK: Training
@@ -154,6 +178,54 @@ final class RoomFleetMachineTests: XCTestCase {
         for _ in 0..<600 { labels += home.step(at: shelf).compactMap(\.trained).map(\.label) }
         XCTAssertGreaterThan(labels.count { $0 == "kitchen" }, 500)
         XCTAssertEqual(home.machine.training.rooms["kitchen"]?.samples.count, 90)
+    }
+
+    func testAForgottenTrainingKeepsItsFirstSamples() throws {
+        var home = SimulatedHome(seed: Self.seed)
+        home.carry(through: 0, seconds: 2)
+        try home.machine.startTraining(of: "hall", with: SimulatedHome.tag, at: home.now)
+        let start = home.now.seconds
+        home.carry(through: 0, seconds: 299)
+        XCTAssertEqual(home.machine.progress.map(\.samples), [299])
+        home.carry(through: 5, seconds: 60)
+        XCTAssertEqual(home.machine.progress.map(\.samples), [300])
+        XCTAssertEqual(home.machine.progress.map(\.gateways), [6])
+        try home.machine.finishTraining(with: SimulatedHome.tag)
+        let samples = try XCTUnwrap(home.machine.training.rooms["hall"]?.samples)
+        XCTAssertEqual(samples.count, 300)
+        XCTAssertLessThanOrEqual(try XCTUnwrap(samples.last?.timestamp), start + 300.5)
+        // Two more trainings discard the oldest one.
+        for _ in 0..<2 {
+            try home.machine.startTraining(of: "hall", with: SimulatedHome.tag, at: home.now)
+            home.carry(through: 0, seconds: 300)
+            try home.machine.finishTraining(with: SimulatedHome.tag)
+        }
+        XCTAssertEqual(home.machine.training.rooms["hall"]?.samples.count, 600)
+        XCTAssertGreaterThan(try XCTUnwrap(home.machine.training.rooms["hall"]?.samples.first?.timestamp), start + 301)
+    }
+
+    func testTheFileOfATrainingHasABoundedSize() throws {
+        var training = RoomTrainingSet()
+        for room in 0..<20 {
+            let samples = (0..<(20 + 10 * room)).map { second in
+                let rssi = (0..<10).map { (VenueReceiver.identity(for: "gateway-\($0)"), -100.0 - Double($0)) }
+                return RoomFingerprint.Sample(
+                    timestamp: 1_795_338_000.123456 + Double(second), rssi: Dictionary(uniqueKeysWithValues: rssi),
+                    placement: .pocket)
+            }
+            training.rooms["Room \(room)"] = RoomFingerprint(samples: samples)
+        }
+        let size = RoomTrainingFile.document(of: training).utf8.count
+        training.shorten(to: size)
+        training.shorten(to: 500_000)
+        let document = RoomTrainingFile.document(of: training)
+        XCTAssertLessThanOrEqual(document.utf8.count, 501_000)
+        XCTAssertGreaterThan(document.utf8.count, 350_000)
+        // The small rooms keep their samples, and the large ones the latest samples.
+        XCTAssertEqual(training.rooms["Room 0"]?.samples.count, 20)
+        XCTAssertLessThan(training.rooms["Room 19"]?.samples.count ?? 0, 80)
+        XCTAssertEqual(training.rooms["Room 19"]?.samples.last?.timestamp, 1_795_338_209.123456)
+        XCTAssertLessThan(RoomTrainingSet.mostBytes, InputLimits.standard.training)
     }
 
     func testTrainingsAreRefusedWithTheReason() throws {
