@@ -1,3 +1,4 @@
+import Foundation
 import TextFormats
 
 /// A complete request.
@@ -162,4 +163,23 @@ package struct HTTPHeader: Hashable, Sendable {
     package let value: String
 
     package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+}
+
+extension HTTPRequest {
+    /// Throws unless the body is JSON by its header: an HTML form of another site can't send this type.
+    package func requireJSON() throws(HTTPProblem) {
+        guard headers["content-type"]?.split(separator: ";").first?.lowercased() == "application/json" else {
+            throw HTTPProblem(415, "The header Content-Type must be application/json.")
+        }
+    }
+
+    /// Decodes the body, which must be JSON.
+    ///
+    /// - Parameter example: a valid body, for the answer to an invalid one.
+    package func decoded<Body: Decodable>(_ type: Body.Type, example: String) throws(HTTPProblem) -> Body {
+        try requireJSON()
+        do { return try JSONDecoder().decode(Body.self, from: Data(body)) } catch {
+            throw HTTPProblem(400, "The body must be an object such as \(example).")
+        }
+    }
 }

@@ -122,11 +122,7 @@ package struct LiveMapRoutes: HTTPRoutes {
     }
 
     private func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let type = request.headers["content-type"]?.split(separator: ";").first?.lowercased()
-        // An HTML form of another site can't send this type.
-        guard type == "application/json" else {
-            throw HTTPProblem(415, "The header Content-Type must be application/json.")
-        }
+        try request.requireJSON()
         let place: LiveMapFrame.Place
         do { place = try JSONDecoder().decode(LiveMapFrame.Place.self, from: Data(request.body)) } catch {
             throw HTTPProblem(400, #"The body must be a place such as {"mapId": 1, "x": 2.5, "y": 4}."#)

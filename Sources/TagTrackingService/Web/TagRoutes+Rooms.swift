@@ -75,7 +75,8 @@ extension TagRoutes {
         }
     }
 
-    private func tag(_ text: String) throws(HTTPProblem) -> TagKey {
+    /// Returns the tag of a request's body.
+    func tag(_ text: String) throws(HTTPProblem) -> TagKey {
         guard let tag = TagKey(text) else { throw HTTPProblem(400, "The member 'tag' is empty.") }
         return tag
     }
@@ -114,20 +115,6 @@ extension TagRoutes {
                 json.add("trained", gateway.isTrained)
                 json.add("lastMessage", time: gateway.latest)
             }
-        }
-    }
-}
-
-extension HTTPRequest {
-    /// Decodes the body, which must be JSON by its header: an HTML form of another site can't send this type.
-    ///
-    /// - Parameter example: a valid body, for the answer to an invalid one.
-    func decoded<Body: Decodable>(_ type: Body.Type, example: String) throws(HTTPProblem) -> Body {
-        guard headers["content-type"]?.split(separator: ";").first?.lowercased() == "application/json" else {
-            throw HTTPProblem(415, "The header Content-Type must be application/json.")
-        }
-        do { return try JSONDecoder().decode(Body.self, from: Data(body)) } catch {
-            throw HTTPProblem(400, "The body must be an object such as \(example).")
         }
     }
 }

@@ -46,7 +46,7 @@ extension TagRoutes {
         let desk = try surveyDesk()
         let body = try request.decoded(
             WalkRequest.self, example: #"{"action": "start", "tag": "AA:BB:CC:DD:EE:FF"}"#)
-        let tag = try surveyTag(body.tag)
+        let tag = try tag(body.tag)
         return try await surveyed(desk) { desk async throws(SurveyDesk.Refusal) in
             switch body.action {
             case .start: try await desk.start(with: tag)
@@ -60,7 +60,7 @@ extension TagRoutes {
         let desk = try surveyDesk()
         let body = try request.decoded(
             MarkRequest.self, example: #"{"tag": "AA:BB:CC:DD:EE:FF", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#)
-        let tag = try surveyTag(body.tag)
+        let tag = try tag(body.tag)
         guard (body.id?.utf8.count ?? 0) <= Self.longestMarkID else {
             throw HTTPProblem(400, "The member 'id' is longer than \(Self.longestMarkID) bytes.")
         }
@@ -71,11 +71,6 @@ extension TagRoutes {
                 tag, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay,
                 id: body.id)
         }
-    }
-
-    private func surveyTag(_ text: String) throws(HTTPProblem) -> TagKey {
-        guard let tag = TagKey(text) else { throw HTTPProblem(400, "The member 'tag' is empty.") }
-        return tag
     }
 
     private func surveyed(

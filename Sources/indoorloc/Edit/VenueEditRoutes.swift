@@ -71,7 +71,7 @@ struct VenueEditRoutes: HTTPRoutes {
             return request.method == "PUT" ? try await replace(request) : try await document(request)
         case .check:
             try request.allowOnly([])
-            try requireJSON(request)
+            try request.requireJSON()
             guard let checked = await file.checkUnlessReplaced(request.body) else {
                 throw HTTPProblem(
                     409, "A newer document is checked instead. Send the document again if it is still of use.")
@@ -114,15 +114,8 @@ struct VenueEditRoutes: HTTPRoutes {
         return .file(edition.bytes, "application/json", tag: edition.revision.tag, for: request)
     }
 
-    /// Throws unless the body is JSON by its header: an HTML form of another site can't send this type.
-    private func requireJSON(_ request: HTTPRequest) throws(HTTPProblem) {
-        guard request.headers["content-type"]?.split(separator: ";").first?.lowercased() == "application/json" else {
-            throw HTTPProblem(415, "The header Content-Type must be application/json.")
-        }
-    }
-
     private func replace(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        try requireJSON(request)
+        try request.requireJSON()
         let outcome: EditedVenueFile.Outcome
         do throws(FileSystemError) {
             outcome = try await file.save(request.body, SaveCondition(header: request.headers["if-match"]))
