@@ -204,6 +204,15 @@ package struct FleetOutput: Hashable, Sendable {
         case event(LocalizationEvent)
         /// No receiver received the tag for the timeout of its class.
         case away
+
+        /// The name of the room of a position or of a trained room; nil for another content, or outside of rooms.
+        package var label: String? {
+            switch self {
+            case .position(let position): position.label
+            case .room(let room): room.label
+            case .present, .event, .away: nil
+            }
+        }
     }
 
     /// The tag.

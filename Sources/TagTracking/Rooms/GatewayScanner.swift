@@ -30,13 +30,11 @@ package struct GatewayScanner: Hashable, Sendable {
     package static let mostGateways = 64
 
     private var links: [BeaconIdentity: Link] = [:]
-    private var hasNew = false
+    /// Whether the next scan has a reading that the one before didn't have.
+    package private(set) var isDue = false
 
     /// Creates a scanner without readings.
     package init() {}
-
-    /// Whether the next scan has a reading that the one before didn't have.
-    package var isDue: Bool { hasNew }
 
     /// Adds a reading.
     ///
@@ -57,13 +55,13 @@ package struct GatewayScanner: Hashable, Sendable {
         link.count += 1
         link.latest = max(link.latest, instant)
         links[gateway] = link
-        hasNew = true
+        isDue = true
     }
 
     /// Returns the scan of the readings until an instant; nil without a reading since the last scan.
     package mutating func scan(at now: Instant) -> RoomScan? {
-        guard hasNew else { return nil }
-        hasNew = false
+        guard isDue else { return nil }
+        isDue = false
         links = links.filter { $0.value.latest.seconds(to: now) < 2 * Self.longestGap }
         let gaps = links.values.map(\.gap).sorted()
         let isSlow = !gaps.isEmpty && gaps[gaps.count / 2] > Self.slowGap

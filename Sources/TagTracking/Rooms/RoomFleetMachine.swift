@@ -163,14 +163,14 @@ package struct RoomFleetMachine: Sendable {
             statistics.invalidReadings += 1
             return
         }
-        guard tags[reading.tag] != nil || tags.count < settings.maximumTagCount else {
-            statistics.droppedReadings += 1
-            return
+        if tags[reading.tag] == nil {
+            guard tags.count < settings.maximumTagCount else {
+                statistics.droppedReadings += 1
+                return
+            }
+            tags[reading.tag] = newTag(at: reading.instant)
         }
-        let gateway = VenueReceiver.identity(for: reading.receiver)
-        var tag = tags.removeValue(forKey: reading.tag) ?? newTag(at: reading.instant)
-        tag.observe(gateway, reading)
-        tags[reading.tag] = tag
+        tags[reading.tag]?.observe(VenueReceiver.identity(for: reading.receiver), reading)
         statistics.readings += 1
         statistics.latestReading = max(statistics.latestReading ?? reading.instant, reading.instant)
     }
@@ -179,15 +179,19 @@ package struct RoomFleetMachine: Sendable {
     package mutating func advance(to now: Instant) -> [FleetOutput] {
         if nextPass.map({ now >= $0 }) ?? true {
             nextPass = now.advanced(by: Self.passInterval)
-            let due = tags.filter { key, tag in
-                tag.scanner.isDue && now >= tag.nextScan
-                    || tag.latest.duration(to: now) >= (tag.isPresent ? timeout(of: key) : Self.retention)
+            let due = tags.compactMap { key, tag in
+                tag.scanner.isDue && now >= tag.nextScan || isOver(key, tag, at: now) ? key : nil
             }
-            for key in due.keys.sorted() { advance(key, to: now) }
+            for key in due.sorted() { advance(key, to: now) }
             count()
         }
         defer { outputs = [] }
         return outputs
+    }
+
+    /// Returns whether a present tag is away, or an absent one is forgotten.
+    private func isOver(_ key: TagKey, _ tag: Tag, at now: Instant) -> Bool {
+        tag.latest.duration(to: now) >= (tag.isPresent ? timeout(of: key) : Self.retention)
     }
 
     private mutating func count() {
@@ -197,7 +201,7 @@ package struct RoomFleetMachine: Sendable {
 
     private mutating func advance(_ key: TagKey, to now: Instant) {
         guard var tag = tags[key] else { return }
-        guard tag.latest.duration(to: now) < (tag.isPresent ? timeout(of: key) : Self.retention) else {
+        guard !isOver(key, tag, at: now) else {
             guard tag.isPresent else {
                 discardedSequence = max(discardedSequence, tag.sequence)
                 tags[key] = nil

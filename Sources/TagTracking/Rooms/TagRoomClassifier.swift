@@ -15,6 +15,8 @@ package struct TagRoomClassifier: Classifier {
     private static let separator: Character = "\u{1F}"
 
     private var classifier: AdaptiveClassifier
+    /// The rooms of the places, by the names of the places.
+    private let rooms: [String: String]
 
     /// Creates a classifier from a training set.
     ///
@@ -29,12 +31,14 @@ package struct TagRoomClassifier: Classifier {
         settings.returnProbability = 0.2
         settings.changeThreshold = 5
         settings.remembersRooms = remembersRooms
-        var places = RoomTrainingSet()
+        var (places, rooms) = (RoomTrainingSet(), [String: String]())
         for (room, fingerprint) in training.rooms {
             for (number, place) in Self.places(of: fingerprint).enumerated() {
-                places.rooms["\(room)\(Self.separator)\(number)"] = place
+                let name = "\(room)\(Self.separator)\(number)"
+                (places.rooms[name], rooms[name]) = (place, room)
             }
         }
+        self.rooms = rooms
         classifier = AdaptiveClassifier(places, settings: settings)
     }
 
@@ -62,7 +66,7 @@ package struct TagRoomClassifier: Classifier {
         var order: [String?] = []
         var sums: [String?: Double] = [:]
         for candidate in estimate.candidates {
-            let room = candidate.room.map { String($0.prefix { $0 != Self.separator }) }
+            let room = candidate.room.flatMap { rooms[$0] }
             if sums[room] == nil { order.append(room) }
             sums[room, default: 0] += candidate.probability
         }

@@ -144,8 +144,7 @@ package actor TagHistory: FleetOutputSink {
         } catch {
             // The rows of this transaction are not in the file, and neither are their identifiers.
             known = [:]
-            if !isReported { report(error) }
-            isReported = true
+            reportOnce(error)
         }
     }
 
@@ -163,9 +162,13 @@ package actor TagHistory: FleetOutputSink {
                 }
             }
         } catch {
-            if !isReported { report(error) }
-            isReported = true
+            reportOnce(error)
         }
+    }
+
+    private func reportOnce(_ error: TagHistoryError) {
+        if !isReported { report(error) }
+        isReported = true
     }
 
     private func store(_ output: FleetOutput) throws(TagHistoryError) {

@@ -54,6 +54,13 @@ package struct GatewayFilter: Hashable, Sendable {
     }
 }
 
+extension [GatewayFilter] {
+    /// The formats of the topics whose format is given.
+    package var formats: [TopicFormat] {
+        compactMap { filter in filter.format.map { TopicFormat(filter: filter.filter, format: $0) } }
+    }
+}
+
 /// The reason that the text of a topic filter is invalid.
 package struct GatewayFilterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text.

@@ -28,7 +28,7 @@ package struct CompanionHouse: Hashable, Sendable {
     /// The devices by the keys of their tags. An id that is no level of a topic has none.
     package private(set) var devices: [TagKey: Device] = [:]
     /// The floors by the numbers of their maps.
-    package var floors: [MapID: Floor]
+    fileprivate let floors: [MapID: Floor]
     /// The place of the plan's top left corner in the coordinates of the installation, and the directions of its axes there.
     private let origin: MapPoint
     private let (xDirection, yDirection): (Double, Double)

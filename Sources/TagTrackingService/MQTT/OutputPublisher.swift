@@ -38,7 +38,7 @@ package struct OutputPublisher: Sendable {
         static let companionTracker = Kinds(rawValue: 64)
         static let companionState = Kinds(rawValue: 128)
         static let companionAttributes = Kinds(rawValue: 256)
-        /// The end of the message that an earlier process with trained rooms instead of positions, or the reverse, has left.
+        /// The removal of the retained room or position that an earlier process left, which had the other kind of place.
         static let otherPlace = Kinds(rawValue: 512)
         static let discovery: Kinds = [.tracker, .area, .state, .alert]
     }
@@ -219,12 +219,7 @@ package struct OutputPublisher: Sendable {
 
     private mutating func updateState(of key: TagKey, at instant: Instant) {
         guard usesHomeAssistant(key), var tag = tags[key] else { return }
-        var room: String?
-        switch tag.position?.content {
-        case .position(let position): room = position.label
-        case .room(let trained): room = trained.label
-        default: break
-        }
+        let room = tag.position?.content.label
         let isAway = tag.presence?.content == .away
         let isDue = tag.stateInstant.map { $0.duration(to: instant) >= settings.homeAssistantInterval } ?? true
         guard isDue || room != tag.stateRoom || isAway != tag.stateIsAway else { return }

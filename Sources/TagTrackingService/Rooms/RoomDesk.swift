@@ -109,7 +109,7 @@ package actor RoomDesk {
     private func change(
         _ change: @Sendable (inout RoomFleetMachine) throws(RoomTrainingProblem) -> Void
     ) async throws(Failure) {
-        do throws(RoomTrainingProblem) { _ = try await engine.changeRooms(change) } catch { throw .refused(error) }
+        do throws(RoomTrainingProblem) { try await engine.changeRooms(change) } catch { throw .refused(error) }
     }
 
     private func save() async throws(Failure) {

@@ -55,7 +55,8 @@ package actor FleetEngine {
 
     /// Creates an engine.
     ///
-    /// - Parameter machines: the machines of the partitions, at least one, all with the same model.
+    /// - Parameters:
+    ///   - machines: the machines of the partitions, at least one, all with the same model.
     ///   - rooms: the trained rooms, in a fleet without a floor plan; nil with a floor plan.
     package init(
         intake: TagIntake, model: FleetModel, machines: [FleetMachine], monitor: ReceiverMonitor,
@@ -175,9 +176,10 @@ package actor FleetEngine {
     /// The counters of all partitions.
     package var statistics: FleetStatistics {
         get async {
+            if let rooms { return rooms.statistics }
             var sum = FleetStatistics()
             for partition in partitions { sum = sum.merged(with: await partition.statistics) }
-            return rooms?.statistics ?? sum
+            return sum
         }
     }
 
@@ -241,13 +243,12 @@ extension FleetEngine {
     }
 
     /// Changes the trained rooms; without them, it has no effect. The outputs of a change are those of the next step.
-    package func changeRooms<Result: Sendable>(
-        _ change: @Sendable (inout RoomFleetMachine) throws(RoomTrainingProblem) -> Result
-    ) throws(RoomTrainingProblem) -> Result? {
-        guard var changed = rooms else { return nil }
-        let result = try change(&changed)
+    package func changeRooms(
+        _ change: @Sendable (inout RoomFleetMachine) throws(RoomTrainingProblem) -> Void
+    ) throws(RoomTrainingProblem) {
+        guard var changed = rooms else { return }
+        try change(&changed)
         rooms = changed
-        return result
     }
 }
 

@@ -2,7 +2,6 @@ import Glibc
 import IndoorVocabulary
 import ScanRecording
 import TagTracking
-import TextFormats
 import VenueModel
 
 /// Surveys with tags: people mark on a page where they stand with a tag, and each walk becomes a recording in a folder.
@@ -113,16 +112,14 @@ package actor SurveyDesk: FleetOutputSink {
         if walks[tag] != nil { try await stop(with: tag) }
         guard walks.count < Self.mostWalks else { throw .tooManyWalks }
         let start = now()
-        var json = JSONWriter()
-        json.value(time: start)
-        // The time without its quotation mark, its milliseconds and its colons.
-        let time = String(decoding: json.bytes, as: UTF8.self).dropFirst().prefix(19).filter { $0 != ":" }
-        let name = tag.escaped.map { $0 == "%" || $0 == ":" ? "-" : $0 }
-        var path = "\(folder)/\(time)-\(String(name).prefix(60)).jsonl"
-        var count = 1
+        // The time without its milliseconds and its colons.
+        let time = CivilTime(start).text.prefix(19).filter { $0 != ":" }
+        let name = String(tag.escaped.map { $0 == "%" || $0 == ":" ? "-" : $0 }).prefix(60)
+        let stem = "\(folder)/\(time)-\(name)"
+        var (path, count) = (stem + ".jsonl", 1)
         while access(path, F_OK) == 0 {
             count += 1
-            path = "\(folder)/\(time)-\(String(name).prefix(60))-\(count).jsonl"
+            path = "\(stem)-\(count).jsonl"
         }
         var walk = SurveyWalk(tag: tag, path: path, start: start, limits: limits)
         do throws(RecordingError) { try walk.save(at: start) } catch { throw .unwritable("\(error)") }

@@ -25,16 +25,14 @@ struct SurveyWalk {
     let path: String
     /// The time of the start, counted from the Unix epoch.
     let start: Instant
-    private let device: String
     private let limits: SurveyDesk.Limits
     /// The identifiers of marks, also of removed ones: a device that got no answer sends a mark again.
     private var markIDs: Set<String> = []
     /// The error of the latest write; nil after a write without one.
     private(set) var writeError: RecordingError?
     private(set) var marks: [Mark] = []
-    /// The number of readings of each receiver.
-    private(set) var receivers: [String: Int] = [:]
-    private(set) var readingCount = 0
+    /// The receivers that heard the tag.
+    private(set) var receivers: Set<String> = []
     /// The entries in the order of their instants, of which the first ones are in the file.
     private var entries: [RecordingEntry] = []
     private var writtenCount = 0
@@ -59,8 +57,10 @@ struct SurveyWalk {
 
     init(tag: TagKey, path: String, start: Instant, limits: SurveyDesk.Limits) {
         (self.tag, self.path, self.start, self.limits) = (tag, path, start, limits)
-        device = tag.description
     }
+
+    /// The number of readings.
+    var readingCount: Int { entries.count - marks.count }
 
     private var isFull: Bool { entries.count >= limits.entries }
 
@@ -73,8 +73,7 @@ struct SurveyWalk {
     /// Adds a reading of a receiver.
     mutating func add(_ reading: TagReading, by receiver: VenueReceiver) {
         guard !isFull, reading.instant >= start else { return }
-        receivers[receiver.id, default: 0] += 1
-        readingCount += 1
+        receivers.insert(receiver.id)
         let sighting = Sighting(
             instant: instant(of: reading.instant), beacon: receiver.identity, rssi: reading.rssi)
         insert(.measurement(.sighting(sighting)), at: sighting.instant)
@@ -173,7 +172,7 @@ struct SurveyWalk {
 
     private var header: RecordingHeader {
         var header = RecordingHeader()
-        header.device = device
+        header.device = tag.description
         return header
     }
 }

@@ -104,9 +104,8 @@ extension TagRoutes {
             }
             last = (Instant(nanoseconds: time.nanoseconds), String(text[text.index(after: slash)...]))
         }
-        let limit = try request.integer("limit", in: 1...TagQuery.mostTags) ?? TagQuery.usualTags
-        let positions = try await queried(request) { [last] reader, query async throws(TagHistoryError) in
-            try await reader.positions(query, after: last, each: step)
+        let (positions, limit) = try await queried(request) { [last] reader, query async throws(TagHistoryError) in
+            (try await reader.positions(query, after: last, each: step), query.limit)
         }
         return Self.json(
             TagJSON.object { json in

@@ -7,7 +7,7 @@ import TextFormats
 /// The paths of trained rooms, in a fleet without a floor plan.
 extension TagRoutes {
     /// The largest body of a request in bytes.
-    static let largestRoomRequest = 4_096
+    static let largestChange = 4_096
 
     /// The body of a request that trains a room.
     private struct TrainingRequest: Decodable {

@@ -52,6 +52,14 @@ package struct TagRoutes: HTTPRoutes {
         case gateways = "/api/v1/gateways/{format}"
         case description = "/api/v1/openapi.json"
         case metrics = "/metrics"
+
+        /// Whether a request to the path changes trained rooms or walks.
+        var isChange: Bool {
+            switch self {
+            case .training, .correction, .removal, .walks, .marks: true
+            default: false
+            }
+        }
     }
 
     /// The maximum size of a gateway's message in bytes.
@@ -103,11 +111,8 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        let allowed =
-            switch Path(rawValue: target.path) {
-            case .training, .correction, .removal, .walks, .marks: ["POST"]
-            default: target.path.hasPrefix(Self.gatewayPrefix) ? ["POST"] : ["GET", "HEAD"]
-            }
+        let isPosted = Path(rawValue: target.path)?.isChange == true || target.path.hasPrefix(Self.gatewayPrefix)
+        let allowed = isPosted ? ["POST"] : ["GET", "HEAD"]
         guard allowed.contains(method) else {
             let names = allowed.joined(separator: ", ")
             throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
@@ -115,10 +120,8 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     package func largestBody(of target: HTTPTarget) -> Int {
-        switch Path(rawValue: target.path) {
-        case .training, .correction, .removal, .walks, .marks: Self.largestRoomRequest
-        default: target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
-        }
+        if Path(rawValue: target.path)?.isChange == true { return Self.largestChange }
+        return target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
     }
 
     package func response(to request: HTTPRequest) async -> HTTPResponse {
@@ -202,9 +205,7 @@ package struct TagRoutes: HTTPRoutes {
         case .stream: ["tags", "after"]
         case nil: ["token"]
         case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .rooms, .training, .correction, .removal,
-            .survey, .walks, .marks,
-            .health,
-            .gateways, .description, .metrics:
+            .survey, .walks, .marks, .health, .gateways, .description, .metrics:
             []
         }
     }

@@ -87,11 +87,9 @@ struct IngestCommand: Command {
 
             example: indoorloc-fleet ingest --broker mqtt://localhost --nats nats://127.0.0.1:4222
             """,
-        options: BrokerOptions.options + [
-            CommandOption(
-                name: "topic", argument: "FILTER[=FORMAT]",
-                help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
-        ] + NATSServerOptions.options + FleetOptions.registerOptions + [MemberName.option] + MetricsOptions.options
+        options: BrokerOptions.options + [.topic] + NATSServerOptions.options + FleetOptions.registerOptions + [
+            MemberName.option
+        ] + MetricsOptions.options
             + CommandOption.log)
 
     private let broker: MQTTBroker
@@ -103,12 +101,7 @@ struct IngestCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         broker = try BrokerOptions(arguments).broker
-        filters =
-            try arguments.values["topic"]?.map { text in
-                do throws(GatewayFilterError) { return try GatewayFilter(text: text) } catch {
-                    throw UsageError(message: "--topic: \(error)", command: arguments.syntax.name)
-                }
-            } ?? GatewayFilter.standard
+        filters = try arguments.gatewayFilters()
         servers = try NATSServerOptions(arguments)
         fleet = try FleetOptions(arguments, hasVenue: false)
         name = MemberName.unique(arguments)
@@ -118,9 +111,7 @@ struct IngestCommand: Command {
     func run() async throws {
         let intake = TagIntake(
             register: try fleet.register(), settings: fleet.settings,
-            formats: filters.compactMap { filter in
-                filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
-            })
+            formats: filters.formats)
         try await servers.withConnection(name: name, isPatient: true) { try await ingest($0, intake) }
     }
 

@@ -39,7 +39,7 @@ struct TrackDatabaseCommand: Command {
     init(_ arguments: ParsedArguments) throws {
         command = try TrackCommand(arguments)
         guard arguments.has("database") else {
-            if let option = ["password-file", "create", "keep-days", "queue"].first(where: arguments.has) {
+            if let option = DatabaseOptions.additionalOptions.map(\.name).first(where: arguments.has) {
                 throw UsageError(message: "--\(option) requires --database", command: arguments.syntax.name)
             }
             database = nil
@@ -53,12 +53,8 @@ struct TrackDatabaseCommand: Command {
         let reporting = Task {
             var lost = 0
             for await event in store.events {
-                switch event {
-                case .connected: StandardError.line("connected to the database", .info)
-                case .disconnected(let error): StandardError.line("\(error); trying again", .warning)
-                case .refused(let error): StandardError.line("\(error)", .warning)
-                case .ended(let error):
-                    guard let error else { break }
+                event.log()
+                if case .ended(let error?) = event {
                     StandardError.line("--database: \(error); outputs are not stored", .error)
                 }
                 if store.counts.lost > lost { StandardError.line(store.counts.text(), .warning) }

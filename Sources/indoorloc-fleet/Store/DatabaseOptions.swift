@@ -58,6 +58,18 @@ struct DatabaseOptions: Sendable {
     func store() -> HistoryStore { HistoryStore(address, settings) }
 }
 
+extension HistoryStore.Event {
+    /// Writes a line about a change of the connection, or about refused rows, to the log.
+    func log() {
+        switch self {
+        case .connected: StandardError.line("connected to the database", .info)
+        case .disconnected(let error): StandardError.line("\(error); trying again", .warning)
+        case .refused(let error): StandardError.line("\(error)", .warning)
+        case .ended: break
+        }
+    }
+}
+
 extension HistoryStore.Counts {
     /// The counts as a line of the log.
     ///

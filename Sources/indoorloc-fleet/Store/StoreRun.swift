@@ -67,14 +67,13 @@ struct StoreRun {
 
     private mutating func handle(_ event: Event) {
         switch event {
-        case .store(.connected):
-            StandardError.line("connected to the database", .info)
-            becomeReady()
-        case .store(.disconnected(let error)):
-            StandardError.line("\(error); trying again", .warning)
-            becomeReady()
-        case .store(.refused(let error)): StandardError.line("\(error)", .warning)
-        case .store(.ended(let error)): failure = error
+        case .store(let event):
+            event.log()
+            switch event {
+            case .connected, .disconnected: becomeReady()
+            case .refused: break
+            case .ended(let error): failure = error
+            }
         case .connected(let place): StandardError.line("connected to \(place)", .info)
         case .disconnected(let error): StandardError.line("\(error); trying again", .warning)
         case .failed(let error): failure = error

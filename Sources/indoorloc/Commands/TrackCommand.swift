@@ -247,9 +247,8 @@ package struct TrackCommand: Command {
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
             model: FleetModel(venue: venue, settings: fleet.settings), register: register,
-            formats: filters.compactMap { filter in
-                filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
-            } + TrackPage.formats, seed: seed, partitionCount: ProcessInfo.processInfo.activeProcessorCount,
+            formats: filters.formats + TrackPage.formats, seed: seed,
+            partitionCount: ProcessInfo.processInfo.activeProcessorCount,
             rooms: rooms?.training)
         let clock = TrackRun.SharedClock()
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())

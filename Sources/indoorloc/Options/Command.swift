@@ -64,7 +64,7 @@ extension CommandError {
 /// An option of a command.
 package struct CommandOption: Sendable {
     /// The long name, without its dashes.
-    let name: String
+    package let name: String
     /// The short name; nil if the option has none.
     var short: Character?
     /// The argument's name in the help; nil for an option without an argument.

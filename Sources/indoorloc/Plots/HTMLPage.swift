@@ -45,10 +45,13 @@ enum HTMLPage {
         "<a href=\"\(escaped(path))\">\(escaped(text))</a>"
     }
 
-    /// A figure within the page, and the same one for the width of a telephone, of which a browser shows one.
-    static func figure(_ make: (FigureLayout) -> Figure) -> String {
-        FigureLayout.allCases.map { layout in
-            "<figure class=\"\(layout == .wide ? "wide" : "narrow")\">\n\(make(layout).svg)</figure>\n"
+    /// A figure within the page, and the same one for the width of a telephone, of which a browser shows one; empty without a
+    /// figure.
+    static func figure(_ make: (FigureLayout) -> Figure?) -> String {
+        FigureLayout.allCases.compactMap { layout in
+            make(layout).map {
+                "<figure class=\"\(layout == .wide ? "wide" : "narrow")\">\n\($0.svg)</figure>\n"
+            }
         }.joined()
     }
 

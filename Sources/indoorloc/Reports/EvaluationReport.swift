@@ -27,11 +27,7 @@ struct EvaluationReport: Sendable {
 
     /// The page.
     var page: String {
-        let (definitions, references) = PlanPicture.definitions(of: pictures)
-        return page(definitions, references)
-    }
-
-    private func page(_ definitions: String, _ pictures: [MapID: PlanPicture]) -> String {
+        let (definitions, pictures) = PlanPicture.definitions(of: pictures)
         let summary = results.first.map { $0.score.figureLine(of: name) } ?? name
         return HTMLPage.page(
             title: "Evaluation of \(name)", meta: [ReportIndex.key: summary],
@@ -92,15 +88,10 @@ struct EvaluationReport: Sendable {
     }
 
     private func radio(_ pictures: [MapID: PlanPicture]) -> String {
-        var parts = ""
-        let maps = FigureLayout.allCases.compactMap { layout in
+        var parts = HTMLPage.figure {
             Figure.radioMap(
                 title: "Expected RSSI of the strongest beacon", venue: venue, field: field, maps: venue.maps,
-                contents: [.strongest], pictures: pictures, caption: [venue.radioMapCaption], layout: layout
-            ).map { (layout, $0) }
-        }
-        if let wide = maps.first?.1, let narrow = maps.last?.1 {
-            parts += HTMLPage.figure { $0 == .wide ? wide : narrow }
+                contents: [.strongest], pictures: pictures, caption: [venue.radioMapCaption], layout: $0)
         }
         if residuals.count > 0 {
             parts += HTMLPage.figure {

@@ -176,7 +176,8 @@ struct SurveyMapFigure {
     /// The maximum number of cells of the heat map.
     private static let cellLimit = 10_000.0
 
-    func figure(_ layout: FigureLayout) -> Figure {
+    /// Returns the figure in a layout. The heat map is computed once for all of them.
+    var figure: (FigureLayout) -> Figure {
         let places = radioMap.fingerprints.filter { $0.mapID == map.id }.map(\.point)
         var layers = [PlanLayer("survey points", .points(places), color: .gray, size: 4)]
         let contradictions = review.contradictions.filter { $0.mapID == map.id }
@@ -189,16 +190,14 @@ struct SurveyMapFigure {
         layers += beaconLayers
         let gaps = review.gaps.filter { $0.mapID == map.id }
         let area = JSONText.number(gaps.reduce(0) { $0 + $1.area }, decimals: 0)
-        return Figure(
-            title: map.name,
-            description:
-                "\(places.count.counting("survey point")) on \(map.name); \(area) m² without a survey point nearby.",
-            panels: [
-                .plan(
-                    PlanView(
-                        venue: venue, map: map, title: "", pictures: pictures, heatMap: heatMap(places),
-                        layers: layers))
-            ], width: layout.width(columns: 1))
+        let description =
+            "\(places.count.counting("survey point")) on \(map.name); \(area) m² without a survey point nearby."
+        let plan = FigurePanel.plan(
+            PlanView(
+                venue: venue, map: map, title: "", pictures: pictures, heatMap: heatMap(places), layers: layers))
+        return { [title = map.name] layout in
+            Figure(title: title, description: description, panels: [plan], width: layout.width(columns: 1))
+        }
     }
 
     /// The lines from the venue's place of a beacon to the place that its readings fit.

@@ -6,7 +6,7 @@ import TagTrackingService
 
 extension CommandOption {
     /// The topics of the gateways.
-    static let topic = CommandOption(
+    package static let topic = CommandOption(
         name: "topic", argument: "FILTER[=FORMAT]",
         help: "topics of the gateways, such as minew/office=minewLong (default: the topics of known gateways)")
 }
@@ -15,7 +15,7 @@ extension ParsedArguments {
     /// The topic filters of the gateways.
     ///
     /// - Throws: `UsageError` for an invalid filter or format.
-    func gatewayFilters() throws(UsageError) -> [GatewayFilter] {
+    package func gatewayFilters() throws(UsageError) -> [GatewayFilter] {
         guard let texts = values["topic"] else { return GatewayFilter.standard }
         var filters: [GatewayFilter] = []
         for text in texts {
@@ -71,14 +71,11 @@ struct GatewayTraining: Sendable {
         let register = TagRegister([TagRegister.Entry(key: tag)])
         var settings = FleetSettings()
         settings.unknownTags = .none
-        let formats = filters.compactMap { filter in
-            filter.format.map { TopicFormat(filter: filter.filter, format: $0) }
-        }
-        var intake = TagIntake(register: register, settings: settings, formats: formats)
+        var intake = TagIntake(register: register, settings: settings, formats: filters.formats)
         var machine = RoomFleetMachine(training: RoomTrainingSet(), settings: settings, register: register)
-        let clock = Guarded(FleetClock())
+        let clock = TrackRun.SharedClock()
         let queue = MessageQueue()
-        let input = FleetInput(broker, filters: filters.map(\.filter)) { _ in clock.withLock { $0.now() } }
+        let input = FleetInput(broker, filters: filters.map(\.filter)) { _ in clock.now() }
         let work = LiveWork<FleetInput.Event>(tick: .milliseconds(200), limit: limit) { give in
             await input.run { event in
                 if case .message(let message) = event { queue.append(message) } else { give(event) }
@@ -89,7 +86,7 @@ struct GatewayTraining: Sendable {
         do {
             try await work.follow { occurrence in
                 if case .element(.disconnected(let error, _)) = occurrence { StandardError.line("\(error)", .warning) }
-                let now = clock.withLock { $0.now() }
+                let now = clock.now()
                 for message in queue.drain().messages {
                     for reading in intake.readings(of: message) where reading.tag == tag { machine.observe(reading) }
                 }

@@ -99,7 +99,8 @@ struct TrackRun: Sendable {
         let reloading = ReloadSignal {
             if file == nil, rules == nil, training == nil {
                 StandardError.line(
-                    "there is neither a register (--tags) nor a file of rules (--alerts) to read again", .notice)
+                    "there is no register (--tags), file of rules (--alerts) or training (--rooms) to read again",
+                    .notice)
             }
             file?.reload()
             rules?.reload()
