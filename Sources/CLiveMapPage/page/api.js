@@ -71,7 +71,7 @@ export async function request(name, query = {}, seconds = 30, control = new Abor
  * @param {{mapId: number, x: number, y: number}} place
  * @returns {Promise<string|null>}
  */
-export async function submitMark(place) { return (await post("marks", place)).problem; }
+export async function submitMark(place) { return (await post("marks", place, 10)).problem; }
 
 /**
  * Posts a JSON document. Returns the content of the answer, or the reason for a failure, and the status of the answer, which

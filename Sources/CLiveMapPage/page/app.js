@@ -1,7 +1,8 @@
 // @ts-check
 import { BeaconTable } from "./beacon-table.js";
 import { Clock } from "./clock.js";
-import { byId, setText } from "./dom.js";
+import { showPlayer } from "./controls.js";
+import { byId, setText, showConnection } from "./dom.js";
 import { ErrorChart } from "./error-chart.js";
 import { EventList } from "./event-list.js";
 import { DiagnosisCard, Facts } from "./facts.js";
@@ -232,10 +233,7 @@ export class App {
    */
   showConnection(state, text) {
     this.connection = state ?? "";
-    const badge = byId("connection");
-    badge.hidden = state === null;
-    badge.dataset.state = state ?? "";
-    setText(badge, text ?? "");
+    showConnection(state, text);
   }
 
   framesChanged() {
@@ -246,11 +244,9 @@ export class App {
 
   clockChanged() {
     const clock = this.clock;
-    setText(byId("play"), clock.playing ? "Pause" : "Play");
-    byId("play").setAttribute("aria-label", clock.playing ? "Pause" : "Play");
+    showPlayer(clock);
     byId("live-edge").hidden = !clock.isLive || clock.atEdge;
     byId("speed-choice").hidden = clock.atEdge;
-    byId("speed").value = String(clock.speed);
     if (!clock.isRunning) this.tablesAt = 0;
     this.source.want(clock.t);
     this.plan.schedule();

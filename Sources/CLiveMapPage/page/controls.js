@@ -1,6 +1,6 @@
 // @ts-check
 import { speeds } from "./clock.js";
-import { byId, make } from "./dom.js";
+import { byId, make, setText } from "./dom.js";
 import { listKeys, listenToKeys } from "./keys.js";
 
 /** The seconds that an arrow key moves. */
@@ -9,15 +9,35 @@ const step = 5;
 const stride = 64;
 
 /**
+ * Connects the player with a clock.
+ * @param {import("./clock.js").Clock} clock
+ * @param {number[]} speeds
+ */
+export function attachPlayer(clock, speeds) {
+  byId("speed").replaceChildren(...speeds.map((speed) => make("option", { value: speed }, `${speed}×`)));
+  byId("speed").addEventListener("change", () => clock.setSpeed(Number(byId("speed").value)));
+  byId("play").addEventListener("click", () => clock.toggle());
+}
+
+/**
+ * Shows the state of a clock on the player.
+ * @param {import("./clock.js").Clock} clock
+ */
+export function showPlayer(clock) {
+  const text = clock.playing ? "Pause" : "Play";
+  setText(byId("play"), text);
+  byId("play").setAttribute("aria-label", text);
+  byId("speed").value = String(clock.speed);
+}
+
+/**
  * Connects the buttons and the keys with the page.
  * @param {import("./app.js").App} app
  */
 export function attachControls(app) {
   const { clock } = app;
-  byId("speed").replaceChildren(...speeds.map((speed) => make("option", { value: speed }, `${speed}×`)));
+  attachPlayer(clock, speeds);
   byId("speed").value = "1";
-  byId("speed").addEventListener("change", () => clock.setSpeed(Number(byId("speed").value)));
-  byId("play").addEventListener("click", () => clock.toggle());
   byId("live-edge").addEventListener("click", () => clock.seekEdge());
   byId("follow").addEventListener("click", () => toggleFollow(app));
   byId("fit").addEventListener("click", () => app.fit());

@@ -40,6 +40,47 @@ export function setText(node, text) {
 }
 
 /**
+ * Sets the children of a list if they differ, and keeps the focus, which moving them takes away.
+ * @param {any} list
+ * @param {any[]} wanted
+ */
+export function setChildren(list, wanted) {
+  if (wanted.length === list.children.length && wanted.every((one, index) => one === list.children[index])) return;
+  const focused = document.activeElement;
+  list.replaceChildren(...wanted);
+  if (focused instanceof HTMLElement && list.contains(focused)) focused.focus({ preventScroll: true });
+}
+
+/** The milliseconds for which a notice is shown. */
+const noticeTime = 6000;
+/** @type {any} */
+let noticeEnd;
+
+/**
+ * Shows a notice for some seconds.
+ * @param {string} text empty to hide the notice
+ */
+export function say(text) {
+  const notice = byId("notice");
+  clearTimeout(noticeEnd);
+  notice.hidden = text === "";
+  setText(notice, text);
+  noticeEnd = setTimeout(() => { notice.hidden = true; }, noticeTime);
+}
+
+/**
+ * Shows the state of the connection.
+ * @param {string|null} state null hides the badge
+ * @param {string} [text]
+ */
+export function showConnection(state, text = "") {
+  const badge = byId("connection");
+  badge.hidden = state === null;
+  badge.dataset.state = state ?? "";
+  setText(badge, text);
+}
+
+/**
  * Gives a canvas the resolution of the screen, and returns its drawing context in CSS pixels; null while it is not
  * visible.
  * @param {HTMLCanvasElement} canvas

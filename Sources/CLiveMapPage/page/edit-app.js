@@ -1,6 +1,6 @@
 // @ts-check
 import { address } from "./api.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, make, say, setText } from "./dom.js";
 import { Checks } from "./edit-checks.js";
 import { Fields } from "./edit-fields.js";
 import { FloorPanel } from "./edit-floor.js";
@@ -370,11 +370,7 @@ export class EditApp {
 
   /** @param {string} text */
   say(text) {
-    const notice = byId("notice");
-    clearTimeout(this.noticeTimer);
-    notice.hidden = text === "";
-    setText(notice, text);
-    this.noticeTimer = setTimeout(() => { notice.hidden = true; }, 6000);
+    say(text);
   }
 
   themeChanged() {

@@ -98,3 +98,25 @@ export function quantile(sorted, fraction) {
   const above = Math.min(below + 1, sorted.length - 1);
   return sorted[below] + (sorted[above] - sorted[below]) * (place - below);
 }
+
+/**
+ * Returns a time of the day, with the date if it isn't that of another time.
+ * @param {number} t seconds since 1970
+ * @param {number} reference
+ * @param {boolean} [hasSeconds]
+ */
+export function dayTime(t, reference, hasSeconds = false) {
+  const date = new Date(t * 1000);
+  const clock = date.toLocaleTimeString(undefined, {
+    hour: "2-digit", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}),
+  });
+  if (date.toDateString() === new Date(reference * 1000).toDateString()) return clock;
+  return `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${clock}`;
+}
+
+/**
+ * Returns a number with a noun.
+ * @param {number} count
+ * @param {string} noun in the singular
+ */
+export function counted(count, noun) { return `${count} ${noun}${count === 1 ? "" : "s"}`; }

@@ -187,6 +187,21 @@ function drawReceiver(pass, receiver) {
 }
 
 /**
+ * Begins a path along points, which is interrupted where they are on another map.
+ * @param {any} pass
+ * @param {{mapId: number, x: number, y: number}[]} points
+ */
+export function traceTrail({ context, view, scene }, points) {
+  context.beginPath();
+  let isOpen = false;
+  for (const point of points) {
+    const isHere = point.mapId === scene.map.id;
+    if (isHere) context[isOpen ? "lineTo" : "moveTo"](...view.toScreen(point.x, point.y));
+    isOpen = isHere;
+  }
+}
+
+/**
  * Draws the trail of the selected tag, its error radius, and a ring around its dot.
  * @param {any} pass
  * @param {any} tag
@@ -199,18 +214,7 @@ function drawSelected(pass, tag, trail) {
   for (const [color, width] of [[palette.halo, 5], [palette.route, 2.5]]) {
     context.strokeStyle = color;
     context.lineWidth = width;
-    context.beginPath();
-    let isOpen = false;
-    for (const point of trail) {
-      if (point.mapId !== scene.map.id) {
-        isOpen = false;
-        continue;
-      }
-      const [x, y] = view.toScreen(point.x, point.y);
-      if (isOpen) context.lineTo(x, y);
-      else context.moveTo(x, y);
-      isOpen = true;
-    }
+    traceTrail(pass, trail);
     context.stroke();
   }
   if (!tag.present || tag.position?.mapId !== scene.map.id) return;

@@ -2,7 +2,7 @@
 import { hideToken, pause, request } from "./api.js";
 import { App } from "./app.js";
 import { attachControls } from "./controls.js";
-import { byId } from "./dom.js";
+import { byId, showConnection } from "./dom.js";
 import { inspectionOf } from "./inspection.js";
 import { attachMarks } from "./marks.js";
 import { DocumentSource } from "./source-document.js";
@@ -23,10 +23,7 @@ async function findSource() {
       return new RecordingSource(overview, radioMap);
     } catch (error) {
       const status = /** @type {any} */ (error).status;
-      const badge = byId("connection");
-      badge.hidden = false;
-      badge.dataset.state = "gone";
-      badge.textContent = status === 401 || status === 403 ? "Not authorized" : "No server";
+      showConnection("gone", status === 401 || status === 403 ? "Not authorized" : "No server");
       byId("state-text").textContent = status === 401 || status === 403
         ? "The server requires a token. Open the page with the address that the server printed, which has the token."
         : "The server doesn't answer. The page tries again.";

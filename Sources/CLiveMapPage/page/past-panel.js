@@ -1,6 +1,7 @@
 // @ts-check
 import { address, request } from "./api.js";
 import { byId, make, setText } from "./dom.js";
+import { counted, dayTime } from "./format.js";
 import { timeOf } from "./tag-past.js";
 
 /** The number of rows of a list, of the entries of a request, and of the positions of a file. */
@@ -23,21 +24,6 @@ export function durationText(seconds) {
 }
 
 /**
- * Returns a time of the day, with the date if it isn't that of another time.
- * @param {number} t seconds since 1970
- * @param {number} reference
- * @param {boolean} [hasSeconds]
- */
-export function dayTime(t, reference, hasSeconds = false) {
-  const date = new Date(t * 1000);
-  const clock = date.toLocaleTimeString(undefined, {
-    hour: "2-digit", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}),
-  });
-  if (date.toDateString() === new Date(reference * 1000).toDateString()) return clock;
-  return `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${clock}`;
-}
-
-/**
  * Returns the text of a field of a time: the date and the time of this device's zone.
  * @param {number} t seconds since 1970
  */
@@ -51,8 +37,8 @@ function fieldText(t) {
 /** The panel of a time of the past: its fields, who was where, and for how long. */
 export class PastPanel {
   /**
-   * @param {{chosen: () => void, seek: (t: number) => void, select: (visit: any) => void}} reports `chosen` after a
-   *   change of the time, the room or the tag
+   * @param {{chosen: () => void, loaded: () => void, select: (visit: any) => void}} reports `chosen` after a change
+   *   of the time, the room or the tag
    */
   constructor(reports) {
     this.reports = reports;
@@ -156,11 +142,11 @@ export class PastPanel {
       this.visits = visits;
       this.version++;
       const count = activity.positions;
-      this.note(count === 0 ? "No tag was located in this time." : `${count} ${count === 1 ? "position" : "positions"}`);
+      this.note(count === 0 ? "No tag was located during this time." : counted(count, "position"));
       this.showVisits(visits);
       this.showDwell(rooms, filter);
       this.showExport(count);
-      this.reports.seek(NaN);
+      this.reports.loaded();
     } catch (error) {
       if (control === this.control) this.note(`The history can't be read: ${error instanceof Error ? error.message : error}`);
     }
@@ -188,7 +174,7 @@ export class PastPanel {
     }));
     const rest = visits.length - shown.length;
     const isCut = visits.length === mostEntries;
-    setText(byId("visit-more"), visits.length === 0 ? "No visit of a room."
+    setText(byId("visit-more"), visits.length === 0 ? "No visits to a room."
       : rest === 0 ? "" : `${isCut ? "More than " : ""}${rest} more: choose a room, a tag or a shorter time.`);
     byId("visit-more").hidden = visits.length > 0 && rest === 0;
   }

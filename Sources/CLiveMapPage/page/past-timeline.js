@@ -11,10 +11,10 @@ export class PastTimeline extends Timeline {
   /**
    * @param {HTMLElement} root
    * @param {HTMLCanvasElement} canvas
-   * @param {(t: number) => void} seek
+   * @param {import("./clock.js").Clock} clock
    */
-  constructor(root, canvas, seek) {
-    super(root, canvas, seek);
+  constructor(root, canvas, clock) {
+    super(root, canvas, (t) => clock.seek(t));
     root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const span = this.end - this.start;
@@ -25,26 +25,23 @@ export class PastTimeline extends Timeline {
       const move = moves[event.key];
       if (move === undefined) return;
       event.preventDefault();
-      this.seek(this.shown + move);
+      clock.seek(clock.t + move);
     });
-    this.shown = 0;
   }
 
   /** @param {any} content */
-  keyOf(content) { return String(content.version); }
+  keyOf({ panel }) { return String(panel.version); }
 
   /** @param {any} content */
-  textOf(content) {
-    this.shown = content.clock.t;
-    return content.text;
-  }
+  textOf({ text }) { return text; }
 
   /**
    * @param {CanvasRenderingContext2D} context
    * @param {number} width
    * @param {any} content
    */
-  drawBackdrop(context, width, { activity, visits, palette }) {
+  drawBackdrop(context, width, { panel, palette }) {
+    const { activity, bars } = panel;
     context.fillStyle = palette.line;
     context.globalAlpha = 0.35;
     context.fillRect(0, 0, width, 52);
@@ -58,7 +55,7 @@ export class PastTimeline extends Timeline {
       const left = (index / activity.length) * width;
       context.fillRect(left, bottom - height, width / activity.length + 0.5, height);
     });
-    this.drawVisits(context, width, visits, palette);
+    this.drawVisits(context, width, bars, palette);
     this.drawTimes(context, width, palette);
   }
 

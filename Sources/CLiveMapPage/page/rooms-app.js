@@ -1,15 +1,13 @@
 // @ts-check
 import { post, request } from "./api.js";
-import { byId, make, setText } from "./dom.js";
-import { percent } from "./format.js";
+import { byId, make, say, setChildren, setText, showConnection } from "./dom.js";
+import { counted, percent } from "./format.js";
 import { TagList, ageText, showHearings } from "./tag-panels.js";
 import { TagStore, roomOf } from "./tag-store.js";
 import { Theme } from "./theme.js";
 
 /** The milliseconds between two requests of the rooms and of who hears the selected tag. */
 const statePause = 1000;
-/** The milliseconds for which a message of the server is shown. */
-const noticeTime = 8000;
 /** The number of rooms whose probability is listed. */
 const mostChances = 6;
 
@@ -18,7 +16,6 @@ export class RoomsApp {
   /** @param {any} overview */
   constructor(overview) {
     this.overview = overview;
-    this.connection = "";
     /** The key of the selected tag. @type {string|null} */
     this.selected = null;
     /** The rooms, trainings and gateways of the server. @type {any} */
@@ -28,7 +25,7 @@ export class RoomsApp {
     this.theme = new Theme(byId("theme"), () => {});
     this.store = new TagStore({
       changed: () => this.show(), tag: () => {}, removed: (key) => { if (this.selected === key) this.select(null); },
-      connection: (state, text) => this.showConnection(state, text),
+      connection: showConnection,
     });
     this.store.hasRooms = true;
     this.list = new TagList(this.store, (key) => this.select(key));
@@ -78,9 +75,9 @@ export class RoomsApp {
    */
   async change(path, body) {
     const answer = await post(path, body);
-    if (answer.problem !== null) return this.notify(answer.problem);
+    if (answer.problem !== null) return say(answer.problem);
     this.state = answer.content;
-    byId("notice").hidden = true;
+    say("");
     this.show();
   }
 
@@ -88,27 +85,6 @@ export class RoomsApp {
   async end(action) {
     await this.change("rooms/training", { action, tag: this.selected });
     byId("training-room").value = "";
-  }
-
-  /** @param {string} text */
-  notify(text) {
-    const notice = byId("notice");
-    setText(notice, text);
-    notice.hidden = false;
-    clearTimeout(this.noticeEnd);
-    this.noticeEnd = setTimeout(() => { notice.hidden = true; }, noticeTime);
-  }
-
-  /**
-   * @param {string} state
-   * @param {string} text
-   */
-  showConnection(state, text) {
-    this.connection = state;
-    const badge = byId("connection");
-    badge.hidden = false;
-    badge.dataset.state = state;
-    setText(badge, text);
   }
 
   // Content
@@ -142,7 +118,7 @@ export class RoomsApp {
     const tags = new Map(this.state.rooms.map((/** @type {any} */ room) => [room.name, []]));
     const nowhere = [];
     for (const tag of this.store.matching("")) {
-      if (!tag.present || tag.unlocated) continue;
+      if (!tag.present) continue;
       (tags.get(roomOf(tag)) ?? nowhere).push(tag);
     }
     const { rooms, neededSamples } = this.state;
@@ -152,7 +128,7 @@ export class RoomsApp {
       const remove = room.name === null ? [] : [make("button", {
         type: "button", class: "remove", "aria-label": `Remove ${room.name}`, onclick: () => this.remove(room.name),
       }, "Remove")];
-      return make("li", { class: room.name === null ? "none" : "room", "data-room": room.name ?? "" },
+      return make("li", { class: room.name === null ? "none" : null, "data-room": room.name ?? "" },
         make("div", { class: "heading" }, make("h2", {}), ...remove), make("p", { class: "note" }), make("ul", {}));
     }, (card, room) => {
       const [heading, note, list] = card.children;
@@ -161,7 +137,7 @@ export class RoomsApp {
       note.classList.toggle("weak", room.sufficient === false);
       setText(note, room.name === null ? "" : room.sufficient === false
         ? `Train longer: ${room.samples} of ${neededSamples} samples`
-        : inside.length === 0 ? "No tag" : `${inside.length} ${inside.length === 1 ? "tag" : "tags"}`);
+        : inside.length === 0 ? "No tag" : counted(inside.length, "tag"));
       keep(list, inside, (tag) => tag.tag, (tag) => make("li", {}, make(
         "button", { type: "button", class: "tag", "data-key": tag.tag, onclick: () => this.select(tag.tag) },
         make("span", { class: "name" }), make("span", { class: "chance" }))), (row, tag) => {
@@ -185,9 +161,7 @@ export class RoomsApp {
     byId("selection").hidden = tag === null;
     if (tag === null) return;
     setText(byId("selection-name"), tag.shown);
-    const age = ageText(this.store.now - tag.at);
-    setText(byId("tag-place"), tag.unlocated ? "Never heard" : !tag.present ? `Away since ${age}`
-      : tag.room === undefined ? "Present" : roomOf(tag) || "In none of the rooms");
+    setText(byId("tag-place"), this.list.placeOf(tag, () => ""));
     const room = tag.present ? tag.room : undefined;
     const chances = room === undefined ? [] : [
       ...room.rooms.slice(0, mostChances), { name: "None of the rooms", probability: room.none },
@@ -211,8 +185,8 @@ export class RoomsApp {
       const { neededSamples } = this.state;
       byId("training-progress").max = neededSamples * 2;
       byId("training-progress").value = Math.min(training.samples, neededSamples * 2);
-      setText(byId("training-state"), `${training.room}: ${training.samples} samples, ${training.gateways} `
-        + `${training.gateways === 1 ? "gateway" : "gateways"}. `
+      setText(byId("training-state"), `${training.room}: ${counted(training.samples, "sample")}, `
+        + `${counted(training.gateways, "gateway")}. `
         + (training.samples < neededSamples ? "Go on." : training.samples < 2 * neededSamples ? "Enough; a minute is better."
           : "Enough: press Finish."));
     }
@@ -238,14 +212,11 @@ function chanceText(tag) {
  */
 function keep(list, rows, key, create, update) {
   const old = new Map([...list.children].map((one) => [one.dataset.row, one]));
-  const shown = rows.map((row) => {
+  setChildren(list, rows.map((row) => {
     const name = key(row);
     const element = old.get(name) ?? create(row);
     element.dataset.row = name;
     update(element, row);
     return element;
-  });
-  if (shown.length !== list.children.length || shown.some((one, index) => list.children[index] !== one)) {
-    list.replaceChildren(...shown);
-  }
+  }));
 }

@@ -10,7 +10,7 @@ findOverview().then((overview) => {
   /** By this object, tests read what the page shows. */
   /** @type {any} */ (window).roomMap = Object.freeze({
     state: () => ({
-      tags: app.store.tags.size, selected: app.selected, connection: app.connection,
+      tags: app.store.tags.size, selected: app.selected, connection: document.getElementById("connection")?.dataset.state ?? "",
       samples: app.state.rooms.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.samples, 0),
     }),
   });

@@ -1,6 +1,6 @@
 // @ts-check
-import { byId, make, setText } from "./dom.js";
-import { metres, number, percent } from "./format.js";
+import { byId, make, setChildren, setText } from "./dom.js";
+import { dayTime, metres, number, percent } from "./format.js";
 import { roomOf } from "./tag-store.js";
 
 /** The number of rows of the list: a user searches before looking through more. */
@@ -142,14 +142,7 @@ export class TagList {
       rows.set(tag.tag, row);
       this.fill(row, tag, tag.tag === selected, mapName);
     }
-    // Rows are moved only if their order changed, as moving takes the focus away.
-    const wanted = [...rows.values()].map((row) => row.item);
-    const current = [...this.list.children];
-    if (wanted.length !== current.length || wanted.some((item, index) => item !== current[index])) {
-      const focused = document.activeElement;
-      this.list.replaceChildren(...wanted);
-      if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus({ preventScroll: true });
-    }
+    setChildren(this.list, [...rows.values()].map((row) => row.item));
     this.rows = rows;
     const rest = found.length - shown.length;
     byId("more").hidden = rest === 0;
@@ -186,9 +179,10 @@ export class TagList {
    * @param {(id: number) => string} mapName
    */
   placeOf(tag, mapName) {
-    if (tag.unlocated) return Number.isFinite(tag.at) ? "Heard, no position yet" : "Never heard";
-    const place = tag.room ? tag.room.label ?? "In none of the rooms" : placeText(tag.position, mapName);
-    if (tag.present) return place || (this.store.hasRooms ? "No room yet" : "No position yet");
+    const none = this.store.hasRooms ? "no room yet" : "no position yet";
+    if (tag.unlocated) return Number.isFinite(tag.at) ? `Heard, ${none}` : "Never heard";
+    const place = tag.room ? tag.room.label : placeText(tag.position, mapName);
+    if (tag.present) return place || (tag.room ? "In none of the rooms" : `N${none.slice(1)}`);
     return place ? `Away, last in ${place}` : "Away";
   }
 }
@@ -214,7 +208,7 @@ export function showSelection(tag, now, mapName) {
   if (tag.unlocated && isHeard) facts.push(["Last heard", `${ageText(now - tag.at)} ago`]);
   if (position) {
     if (tag.present) facts.push(["Room", roomOf(tag) || "—"]);
-    else facts.push(["Last seen", `${placeText(position, mapName)}, ${clockText(position.time, now)}`]);
+    else facts.push(["Last seen", `${placeText(position, mapName)}, ${dayTime(Date.parse(position.time) / 1000, now / 1000)}`]);
     facts.push(["Floor", mapName(position.mapId)
       + (position.floorCertainty === undefined ? "" : ` (${percent(position.floorCertainty)})`)]);
     facts.push(["Radius (68\u00a0%)", metres(position.radius)]);
@@ -223,18 +217,6 @@ export function showSelection(tag, now, mapName) {
   }
   if (tag.battery) facts.push(["Battery", batteryText(tag.battery)]);
   showFacts(facts);
-}
-
-/**
- * Returns a time as a clock shows it, with the day if it isn't today.
- * @param {string} time
- * @param {number} now
- */
-function clockText(time, now) {
-  const date = new Date(time);
-  const isToday = date.toDateString() === new Date(now).toDateString();
-  const clock = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-  return isToday ? clock : `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${clock}`;
 }
 
 /** @param {[string, string][]} facts */

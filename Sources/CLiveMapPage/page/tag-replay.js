@@ -1,7 +1,9 @@
 // @ts-check
 import { Clock } from "./clock.js";
-import { byId, make, setText } from "./dom.js";
-import { PastPanel, dayTime } from "./past-panel.js";
+import { attachPlayer, showPlayer } from "./controls.js";
+import { byId, setText } from "./dom.js";
+import { counted, dayTime } from "./format.js";
+import { PastPanel } from "./past-panel.js";
 import { PastTimeline } from "./past-timeline.js";
 import { TagPast } from "./tag-past.js";
 
@@ -21,14 +23,12 @@ export class TagReplay {
     this.isOn = false;
     this.clock = new Clock(false, () => this.clockChanged());
     this.past = new TagPast(() => this.app.plan.invalidate("tags"));
-    this.timeline = new PastTimeline(byId("timeline"), byId("canvas-timeline"), (t) => this.clock.seek(t));
+    this.timeline = new PastTimeline(byId("timeline"), byId("canvas-timeline"), this.clock);
     this.panel = new PastPanel({
-      chosen: () => this.chosen(), seek: (t) => Number.isNaN(t) ? this.app.plan.schedule() : this.clock.seek(t),
+      chosen: () => this.chosen(), loaded: () => this.app.plan.schedule(),
       select: (visit) => this.select(visit),
     });
-    byId("speed").replaceChildren(...speeds.map((speed) => make("option", { value: speed }, `${speed}×`)));
-    byId("speed").addEventListener("change", () => this.clock.setSpeed(Number(byId("speed").value)));
-    byId("play").addEventListener("click", () => this.clock.toggle());
+    attachPlayer(this.clock, speeds);
     byId("past-open").hidden = false;
     byId("past-open").addEventListener("click", () => (this.isOn ? this.close() : this.open()));
     byId("player").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -98,12 +98,7 @@ export class TagReplay {
   }
 
   clockChanged() {
-    const { clock } = this;
-    const text = clock.playing ? "Pause" : "Play";
-    setText(byId("play"), text);
-    byId("play").setAttribute("aria-label", text);
-    byId("speed").value = String(clock.speed);
-    this.past.want(clock.t);
+    showPlayer(this.clock);
     this.app.plan.invalidate("tags");
   }
 
@@ -125,8 +120,7 @@ export class TagReplay {
     scene.trail = only === null ? [] : past.track(
       only, clock.t - Math.max(trailSeconds, trailShare * (clock.end - clock.start)), clock.t);
     if (only !== null) scene.trail.push(scene.tags.get(only).position);
-    const map = only !== null && app.following ? app.mapOf(scene.tags.get(only).position.mapId) : null;
-    if (map && map !== scene.map) app.showMap(map);
+    app.followSelected();
     app.plan.stale.add("tags");
     return clock.isRunning;
   }
@@ -136,12 +130,11 @@ export class TagReplay {
     const { app, clock, panel, past } = this;
     const count = app.scene.tags.size;
     const time = dayTime(clock.t, panel.end, true);
-    const state = past.problem || (past.holds(clock.t) ? `${count} ${count === 1 ? "tag" : "tags"}` : "Loading…");
+    const state = past.problem || (past.holds(clock.t) ? counted(count, "tag") : "Loading…");
     setText(byId("time"), time);
     setText(byId("past-count"), state);
     this.timeline.draw(/** @type {any} */ ({
-      clock, activity: panel.activity, visits: panel.bars, version: panel.version, palette: app.plan.palette,
-      theme: app.theme.name, text: `${time}, ${state}`,
+      clock, panel, palette: app.plan.palette, theme: app.theme.name, text: `${time}, ${state}`,
     }));
   }
 }

@@ -1,6 +1,8 @@
 // @ts-check
 import { post, request } from "./api.js";
-import { byId, setText } from "./dom.js";
+import { byId, say, setText } from "./dom.js";
+import { counted } from "./format.js";
+import { traceTrail } from "./layer-tags.js";
 
 /** The milliseconds between two requests of the walks. */
 const statePause = 2000;
@@ -13,11 +15,9 @@ const mostWaiting = 50, retryPause = 2, longestAttempt = 10;
 export class TagSurvey {
   /**
    * @param {import("./tags-app.js").TagsApp} app
-   * @param {(text: string) => void} notify
    */
-  constructor(app, notify) {
+  constructor(app) {
     this.app = app;
-    this.notify = notify;
     /** @type {any[]} */
     this.walks = [];
     /** Marks that the server doesn't have yet. @type {any[]} */
@@ -68,7 +68,6 @@ export class TagSurvey {
   /** @param {any} state */
   use(state) {
     this.walks = state.walks;
-    this.app.scene.walks = this.walks;
     this.app.plan.invalidate("tags");
     this.show();
   }
@@ -78,9 +77,9 @@ export class TagSurvey {
     const tag = this.app.scene.selected;
     await this.sendWaiting();
     // The end of a walk would lose its waiting marks, and the mark to undo can be one of them.
-    if (this.waiting.length > 0) return this.notify("Your marks wait for the server. Try again when it answers.");
+    if (this.waiting.length > 0) return say("Your marks wait for the server. Try again when it answers.");
     const answer = await post("survey/walks", { action, tag });
-    if (answer.problem !== null) return this.notify(answer.problem);
+    if (answer.problem !== null) return say(answer.problem);
     if (action === "start") {
       const started = answer.content.walks.find((/** @type {any} */ one) => one.running && one.tag === tag);
       if (started) this.own.add(started.file);
@@ -99,7 +98,7 @@ export class TagSurvey {
     const walk = this.marked;
     if (!map || !walk) return;
     if (this.waiting.length >= mostWaiting) {
-      return this.notify(`The mark was not stored: ${mostWaiting} marks wait for the server.`);
+      return say(`The mark was not stored: ${mostWaiting} marks wait for the server.`);
     }
     this.markCount += 1;
     const place = {
@@ -143,7 +142,7 @@ export class TagSurvey {
       const answer = await post("survey/marks", { ...place, delay: Math.round(delay * 1000) / 1000 }, longestAttempt);
       // The mark can be stored all the same; the server knows it by its identifier.
       if (answer.status === 0 || answer.status >= 500) {
-        this.notify("Your marks wait for the server.");
+        say("Your marks wait for the server.");
         setTimeout(() => this.sendWaiting(), retryPause * 1000);
         return;
       }
@@ -153,7 +152,7 @@ export class TagSurvey {
         if (this.waiting.length === 0) this.use(answer.content);
       } else {
         refused += 1;
-        this.notify(`${refused === 1 ? "A mark was" : `${refused} marks were`} not stored: ${answer.problem}`);
+        say(`${refused === 1 ? "A mark was" : `${refused} marks were`} not stored: ${answer.problem}`);
         if (this.waiting.length === 0) this.load();
       }
     }
@@ -170,10 +169,10 @@ export class TagSurvey {
     byId("survey-stop").hidden = marked === null;
     byId("survey-undo").hidden = marked === null || marked.marks.length === 0;
     const ended = this.walks.filter((one) => !one.running).length;
-    const past = ended === 0 ? "" : `${ended} ${ended === 1 ? "walk" : "walks"} recorded. `;
+    const past = ended === 0 ? "" : `${counted(ended, "walk")} recorded. `;
     setText(byId("survey-state"), walk === null ? past
-      : `${walk.marks.length} ${walk.marks.length === 1 ? "mark" : "marks"}, ${walk.readings} readings of `
-        + `${walk.receivers} ${walk.receivers === 1 ? "receiver" : "receivers"}. ${walk.problem ?? this.hint(walk)}`);
+      : `${counted(walk.marks.length, "mark")}, ${counted(walk.readings, "reading")} of `
+        + `${counted(walk.receivers, "receiver")}. ${walk.problem ?? this.hint(walk)}`);
   }
 
   /** @param {any} walk */
@@ -186,25 +185,21 @@ export class TagSurvey {
 /**
  * Draws the marks of walks: lines between the marks of a walk, and dots.
  * @param {any} pass
+ * @param {any[]} walks
  */
-export function drawWalks(pass) {
+export function drawWalks(pass, walks) {
   const { context, view, scene, palette } = pass;
-  for (const walk of scene.walks ?? []) {
-    const points = walk.marks.map((/** @type {any} */ one) => one.mapId === scene.map.id ? view.toScreen(one.x, one.y) : null);
+  for (const walk of walks) {
     context.globalAlpha = walk.running ? 1 : 0.55;
     context.strokeStyle = context.fillStyle = palette.truth;
     context.lineWidth = 2;
-    context.beginPath();
-    points.forEach((/** @type {any} */ point, /** @type {number} */ index) => {
-      if (!point) return;
-      if (index > 0 && points[index - 1]) context.lineTo(point[0], point[1]);
-      else context.moveTo(point[0], point[1]);
-    });
+    traceTrail(pass, walk.marks);
     context.stroke();
-    for (const point of points) {
-      if (!point) continue;
+    for (const mark of walk.marks) {
+      if (mark.mapId !== scene.map.id) continue;
+      const [x, y] = view.toScreen(mark.x, mark.y);
       context.beginPath();
-      context.arc(point[0], point[1], 4, 0, 2 * Math.PI);
+      context.arc(x, y, 4, 0, 2 * Math.PI);
       context.fill();
     }
   }

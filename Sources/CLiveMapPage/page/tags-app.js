@@ -1,7 +1,7 @@
 // @ts-check
 import { address, request } from "./api.js";
 import { ClusterPanel } from "./cluster-panel.js";
-import { byId, setText } from "./dom.js";
+import { byId, setText, showConnection } from "./dom.js";
 import { Floors } from "./floors.js";
 import { attachGestures } from "./gestures.js";
 import { Images } from "./images.js";
@@ -31,7 +31,6 @@ export class TagsApp {
     this.overview = overview;
     this.venue = overview.venues[0] ?? null;
     this.following = true;
-    this.connection = "";
     this.panelsAt = -Infinity;
     this.isReady = false;
     /** The selected receiver; null without one. @type {string|null} */
@@ -53,14 +52,14 @@ export class TagsApp {
     this.plan = new Plan(byId("plan"), canvases, {
       plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => {
         this.layer.draw(pass);
-        drawWalks(pass);
+        drawWalks(pass, this.survey.walks);
       },
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
     this.plan.afterDrawing = () => this.finish();
     this.store = new TagStore({
       changed: () => this.changed(), tag: (tag) => this.extendTrail(tag), removed: (key) => this.forget(key),
-      connection: (state, text) => this.showConnection(state, text),
+      connection: showConnection,
     });
     this.store.hasAlerts = overview.alerts === true;
     const scene = /** @type {any} */ (this.plan.scene);
@@ -85,7 +84,7 @@ export class TagsApp {
     });
     /** The replay of the history; null if the server stores none. @type {TagReplay|null} */
     this.replay = null;
-    this.survey = new TagSurvey(this, (text) => this.notify(text));
+    this.survey = new TagSurvey(this);
     this.attachControls();
     if (!overview.history) return;
     const replay = new TagReplay(this);
@@ -267,7 +266,8 @@ export class TagsApp {
 
   /** Shows the floor of the selected tag, unless the user has chosen another one. */
   followSelected() {
-    const map = this.following && this.selectedTag?.position ? this.mapOf(this.selectedTag.position.mapId) : null;
+    const position = this.following ? this.scene.tags.get(this.scene.selected)?.position : undefined;
+    const map = position ? this.mapOf(position.mapId) : null;
     if (map && map !== this.scene.map) this.showMap(map);
   }
 
@@ -345,27 +345,6 @@ export class TagsApp {
       const rows = tags.map((/** @type {any} */ one) => ({ ...one, key: one.tag, name: one.name ?? one.tag }));
       showHearings("Hears", rows, count, this.store.now, (key) => this.select(key));
     } else showHearings("", null, 0, this.store.now, () => {});
-  }
-
-  /** @param {string} text */
-  notify(text) {
-    const notice = byId("notice");
-    setText(notice, text);
-    notice.hidden = false;
-    clearTimeout(this.noticeEnd);
-    this.noticeEnd = setTimeout(() => { notice.hidden = true; }, 6000);
-  }
-
-  /**
-   * @param {string} state
-   * @param {string} text
-   */
-  showConnection(state, text) {
-    this.connection = state;
-    const badge = byId("connection");
-    badge.hidden = false;
-    badge.dataset.state = state;
-    setText(badge, text);
   }
 
   themeChanged() {

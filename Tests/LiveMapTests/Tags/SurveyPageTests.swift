@@ -212,7 +212,7 @@ final class SurveyPageTests: BrowserTestCase {
         XCTAssertEqual(mark.x, 7, accuracy: 0.3, "the first step of the drag")
     }
 
-    func testAWalkIsReadableAlsoIfTheProcessIsKilled() throws {
+    func testAWalkIsReadableEvenIfTheProcessIsKilled() throws {
         let survey = try StagedSurvey()
         let page = try shown(survey)
         try page.run("document.querySelector('#survey-start').click()")

@@ -56,7 +56,7 @@ final class TagClusterTests: BrowserTestCase {
         }
     }
 
-    func testDotsThatWouldCoverEachOtherAreGroupsThatDoNot() throws {
+    func testDotsThatWouldCoverEachOtherFormGroupsThatDoNot() throws {
         let map = try shown()
         let wide = try clusters(map)
         check(wide, "wide")
@@ -143,23 +143,9 @@ final class TagClusterTests: BrowserTestCase {
 
     func testTheOpenedGroupFitsEachScreen() throws {
         let map = try shown(isTouch: true)
-        for (width, height) in [(320, 568), (390, 844), (1024, 600), (1440, 900)] {
-            try map.page.setViewport(width: width, height: height, isTouch: width < 900)
-            try map.page.run("document.querySelector('#clusters button').click()")
-            try map.waitForDrawing()
-            let place = "\(width) × \(height)"
-            XCTAssertFalse(try map.page.scrollsSideways, place)
-            XCTAssertEqual(try map.page.misplacedControls(grounds: "#plan, #panels *, #clusters *"), [], place)
-            try map.click("#cluster-close")
-        }
-        for isDark in [false, true] {
-            try map.page.setPreferences(.init(isDark: isDark))
-            try map.page.wait(until: "document.documentElement.dataset.theme === '\(isDark ? "dark" : "light")'")
-            try map.page.run("document.querySelector('#clusters button').click()")
-            try map.waitForDrawing()
-            let found = try map.page.textsOfLowContrast(backdrop: try map.page.rootProperty("--plan"))
-            XCTAssertEqual(found, [], "dark \(isDark)")
-        }
-        XCTAssertEqual(map.page.problems, [])
+        try map.assertLegible(
+            at: [(320, 568), (390, 844), (1024, 600), (1440, 900)], grounds: "#plan, #panels *, #clusters *",
+            open: { try map.page.run("document.querySelector('#clusters button').click()") },
+            close: { try map.click("#cluster-close") })
     }
 }

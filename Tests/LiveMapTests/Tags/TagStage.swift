@@ -236,3 +236,36 @@ extension XCTestCase {
         return server
     }
 }
+
+extension ShownMap {
+    /// Checks that the page fits screens of these sizes, that its controls don't cover each other, and that its texts are
+    /// legible in both themes.
+    ///
+    /// - Parameters:
+    ///   - grounds: the elements on which controls may lie, as a CSS selector.
+    ///   - open: opens what is to be shown, at each size and in each theme.
+    ///   - close: closes it after the check of a size.
+    func assertLegible(
+        at sizes: [(Int, Int)], grounds: String = "#plan, #panels *", open: () throws -> Void = {},
+        close: () throws -> Void = {}
+    ) throws {
+        for (width, height) in sizes {
+            try page.setViewport(width: width, height: height, isTouch: width < 900)
+            try open()
+            try waitForDrawing()
+            let place = "\(width) × \(height)"
+            XCTAssertFalse(try page.scrollsSideways, place)
+            XCTAssertEqual(try page.misplacedControls(grounds: grounds), [], place)
+            try close()
+        }
+        for isDark in [false, true] {
+            try page.setPreferences(.init(isDark: isDark))
+            try page.wait(until: "document.documentElement.dataset.theme === '\(isDark ? "dark" : "light")'")
+            try open()
+            try waitForDrawing()
+            let found = try page.textsOfLowContrast(backdrop: try page.rootProperty("--plan"))
+            XCTAssertEqual(found, [], "dark \(isDark)")
+        }
+        XCTAssertEqual(page.problems, [])
+    }
+}
