@@ -24,8 +24,8 @@ struct SimulatedDay {
         var lastError: Double
         var firstPercentile90: Double
         var lastPercentile90: Double
-        /// The errors that the session emitted.
-        var errors: Int
+        /// The descriptions of the errors that the session emitted.
+        var errors: [String]
     }
 
     private let hours: Double
@@ -81,10 +81,13 @@ struct SimulatedDay {
             var count = 0; for await _ in outputs { count += 1 }; return count
         }
         let failures = Task {
-            var count = 0; for await _ in errors { count += 1 }; return count
+            var descriptions: [String] = []
+            for await error in errors { descriptions.append(String(describing: error)) }
+            return descriptions
         }
         await localizer.start()
         try await source.waitForScans()
+        try await waitUntilHandled(0, by: localizer)
 
         let rounds = max(2, Int((hours * 3600 / round).rounded()))
         let warm = max(1, rounds / 10)
@@ -115,27 +118,33 @@ struct SimulatedDay {
             errors: await failures.value)
     }
 
-    /// Delivers the readings of a round second by second. After each second, the session has handled all of them.
+    /// Delivers the readings of a round, each at its instant.
+    ///
+    /// The session handles each wake-up and each reading before time passes, so that a slow machine changes no result.
     private func play(
         _ index: Int, to localizer: Localizer, _ source: ScriptedSource, _ clock: ManualClock, _ sent: inout Int
     ) async throws {
         // The first instant is 1 s, as in a recording.
         let offset = Duration.seconds(Double(index) * round + 1)
-        var next = readings.startIndex
-        for second in 1...Int(round) {
-            while next < readings.endIndex, readings[next].instant < Instant(seconds: Double(second)) {
-                source.send(shifted(readings[next], by: offset))
-                sent += 1
-                next += 1
-            }
-            var patience = 1_000_000
-            while await localizer.activityCounts.readings < sent {
-                patience -= 1
-                guard patience > 0 else { throw CycleError("the session does not handle its readings") }
-                await Task.yield()
-            }
-            clock.advance(to: Instant(seconds: Double(second)).advanced(by: offset))
+        for reading in readings {
+            let reading = shifted(reading, by: offset)
+            clock.advance(to: reading.instant)
+            try await waitUntilHandled(sent, by: localizer)
+            source.send(reading)
+            sent += 1
+            try await waitUntilHandled(sent, by: localizer)
         }
+        clock.advance(to: Instant(seconds: round).advanced(by: offset))
+        try await waitUntilHandled(sent, by: localizer)
+    }
+
+    /// Waits until the session has handled the readings and all wake-ups that are due, and waits for no venue.
+    private func waitUntilHandled(_ readings: Int, by localizer: Localizer) async throws {
+        for _ in 0..<1_000_000 {
+            if await localizer.hasHandled(readings) { return }
+            await Task.yield()
+        }
+        throw CycleError("the session does not handle its readings")
     }
 
     private func shifted(_ reading: SensorReading, by offset: Duration) -> SensorReading {
@@ -162,5 +171,16 @@ struct SimulatedDay {
         let middle = Double(values.count - 1) / 2
         let deviations = values.enumerated().map { (Double($0) - middle, Double($1) - mean) }
         return deviations.reduce(0) { $0 + $1.0 * $1.1 } / deviations.reduce(0) { $0 + $1.0 * $1.0 }
+    }
+}
+
+extension Localizer {
+    /// On the actor, because Swift 6.2 can't compile the access to a property of its noncopyable runtime from outside.
+    fileprivate func hasHandled(_ readings: Int) -> Bool {
+        guard activityCounts.readings >= readings, !runtime.isTickDue else { return false }
+        return switch runtime.driver.machine.state {
+        case .started, .getPacket: false
+        case .idle, .searchVenue, .findFloor, .localizationRunning, .error: true
+        }
     }
 }
