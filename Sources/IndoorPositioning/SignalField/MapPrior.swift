@@ -63,37 +63,48 @@ public struct ProductPrior: MapPrior, TabulatedPrior {
 ///
 /// The weight falls with the distance from the nearest surveyed place as a Gaussian with a standard deviation of
 /// `SignalModel.supportWidth` metres, down to `SignalModel.unsupportedShare` far from all places. Outside a map's
-/// walkable areas, the weight is also multiplied by this share. Without a survey and walkable areas, it is 1.
+/// walkable areas, the weight is also multiplied by this share. Without a survey and walkable areas, it is 1, also on a
+/// map with beacons or anchors that the survey left out.
 public struct SurveyPrior: MapPrior, TabulatedPrior {
     private struct Floor: Sendable {
         var places: [(point: MapPoint, deviation: Double)]
         var areas: [Area]
+        /// The weight far from all places.
+        var base: Float
     }
 
     private let floors: [MapID: Floor]
-    private let isSurveyed: Bool
+    /// The weight on a map that the venue doesn't contain.
+    private let base: Float
     private let share: Float
     private let width: Double
 
     /// Creates the prior of a venue with its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
         let places = Dictionary(grouping: venue.radioMap?.fingerprints ?? [], by: \.mapID)
+        let model = model.fitted(to: venue.radioMap)
+        let share = Float(model.unsupportedShare)
+        let base = venue.radioMap?.beacons.isEmpty ?? true ? 1 : share
+        let unsurveyed = venue.unsurveyedMaps
         floors = Dictionary(
             venue.maps.map { map in
                 let points = places[map.id]?.map { (point: $0.point, deviation: $0.deviation) } ?? []
-                return (map.id, Floor(places: points, areas: map.walkable.map(Area.polygon)))
+                return (
+                    map.id,
+                    Floor(
+                        places: points, areas: map.walkable.map(Area.polygon),
+                        base: unsurveyed.contains(map.id) ? 1 : base)
+                )
             }, uniquingKeysWith: { first, _ in first })
-        isSurveyed = !(venue.radioMap?.beacons.isEmpty ?? true)
-        let model = model.fitted(to: venue.radioMap)
-        share = Float(model.unsupportedShare)
+        (self.base, self.share) = (base, share)
         width = model.supportWidth
     }
 
     /// Returns the weight of a point; the time is linear in the number of the map's surveyed places and the number of
     /// corners of its walkable areas.
     public func weight(at point: MapPoint, on mapID: MapID) -> Double {
-        var weight = isSurveyed ? share : 1
-        guard let floor = floors[mapID] else { return Double(weight) }
+        guard let floor = floors[mapID] else { return Double(base) }
+        var weight = floor.base
         for place in floor.places
         where max(abs(point.x - place.point.x), abs(point.y - place.point.y)) <= 3 * width + place.deviation {
             weight = max(weight, support(point, place))
@@ -102,7 +113,7 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
     }
 
     func weights(on mapID: MapID, grid: MapGrid) -> [Float] {
-        var weights = [Float](repeating: isSurveyed ? share : 1, count: grid.count)
+        var weights = [Float](repeating: floors[mapID]?.base ?? base, count: grid.count)
         guard let floor = floors[mapID] else { return weights }
         for place in floor.places {
             let block = grid.block(around: place.point, radius: 3 * width + place.deviation)

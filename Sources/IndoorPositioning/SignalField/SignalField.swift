@@ -402,6 +402,19 @@ struct TransmitterList: Sendable {
     }
 }
 
+extension Venue {
+    /// The maps that the survey left out, though the venue has beacons or anchors there; empty without a survey.
+    ///
+    /// Of such a map, the survey says neither that nobody is there nor that a beacon isn't received there. A map without
+    /// a survey and without beacons isn't meant for positioning: in the museum of data set ipin2023, such a map between
+    /// two others would explain the readings as well as they do.
+    var unsurveyedMaps: Set<MapID> {
+        guard let radioMap, !radioMap.beacons.isEmpty else { return [] }
+        let equipped = Set(beacons.map(\.mapID)).union(anchors.map(\.mapID))
+        return equipped.subtracting(radioMap.fingerprints.map(\.mapID))
+    }
+}
+
 /// The number of floors between the maps of a venue.
 struct FloorDistance: Sendable {
     private let levels: [MapID: Int]

@@ -55,6 +55,8 @@ final class PathLossTables: Sendable {
     private struct Floor: Sendable {
         let map: VenueMap
         let grid: MapGrid
+        /// Whether the survey left the map out although it has beacons.
+        let isUnsurveyed: Bool
         let survey: Once<MapSurvey>
     }
 
@@ -88,10 +90,11 @@ final class PathLossTables: Sendable {
             DetectionCurve(
                 of: radioMap?.beacons ?? [], radioMap?.fingerprints ?? [], exponents: list.exponents, model: model)
         }
+        let unsurveyed = venue.unsurveyedMaps
         floors = venue.maps.map { map in
             let grid = MapGrid(of: map, in: venue, cellScale: cellScale)
             return Floor(
-                map: map, grid: grid,
+                map: map, grid: grid, isUnsurveyed: unsurveyed.contains(map.id),
                 survey: Once { MapSurvey(of: map.id, grid: grid, in: radioMap, beacons: count, model: model) })
         }
         floorsByMap = Dictionary(
@@ -141,9 +144,9 @@ final class PathLossTables: Sendable {
         isSurveyed ? floor.survey.value.readings(of: index, in: radioMap) : []
     }
 
-    /// Returns whether the survey detected a beacon, but not on this map.
+    /// Returns whether the survey detected a beacon, but not on this map, where it could have detected it.
     private func isNeverHeard(_ index: Int, _ floor: Floor) -> Bool {
-        isSurveyed && index < radioMap?.beacons.count ?? 0 && transmitters[index].mapID != floor.map.id
+        isSurveyed && !floor.isUnsurveyed && index < radioMap?.beacons.count ?? 0 && transmitters[index].mapID != floor.map.id
             && !floor.survey.value.hasHeard(index)
     }
 
