@@ -42,6 +42,28 @@ private func report(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     }
 }
 
+/// Adopts radio maps in a packet's folder and takes them back until it is killed, and prints each version once it is written.
+@Sendable func changeEditions(_ arguments: [String]) async throws {
+    let packet = SurveyedPacket(folder: arguments[0])
+    while true {
+        var edition = try packet.current
+        // Long enough to be cut in the middle.
+        let map = RadioMap(
+            beacons: [
+                .init(identity: VenueReceiver.identity(for: "a"), mapID: 1, point: MapPoint(x: 2, y: 3), power: -60)
+            ],
+            fingerprints: (0..<200).map { index in
+                RadioMap.Fingerprint(
+                    mapID: 1, point: MapPoint(x: Double(index % 20), y: 5), duration: Double(edition.venue.version),
+                    readings: [.init(beacon: 0, rssi: -50 - Double(index) / 100, count: 4)])
+            }, pathLossExponent: 2)
+        edition = try packet.adopt(map, after: edition.venue)
+        report("\(edition.venue.version)")
+        edition = try packet.takeBack()
+        report("\(edition.venue.version)")
+    }
+}
+
 /// Appends records to a geofence log until it is killed, and prints the number of each record once it is written. Prints
 /// an error of a write to standard error, and then tries again.
 @Sendable func writeFences(_ arguments: [String]) async throws {
