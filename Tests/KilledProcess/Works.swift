@@ -42,12 +42,11 @@ private func report(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     }
 }
 
-/// Adopts radio maps in a packet's folder and takes them back until it is killed, and prints each version once it is written.
+/// Adopts a radio map in a packet's folder and takes it back COUNT times, or until it is killed.
 @Sendable func changeEditions(_ arguments: [String]) async throws {
     let packet = SurveyedPacket(folder: arguments[0])
-    while true {
-        var edition = try packet.current
-        // Long enough to be cut in the middle.
+    for _ in 0..<(try ArgumentError.number(arguments[1]) as Int) {
+        let edition = try packet.current
         let map = RadioMap(
             beacons: [
                 .init(identity: VenueReceiver.identity(for: "a"), mapID: 1, point: MapPoint(x: 2, y: 3), power: -60)
@@ -57,10 +56,8 @@ private func report(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
                     mapID: 1, point: MapPoint(x: Double(index % 20), y: 5), duration: Double(edition.venue.version),
                     readings: [.init(beacon: 0, rssi: -50 - Double(index) / 100, count: 4)])
             }, pathLossExponent: 2)
-        edition = try packet.adopt(map, after: edition.venue)
-        report("\(edition.venue.version)")
-        edition = try packet.takeBack()
-        report("\(edition.venue.version)")
+        _ = try packet.adopt(map, after: edition.venue)
+        _ = try packet.takeBack()
     }
 }
 

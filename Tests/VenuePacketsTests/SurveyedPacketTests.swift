@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
 import TemporaryFiles
@@ -147,71 +146,5 @@ final class SurveyedPacketTests: XCTestCase {
         }
         XCTAssertEqual(try names(folder), ["venue.json"])
         XCTAssertEqual(try self.text(folder), text)
-    }
-}
-
-/// A process that adopts maps and takes them back is killed, and what it leaves is read.
-final class SurveyedPacketKillTests: XCTestCase {
-    /// Waits for bytes, also if a signal interrupts it.
-    private static func read(_ pipe: Pipe) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 4_096)
-        var count = -1
-        repeat {
-            count = Glibc.read(pipe.fileHandleForReading.fileDescriptor, &bytes, bytes.count)
-        } while count < 0 && errno == EINTR
-        return Array(bytes.prefix(max(0, count)))
-    }
-
-    func testAKillAtAnyInstantLeavesAValidPacket() throws {
-        let memory = "/dev/shm"
-        let folder =
-            FileManager.default.isWritableFile(atPath: memory)
-            ? memory + "/surveyed-packet-\(UUID().uuidString)" : try temporaryFolder() + "/packet"
-        addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
-        let map = VenueMap(id: 1, name: "Ground", level: 0, width: 20, height: 10)
-        try VenuePacketWriter().write(Venue(id: 9, name: "House", version: 1, maps: [map]), toFolder: folder)
-        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
-        let program = tests.resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "KilledProcess")
-        var random = SeededGenerator(seed: 4_711)
-        var (versions, originals): (Set<Int>, Int) = ([], 0)
-        for round in 0..<60 {
-            let process = Process()
-            process.executableURL = program
-            process.arguments = ["editions", folder]
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = output
-            try process.run()
-            // It has adopted a map and taken it back once it has printed two versions. The kill comes during the next two
-            // changes.
-            var told = Self.read(output)
-            let start = ContinuousClock.now
-            while told.count(where: { $0 == 10 }) < 3 {
-                let more = Self.read(output)
-                guard !more.isEmpty else { return XCTFail("it ended: \(String(decoding: told, as: UTF8.self))") }
-                told += more
-            }
-            let change = start.duration(to: .now).seconds
-            let microseconds = UInt32((change * 1e6 * Double.random(in: 0..<1, using: &random)).rounded())
-            usleep(min(microseconds, 200_000))
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-            let context = "round \(round), killed after \(microseconds) µs: \(String(decoding: told, as: UTF8.self))"
-            XCTAssertEqual(process.terminationReason, .uncaughtSignal, context)
-            let packet = SurveyedPacket(folder: folder)
-            let edition = try packet.current
-            XCTAssertEqual(try VenuePacketReader().read(folder).venue, edition.venue, context)
-            XCTAssertEqual(edition.previous == nil, edition.venue.radioMap == nil, context)
-            // The process states the earlier version as the duration of the only fingerprint.
-            if let map = edition.venue.radioMap {
-                XCTAssertEqual(map.fingerprints.first?.duration, Double(edition.previous ?? 0), context)
-            }
-            XCTAssertEqual(try packet.unsurveyed.version, 1, context)
-            versions.insert(edition.venue.version)
-            if edition.previous == nil { originals += 1 }
-        }
-        // Else the kills would prove nothing.
-        XCTAssertGreaterThan(versions.count, 10)
-        XCTAssertTrue((2...58).contains(originals), "\(originals) of 60 without a map")
     }
 }

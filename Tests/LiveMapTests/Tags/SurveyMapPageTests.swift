@@ -79,6 +79,8 @@ final class StagedOffice: Sendable {
     ) throws -> [Double] {
         var settings = SimulationSettings()
         settings.radio.advertisingInterval = 1
+        // Strong shadowing, of which only a survey knows.
+        settings.radio.shadowing = 6
         settings.sensors.pressureInterval = 0
         let path = WalkPath(points: points.map { WalkPath.Point(mapID: map, point: MapPoint(x: $0.0, y: $0.1)) })
         let entries = try WalkSimulator(venue: venue.forTags, path: path, settings: settings, seed: seed).entries()
@@ -214,6 +216,8 @@ final class SurveyMapPageTests: BrowserTestCase {
 
     func testASurveyOfTheOfficeIsLearnedJudgedAdoptedAndTakenBack() throws {
         let office = try stagedOffice()
+        // After the first walk, the power of the tag is known.
+        try office.walk(Self.track, seed: 100)
         let before = try office.walk(Self.track, seed: 100)
         let page = try shown(office)
         try page.wait(until: "window.tagMap.state().coverage !== null")
@@ -253,7 +257,7 @@ final class SurveyMapPageTests: BrowserTestCase {
         print("left out: \(old) -> \(new), \(figures)")
         XCTAssertEqual(figures.walks, 10)
         XCTAssertGreaterThan(figures.points, 100)
-        XCTAssertLessThan(new.mean, 0.9 * old.mean)
+        XCTAssertLessThan(new.mean, 0.8 * old.mean)
         try page.wait(until: "window.tagMap.state().map?.figures?.walks === 10")
         try page.wait(until: "document.querySelector('#map-errors').textContent.startsWith('Mean error')")
         let words = try text("map-errors", page)
@@ -270,14 +274,15 @@ final class SurveyMapPageTests: BrowserTestCase {
         print("track: \(mean(before)) m -> \(mean(after)) m, \(before.count) and \(after.count) positions")
         XCTAssertGreaterThan(before.count, 40)
         XCTAssertGreaterThan(after.count, before.count - 10, "the tag is located on")
-        XCTAssertLessThan(mean(after), 0.9 * mean(before))
+        XCTAssertLessThan(mean(after), 0.75 * mean(before))
 
         try page.run("document.querySelector('#map-takeBack').click()")
         try page.wait(until: "window.tagMap.state().map.edition === 1 && !window.tagMap.state().map.changing")
         XCTAssertEqual(try VenuePacketReader().read(office.packet).venue, office.venue)
         XCTAssertFalse(try page.evaluate("document.querySelector('#map-adopt').hidden") as Bool)
         let last = try office.walk(Self.track, seed: 100)
-        XCTAssertGreaterThan(mean(last), mean(after))
+        print("taken back: \(mean(last)) m")
+        XCTAssertGreaterThan(mean(last), 1.25 * mean(after))
         XCTAssertEqual(page.problems, [])
     }
 
