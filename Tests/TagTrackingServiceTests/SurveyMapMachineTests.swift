@@ -149,26 +149,26 @@ final class SurveyCoverageTests: XCTestCase {
 
     func testWithoutWalksEverythingIsMissing() {
         let coverage = coverage([])
-        XCTAssertEqual(coverage.unvisitedRooms, ["Room 1", "Room 2", "Room 3", "Room 4"])
+        XCTAssertEqual(coverage.unvisitedRooms.map(\.name), ["Room 1", "Room 2", "Room 3", "Room 4"])
         XCTAssertEqual(coverage.gaps.map(\.area), [300])
     }
 
     func testTheWayBetweenTwoMarksIsSurveyed() {
         let coverage = coverage([[mark(2, 0), mark(28, 30)]])
-        XCTAssertEqual(coverage.unvisitedRooms, ["Room 4"])
+        XCTAssertEqual(coverage.unvisitedRooms.map(\.name), ["Room 4"])
         // The corners, and the sides beyond three metres: their cells are 2.5 m and 3.5 m from the way.
         XCTAssertTrue(coverage.gaps.flatMap(\.cells).allSatisfy { abs($0.y - 5) > 3 || $0.x < 1 || $0.x > 29 })
         XCTAssertFalse(coverage.gaps.flatMap(\.cells).contains { (5...25).contains($0.x) && abs($0.y - 5) < 3 })
     }
 
     func testTheWayAcrossALongPauseIsNotSurveyed() {
-        XCTAssertEqual(coverage([[mark(2, 0), mark(28, 601)]]).unvisitedRooms, ["Room 2", "Room 4"])
-        XCTAssertEqual(coverage([[mark(2, 0)], [mark(28, 30)]]).unvisitedRooms, ["Room 2", "Room 4"])
+        XCTAssertEqual(coverage([[mark(2, 0), mark(28, 601)]]).unvisitedRooms.map(\.name), ["Room 2", "Room 4"])
+        XCTAssertEqual(coverage([[mark(2, 0)], [mark(28, 30)]]).unvisitedRooms.map(\.name), ["Room 2", "Room 4"])
     }
 
     func testAMarkOnAnotherFloorDoesNotSurveyTheOneBelow() {
         let coverage = coverage([[mark(2, 0, map: 2), mark(8, 20, map: 2)]])
-        XCTAssertEqual(coverage.unvisitedRooms, ["Room 1", "Room 2", "Room 3"])
+        XCTAssertEqual(coverage.unvisitedRooms.map(\.name), ["Room 1", "Room 2", "Room 3"])
         XCTAssertEqual(coverage.gaps.map(\.area), [300])
     }
 }

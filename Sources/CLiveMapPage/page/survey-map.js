@@ -3,7 +3,7 @@ import { post, request } from "./api.js";
 import { byId, make, say, setText } from "./dom.js";
 import { counted, metres, percent } from "./format.js";
 
-/** The largest number of rooms in the list. */
+/** The largest number of rooms of a floor in the list. */
 const mostRooms = 30;
 
 /** The radio map that the server learns from the walks of a survey, and where walks are missing. */
@@ -100,12 +100,15 @@ export class SurveyMap {
     setText(byId("gap-note"), area > 0
       ? `${Math.round(area)} m² of this floor are farther than ${coverage.distance} m from all walks.`
       : `No place of this floor is farther than ${coverage.distance} m from all walks.`);
-    const rooms = coverage.unvisitedRooms;
-    const rest = rooms.length > mostRooms ? [`and ${rooms.length - mostRooms} more`] : [];
-    const names = [...rooms.slice(0, mostRooms), ...rest];
-    byId("unvisited").hidden = rooms.length === 0;
-    byId("unvisited-list").replaceChildren(
-      ...names.map((/** @type {string} */ name) => make("li", {}, name)));
+    /** The names of the rooms of each map. @type {Map<number, string[]>} */
+    const rooms = new Map();
+    for (const { name, mapId } of coverage.unvisitedRooms) rooms.set(mapId, [...(rooms.get(mapId) ?? []), name]);
+    byId("unvisited").hidden = rooms.size === 0;
+    const lines = [...rooms].map(([mapId, names]) => {
+      const rest = names.length > mostRooms ? `, and ${names.length - mostRooms} more` : "";
+      return `${this.app.mapName(mapId)}: ${names.slice(0, mostRooms).join(", ")}${rest}`;
+    });
+    byId("unvisited-list").replaceChildren(...lines.map((line) => make("li", {}, line)));
   }
 }
 

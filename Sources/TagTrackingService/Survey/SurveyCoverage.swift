@@ -11,8 +11,8 @@ package struct SurveyCoverage: Hashable, Sendable {
 
     /// The parts of the map, the largest first.
     package let gaps: [SurveyGap]
-    /// The names of the rooms of the venue without a point of a walk, in the order of the venue.
-    package let unvisitedRooms: [String]
+    /// The rooms of the venue without a point of a walk, in the order of the venue.
+    package let unvisitedRooms: [Room]
 
     /// Compares walks with a venue.
     ///
@@ -40,7 +40,7 @@ package struct SurveyCoverage: Hashable, Sendable {
         unvisitedRooms = venue.rooms.filter { room in
             guard let area = room.area else { return false }
             return places[room.mapID]?.contains { area.contains($0) } != true
-        }.map(\.name)
+        }
         gaps = venue.surveyGaps(around: places, distance: Self.distance, on: mapID)
     }
 

@@ -94,10 +94,10 @@ extension TagRoutes {
                     }
                     json.endArray()
                 }
-                json.name("unvisitedRooms")
-                json.beginArray()
-                for room in coverage.unvisitedRooms { json.value(room) }
-                json.endArray()
+                TagJSON.write(coverage.unvisitedRooms, as: "unvisitedRooms", to: &json) { room, json in
+                    json.add("name", room.name)
+                    json.add("mapId", room.mapID.rawValue)
+                }
             })
     }
 

@@ -222,6 +222,7 @@ final class SurveyMapPageTests: BrowserTestCase {
         let page = try shown(office)
         try page.wait(until: "window.tagMap.state().coverage !== null")
         let unvisited = try text("unvisited-list", page)
+        XCTAssertTrue(unvisited.hasPrefix("Ground floor: Lobby, "), unvisited)
         XCTAssertTrue(unvisited.contains("Kitchen"), unvisited)
         let rooms = try page.evaluate("window.tagMap.state().coverage.unvisitedRooms.length") as Int
         for (number, points) in Self.walks.enumerated() {
@@ -274,7 +275,7 @@ final class SurveyMapPageTests: BrowserTestCase {
         print("track: \(mean(before)) m -> \(mean(after)) m, \(before.count) and \(after.count) positions")
         XCTAssertGreaterThan(before.count, 40)
         XCTAssertGreaterThan(after.count, before.count - 10, "the tag is located on")
-        XCTAssertLessThan(mean(after), 0.75 * mean(before))
+        XCTAssertLessThan(mean(after), 0.8 * mean(before))
 
         try page.run("document.querySelector('#map-takeBack').click()")
         try page.wait(until: "window.tagMap.state().map.edition === 1 && !window.tagMap.state().map.changing")
@@ -282,7 +283,7 @@ final class SurveyMapPageTests: BrowserTestCase {
         XCTAssertFalse(try page.evaluate("document.querySelector('#map-adopt').hidden") as Bool)
         let last = try office.walk(Self.track, seed: 100)
         print("taken back: \(mean(last)) m")
-        XCTAssertGreaterThan(mean(last), 1.25 * mean(after))
+        XCTAssertGreaterThan(mean(last), 1.15 * mean(after))
         XCTAssertEqual(page.problems, [])
     }
 
@@ -310,7 +311,8 @@ final class SurveyMapPageTests: BrowserTestCase {
         }
         XCTAssertEqual(try office.ask { await maps.status.machine.figures?.walks }, 1)
         let coverage = try XCTUnwrap(try office.ask { await desk.coverage(of: 1) })
-        XCTAssertFalse(coverage.unvisitedRooms.contains("Corridor ground"), "\(coverage.unvisitedRooms)")
-        XCTAssertTrue(coverage.unvisitedRooms.contains("Kitchen"), "\(coverage.unvisitedRooms)")
+        let rooms = coverage.unvisitedRooms.map(\.name)
+        XCTAssertFalse(rooms.contains("Corridor ground"), "\(rooms)")
+        XCTAssertTrue(rooms.contains("Kitchen"), "\(rooms)")
     }
 }

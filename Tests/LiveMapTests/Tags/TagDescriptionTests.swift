@@ -222,7 +222,10 @@ final class TagDescriptionTests: XCTestCase {
                 try ask(target, port)
             }
             if path == "/api/v1/survey" { try ask(target, fullWalk) }
-            if path == "/api/v1/survey/gaps" { try ask(path, port) }
+            if path == "/api/v1/survey/gaps" {
+                try ask(path, port)
+                try ask(target, mapped)
+            }
             if path == "/api/v1/survey/map" {
                 for body in Self.bodies[path]?.reversed() ?? [] { try ask(target, mapped, body: body) }
                 XCTAssertTrue(try office.waitForMap().machine.figures?.after != nil)
