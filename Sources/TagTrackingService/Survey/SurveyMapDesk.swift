@@ -1,4 +1,5 @@
 import CMemory
+import Dispatch
 import Foundation
 import IndoorVocabulary
 import TagTracking
@@ -147,7 +148,7 @@ package actor SurveyMapDesk {
         }
         let (venue, settings) = (edition.venue, engine.model.settings)
         Task {
-            let model = await LowPriorityThread.run { FleetModel(venue: venue, settings: settings) }
+            let model = await LowPriorityThread.run { _ in FleetModel(venue: venue, settings: settings) }
             do throws(FleetSnapshotError) {
                 try await engine.use(model)
                 handle(.used)
@@ -176,7 +177,7 @@ package actor SurveyMapDesk {
         } catch { return handle(.failed("\(error)")) }
         let job = SurveyMapJob(base: base, settings: engine.model.settings, register: register, limits: limits)
         let (folder, names) = (folder, recordings)
-        let read = await LowPriorityThread.run { () -> Result<[SurveyMapJob.Walk], SurveyMapJob.Failure> in
+        let read = await LowPriorityThread.run { _ -> Result<[SurveyMapJob.Walk], SurveyMapJob.Failure> in
             do throws(SurveyMapJob.Failure) { return .success(try job.walks(in: folder, names)) } catch {
                 return .failure(error)
             }
@@ -187,13 +188,14 @@ package actor SurveyMapDesk {
         }
         waypoints = Dictionary(
             walks.map { ($0.file, $0.recording.waypoints) }, uniquingKeysWith: { first, _ in first })
-        let result = await LowPriorityThread.run {
-            [stopping] () -> Result<SurveyMapJob.Result, SurveyMapJob.Failure> in
+        let result = await LowPriorityThread.run { progress in
+            Task { await self.handle(.progressed(done: progress.done, steps: progress.steps)) }
+        } _: { [stopping] report -> Result<SurveyMapJob.Result, SurveyMapJob.Failure> in
             defer { cmemory_trim() }
             do throws(SurveyMapJob.Failure) {
                 return .success(
                     try job.run(walks) { done, steps in
-                        Task { await self.handle(.progressed(done: done, steps: steps)) }
+                        report(SurveyMapMachine.Progress(done: done, steps: steps))
                     } isStopped: {
                         stopping.isOn
                     })
@@ -209,19 +211,61 @@ package actor SurveyMapDesk {
 }
 
 /// Threads that use only processor time that nothing else needs.
+///
+/// A thread inherits the priority of the one that creates it. The system may create a thread for tasks when one continues, so
+/// that a second thread, of the usual priority, passes on what the first one reports.
 enum LowPriorityThread {
     /// The lowest priority of Linux (man 2 setpriority). There, it belongs to the thread that calls the function.
     private static let lowest: Int32 = 19
 
-    /// Runs work on a thread of its own, and returns its value.
-    static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            let thread = Thread {
-                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, lowest)
-                continuation.resume(returning: work())
+    /// What the thread has to pass on.
+    private final class Mailbox<Value: Sendable>: Sendable {
+        let news = DispatchSemaphore(value: 0)
+        private let content = Guarded<(reports: [SurveyMapMachine.Progress], value: Value?)>(([], nil))
+
+        func put(_ report: SurveyMapMachine.Progress) {
+            content.withLock { $0.reports.append(report) }
+            news.signal()
+        }
+
+        func put(_ value: Value) {
+            content.withLock { $0.value = value }
+            news.signal()
+        }
+
+        func take() -> (reports: [SurveyMapMachine.Progress], value: Value?) {
+            content.withLock { content in
+                defer { content.reports = [] }
+                return content
             }
-            thread.stackSize = 8 << 20
-            thread.start()
+        }
+    }
+
+    /// Runs work on a thread of its own, and returns its value.
+    ///
+    /// - Parameters:
+    ///   - reported: receives the progress that the work reports.
+    ///   - work: the work, which gets a function that reports its progress.
+    static func run<Value: Sendable>(
+        reported: @escaping @Sendable (SurveyMapMachine.Progress) -> Void = { _ in },
+        _ work: @escaping @Sendable (_ report: (SurveyMapMachine.Progress) -> Void) -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let mailbox = Mailbox<Value>()
+                let thread = Thread {
+                    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, lowest)
+                    mailbox.put(work { mailbox.put($0) })
+                }
+                thread.stackSize = 8 << 20
+                thread.start()
+                while true {
+                    mailbox.news.wait()
+                    let (reports, value) = mailbox.take()
+                    reports.forEach(reported)
+                    if let value { return continuation.resume(returning: value) }
+                }
+            }
         }
     }
 }
