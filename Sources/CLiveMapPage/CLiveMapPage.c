@@ -206,6 +206,9 @@ static const unsigned char source_live_js[] = {
 static const unsigned char source_recording_js[] = {
 #embed "page/source-recording.js"
 };
+static const unsigned char survey_map_js[] = {
+#embed "page/survey-map.js"
+};
 static const unsigned char tag_panels_js[] = {
 #embed "page/tag-panels.js"
 };
@@ -337,6 +340,7 @@ static const live_map_file files[] = {
     { "source-document.js", source_document_js, sizeof source_document_js },
     { "source-live.js", source_live_js, sizeof source_live_js },
     { "source-recording.js", source_recording_js, sizeof source_recording_js },
+    { "survey-map.js", survey_map_js, sizeof survey_map_js },
     { "tag-panels.js", tag_panels_js, sizeof tag_panels_js },
     { "tag-past.js", tag_past_js, sizeof tag_past_js },
     { "tag-replay.js", tag_replay_js, sizeof tag_replay_js },

@@ -58,6 +58,64 @@ final class TrackSurveyTests: XCTestCase {
         XCTAssertTrue(result.output.contains("survey points"), result.output)
     }
 
+    func testAMapIsAdoptedByTheRunningProcessAndStaysAfterAKill() async throws {
+        let (port, page) = (try broker().port, try TestPort.free())
+        let folder = try temporaryFolder()
+        let venue = folder + "/office"
+        try FileManager.default.copyItem(atPath: try FixtureFolder("tags/office").path, toPath: venue)
+        let words = [
+            "--broker", "mqtt://127.0.0.1:\(port)", "--venue", venue, "--tags", try register(of: Self.tag),
+            "--class", "light", "--http", "127.0.0.1:\(page)", "--survey", folder + "/walks",
+        ]
+        let service = try ServiceProcess(words, command: "track")
+        try service.waitForError("receiving from")
+        let stage = GatewayStage(
+            client: try await GatewayClient(port: port), venue: try VenuePacketReader().read(venue).venue)
+        try await stage.publish(tag: Self.tag, at: MapPoint(x: 5, y: 10), until: service)
+        for (path, body) in [
+            ("walks", #"{"tag":"\#(Self.tag)","action":"start"}"#),
+            ("marks", #"{"tag":"\#(Self.tag)","mapId":1,"x":5,"y":10}"#),
+        ] {
+            let status = try await post(path, body, port: page)
+            XCTAssertEqual(status, 200, path)
+        }
+        for _ in 0..<4 {
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 7, y: 10), until: service, from: service.told.count)
+        }
+        for (path, body) in [
+            ("marks", #"{"tag":"\#(Self.tag)","mapId":1,"x":9,"y":10}"#),
+            ("walks", #"{"tag":"\#(Self.tag)","action":"stop"}"#),
+        ] {
+            let status = try await post(path, body, port: page)
+            XCTAssertEqual(status, 200, path)
+        }
+        // The map is learned while the fleet goes on.
+        var adoption = 0
+        let start = ContinuousClock.now
+        while adoption != 200, start.duration(to: .now) < Bounded.longest {
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 9, y: 10), until: service, from: service.told.count)
+            adoption = try await post("map", #"{"action":"adopt"}"#, port: page)
+        }
+        XCTAssertEqual(adoption, 200)
+        for _ in 0..<3 {
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 9, y: 10), until: service, from: service.told.count)
+        }
+        XCTAssertEqual(service.told.count { $0.contains("\"type\":\"present\"") }, 1, "the tag stays present")
+        XCTAssertFalse(service.told.contains { $0.contains("\"type\":\"away\"") })
+        service.send(SIGKILL)
+        XCTAssertEqual(try service.end(), 128 + SIGKILL)
+        let adopted = try VenuePacketReader().read(venue).venue
+        XCTAssertEqual(adopted.version, 2)
+        XCTAssertNotNil(adopted.radioMap)
+        let next = try ServiceProcess(words, command: "track")
+        try next.waitForError("receiving from")
+        let back = try await post("map", #"{"action":"takeBack"}"#, port: page)
+        XCTAssertEqual(back, 200)
+        XCTAssertEqual(try VenuePacketReader().read(venue).venue.version, 1)
+        next.send(SIGTERM)
+        XCTAssertEqual(try next.end(), 0)
+    }
+
     func testASurveyNeedsAPageAndAVenue() throws {
         for words in [["--venue", "Fixtures/tags/office"], ["--rooms", "home.json", "--http", "8080"]] {
             let result = try Tool.run(["track", "--broker", "mqtt://h", "--survey", "walks"] + words)

@@ -4,8 +4,9 @@
 // runs. Each line of the plan is: OPERATION ERROR COUNT PART
 //
 //   OPERATION  open (for writing), write, sync, rename (also link), mkdir, truncate, unlink or access (for writing)
-//   ERROR      ENOSPC, EIO, EROFS, EINTR, or SHORT: half of the bytes are written
-//   COUNT      the number of failures; a negative number for no limit
+//   ERROR      ENOSPC, EIO, EROFS, EINTR, or SHORT: half of the bytes are written; or KILL, which kills the program before the
+//              operation
+//   COUNT      the number of failures; a negative number for no limit; with KILL, the number of the operation, from 1
 //   PART       a part of the path, or its end and a $
 //
 // FAULTY_FILES_LOG is the path of a file to which the library appends each failure: OPERATION ERROR PATH
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +90,13 @@ static int fault(const char *operation, const char *path) {
         char wanted[32], error[32], part[longest];
         long limit;
         if (sscanf(line, "%31s %31s %ld %511s", wanted, error, &limit, part) != 4) { continue; }
-        if (strcmp(wanted, operation) != 0 || !contains(path, part) || !is_left(line, limit)) { continue; }
+        if (strcmp(wanted, operation) != 0 || !contains(path, part)) { continue; }
+        if (strcmp(error, "KILL") == 0) {
+            if (is_left(line, limit - 1)) { continue; }
+            note(operation, error, path);
+            kill(getpid(), SIGKILL);
+        }
+        if (!is_left(line, limit)) { continue; }
         result = number(error);
         note(operation, error, path);
     }

@@ -42,6 +42,25 @@ private func report(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     }
 }
 
+/// Adopts a radio map in a packet's folder and takes it back COUNT times, or until it is killed.
+@Sendable func changeEditions(_ arguments: [String]) async throws {
+    let packet = SurveyedPacket(folder: arguments[0])
+    for _ in 0..<(try ArgumentError.number(arguments[1]) as Int) {
+        let edition = try packet.current
+        let map = RadioMap(
+            beacons: [
+                .init(identity: VenueReceiver.identity(for: "a"), mapID: 1, point: MapPoint(x: 2, y: 3), power: -60)
+            ],
+            fingerprints: (0..<200).map { index in
+                RadioMap.Fingerprint(
+                    mapID: 1, point: MapPoint(x: Double(index % 20), y: 5), duration: Double(edition.venue.version),
+                    readings: [.init(beacon: 0, rssi: -50 - Double(index) / 100, count: 4)])
+            }, pathLossExponent: 2)
+        _ = try packet.adopt(map, after: edition.venue)
+        _ = try packet.takeBack()
+    }
+}
+
 /// Appends records to a geofence log until it is killed, and prints the number of each record once it is written. Prints
 /// an error of a write to standard error, and then tries again.
 @Sendable func writeFences(_ arguments: [String]) async throws {

@@ -4,6 +4,7 @@ import Glibc
 
 let works: [String: (usage: String, count: Int, run: @Sendable ([String]) async throws -> Void)] = [
     "cache": ("CACHE SCRATCH FIRST COUNT", 4, storeVersions),
+    "editions": ("FOLDER COUNT", 2, changeEditions),
     "fences": ("PATH LIMIT", 2, writeFences),
     "uploads": ("PATH LIMIT", 2, queueUploads),
     "sharing": ("PORT DEVICE ROOM", 3, sharePositions),

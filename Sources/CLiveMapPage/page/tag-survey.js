@@ -3,6 +3,7 @@ import { post, request } from "./api.js";
 import { byId, say, setText } from "./dom.js";
 import { counted } from "./format.js";
 import { traceTrail } from "./layer-tags.js";
+import { SurveyMap } from "./survey-map.js";
 
 /** The milliseconds between two requests of the walks. */
 const statePause = 2000;
@@ -18,6 +19,7 @@ export class TagSurvey {
    */
   constructor(app) {
     this.app = app;
+    this.map = new SurveyMap(app);
     /** @type {any[]} */
     this.walks = [];
     /** Marks that the server doesn't have yet. @type {any[]} */
@@ -57,7 +59,7 @@ export class TagSurvey {
   }
 
   async load() {
-    if (document.hidden) return;
+    if (document.hidden || !this.app.overview.survey) return;
     try {
       this.use(await request("survey"));
     } catch {
@@ -68,6 +70,7 @@ export class TagSurvey {
   /** @param {any} state */
   use(state) {
     this.walks = state.walks;
+    this.map.use(state);
     this.app.plan.invalidate("tags");
     this.show();
   }
@@ -83,6 +86,7 @@ export class TagSurvey {
     if (action === "start") {
       const started = answer.content.walks.find((/** @type {any} */ one) => one.running && one.tag === tag);
       if (started) this.own.add(started.file);
+      this.map.showGaps();
     }
     this.use(answer.content);
   }
@@ -159,6 +163,7 @@ export class TagSurvey {
   }
 
   show() {
+    this.map.show();
     const { walk, marked } = this;
     byId("plan").classList.toggle("marking", marked !== null);
     byId("survey").hidden = !this.app.overview.survey || this.app.selectedTag === null || this.app.isPast;

@@ -10,6 +10,7 @@ import { TagLayer } from "./layer-tags.js";
 import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
+import { drawGaps } from "./survey-map.js";
 import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
 import { TagReplay } from "./tag-replay.js";
@@ -51,6 +52,7 @@ export class TagsApp {
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
     this.plan = new Plan(byId("plan"), canvases, {
       plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => {
+        drawGaps(pass, this.survey.map);
         this.layer.draw(pass);
         drawWalks(pass, this.survey.walks);
       },
@@ -166,6 +168,7 @@ export class TagsApp {
     this.clusters.close();
     this.scene.map = map;
     if (map) this.plan.view.setMap(map.width, map.height);
+    this.survey?.load();
     const size = map ? ` of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "";
     byId("plan").setAttribute("aria-label", `Floor plan${size}`);
     this.plan.invalidate();

@@ -316,6 +316,7 @@ extension ParticleFilter {
         self.receivers = receivers
         defer { self.receivers = before }
         particles.resize(to: places.reduce(0) { $0 + wanted(probabilities[$1.mapIndex]) })
+        particles.errors.resize(to: particles.count)
         var next = 0
         for place in places {
             let probability = probabilities[place.mapIndex]

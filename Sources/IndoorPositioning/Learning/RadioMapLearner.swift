@@ -17,7 +17,7 @@ public struct RadioMapLearner: Sendable {
     /// The receiver model of each recording.
     private var devices: [String?] = []
 
-    /// Creates a learner for a venue. The learner uses the venue's maps and known beacons, but not its radio map.
+    /// Creates a learner for a venue. The learner uses the venue's maps, known beacons and receivers, but not its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
         self.venue = venue
         self.model = model
@@ -59,7 +59,7 @@ public struct RadioMapLearner: Sendable {
     /// The time is cubic in the number of readings of a beacon, which are thinned out beyond 400 per map, and in the
     /// number of recordings. With more than 600 recordings, all are treated as made by one receiver.
     public func finish() -> RadioMap? {
-        let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = Dictionary(knownBeacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let identities = Set(pieces.flatMap(\.readings.keys)).sorted()
         guard !identities.isEmpty else { return nil }
         var places = SurveyedPlaces(fingerprints(of: identities), recordings: recordings)
@@ -76,6 +76,9 @@ public struct RadioMapLearner: Sendable {
         fit(&radioMap, shadowing, places, floorDistance)
         return radioMap
     }
+
+    /// The beacons, and the receivers as beacons: in a survey with a tag, the receivers hear the tag.
+    private var knownBeacons: [VenueBeacon] { venue.beacons + venue.receivers.map(\.beacon) }
 
     private func fingerprints(of identities: [BeaconIdentity]) -> [RadioMap.Fingerprint] {
         let indexes = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
@@ -133,7 +136,7 @@ public struct RadioMapLearner: Sendable {
         radioMap.fit.supportWidth = support?.width
         radioMap.fit.unsupportedShare = support?.share
         // The direction to a beacon is known only if the beacon's position is.
-        let known = Set(venue.beacons.map(\.identity))
+        let known = Set(knownBeacons.map(\.identity))
         let located = shadowing.residuals.filter { known.contains(radioMap.beacons[$0.beacon].identity) }
         radioMap.fit.bodyDeviation =
             BodyShadowing(located, beacons: radioMap.beacons, places: places)?.body.squareRoot()
@@ -283,7 +286,7 @@ package struct FingerprintCutter {
     }
 
     /// Maximum time in seconds between two waypoints of a walk; a longer gap interrupts the walk.
-    private static let longestLeg = 600.0
+    package static let longestLeg = 600.0
 
     private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
         guard let first = walk.first, let last = walk.last else { return [] }

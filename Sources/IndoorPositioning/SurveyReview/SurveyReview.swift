@@ -126,6 +126,17 @@ extension Venue {
     /// rooms enclose are walkable; without these too, the whole map.
     public func surveyGaps(
         around places: [MapID: [MapPoint]], distance: Double = 5, leastArea: Double = 4
+    ) -> [SurveyGap] { gaps(of: maps, around: places, distance: distance, leastArea: leastArea) }
+
+    /// Returns the gaps of one map.
+    package func surveyGaps(
+        around places: [MapID: [MapPoint]], distance: Double, on mapID: MapID, leastArea: Double = 4
+    ) -> [SurveyGap] {
+        gaps(of: maps.filter { $0.id == mapID }, around: places, distance: distance, leastArea: leastArea)
+    }
+
+    private func gaps(
+        of maps: [VenueMap], around places: [MapID: [MapPoint]], distance: Double, leastArea: Double
     ) -> [SurveyGap] {
         maps.flatMap { map in
             SurveyGapSearch(

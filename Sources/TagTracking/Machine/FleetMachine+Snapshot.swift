@@ -61,10 +61,11 @@ extension FleetMachine {
     ///
     /// - Parameters:
     ///   - epoch: the number of the start, greater than that of the machine of the snapshot.
+    ///   - keepsPositions: whether positions are kept although the version of the venue differs.
     /// - Throws: `FleetSnapshotError` if the snapshot is damaged or belongs to another venue.
     package init(
         model: FleetModel, register: TagRegister = TagRegister(), epoch: UInt64, seed: UInt64 = 0,
-        restoring snapshot: [UInt8]
+        restoring snapshot: [UInt8], keepsPositions: Bool = false
     ) throws(FleetSnapshotError) {
         self.init(model: model, register: register, epoch: epoch, seed: seed)
         let content = try SnapshotFrame.content(of: snapshot, kind: "ILFM", version: Self.version)
@@ -77,13 +78,28 @@ extension FleetMachine {
         }
         guard venue == model.venue.id else { throw .otherVenue(venue, expected: model.venue.id) }
         do {
-            try read(&reader)
+            try read(&reader, keepsPositions: keepsPositions)
         } catch {
             throw .invalid(offset: error.offset)
         }
     }
 
-    private mutating func read(_ reader: inout BinaryReader) throws(BinaryReader.Failure) {
+    /// Returns a machine with the same tags and another radio map of the venue.
+    ///
+    /// A tag keeps its place, its presence, its rooms and the number of its latest output, as after a restart.
+    /// - Parameter model: a model of the venue with the same maps, rooms, fences and receivers.
+    /// - Throws: `FleetSnapshotError` if the model is of another venue.
+    package func moved(to model: FleetModel) throws(FleetSnapshotError) -> FleetMachine {
+        var moved = try FleetMachine(
+            model: model, register: register, epoch: epoch, seed: seed, restoring: snapshot(), keepsPositions: true)
+        (moved.receiverOffsets, moved.unknownTagMemory) = (receiverOffsets, unknownTagMemory)
+        (moved.evidence, moved.statistics) = (evidence, statistics)
+        return moved
+    }
+
+    private mutating func read(
+        _ reader: inout BinaryReader, keepsPositions: Bool
+    ) throws(BinaryReader.Failure) {
         let isSameVersion = try reader.number(Int64.self) == Int64(model.venue.version)
         handled = Self.time(try reader.number())
         now = Self.time(try reader.number())
@@ -96,7 +112,7 @@ extension FleetMachine {
         }
         var slots: [Int?] = []
         for _ in 0..<(try reader.number(UInt32.self)) {
-            slots.append(try readRecord(&reader, keepsPositions: isSameVersion))
+            slots.append(try readRecord(&reader, keepsPositions: keepsPositions || isSameVersion))
         }
         for _ in 0..<(try reader.number(UInt32.self)) { try readReading(&reader, slots, receivers) }
         guard reader.isAtEnd else { throw BinaryReader.Failure(offset: reader.offset) }

@@ -31,7 +31,7 @@ package actor FleetEngine {
     /// The time between two returns of memory, and the least number of ended sessions for one, which hold about 10 MB.
     private static let (returnInterval, returnedSessions) = (Duration.seconds(10), 100)
 
-    /// The venue with its receivers, and the settings.
+    /// The venue at the start with its receivers, and the settings.
     package nonisolated let model: FleetModel
     private var intake: TagIntake
     private let partitions: [FleetPartition]
@@ -154,6 +154,14 @@ package actor FleetEngine {
         return removed.sorted()
     }
 
+    /// Uses another radio map of the venue. Tags keep their places.
+    ///
+    /// - Parameter model: a model of the venue with the same maps, rooms, fences and receivers.
+    /// - Throws: `FleetSnapshotError` if the model is of another venue.
+    package func use(_ model: FleetModel) async throws(FleetSnapshotError) {
+        for partition in partitions { try await partition.use(model) }
+    }
+
     /// Combines the evidence of all partitions about receivers, and gives them the same offsets.
     private func exchange(at now: Instant) async -> [ReceiverEvent] {
         for event in intake.drainEvents() {
@@ -267,6 +275,8 @@ private actor FleetPartition {
     }
 
     func takeReceiverEvidence() -> ReceiverEvidence { machine.takeReceiverEvidence() }
+
+    func use(_ model: FleetModel) throws(FleetSnapshotError) { machine = try machine.moved(to: model) }
 
     func use(receiverOffsets: [Double]) { machine.receiverOffsets = receiverOffsets }
 

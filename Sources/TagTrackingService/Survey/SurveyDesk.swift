@@ -36,6 +36,8 @@ package actor SurveyDesk: FleetOutputSink {
         package struct Mark: Hashable, Sendable {
             package var mapID: MapID
             package var point: MapPoint
+            /// The time since the start of the walk.
+            package var instant: Instant
         }
 
         package var tag: TagKey
@@ -71,6 +73,8 @@ package actor SurveyDesk: FleetOutputSink {
     private static let saveInterval = Duration.seconds(1)
 
     private let engine: FleetEngine
+    /// Learns radio maps from the walks; nil for none.
+    package nonisolated let maps: SurveyMapDesk?
     private let folder: String
     private let now: @Sendable () -> Instant
     private var walks: [TagKey: SurveyWalk] = [:]
@@ -83,11 +87,26 @@ package actor SurveyDesk: FleetOutputSink {
     ///
     /// - Parameters:
     ///   - folder: the folder of the recordings, which exists.
+    ///   - maps: learns radio maps from the recordings of the folder; nil for none.
     ///   - now: returns the time of the fleet.
     package init(
-        _ engine: FleetEngine, folder: String, limits: Limits = Limits(), now: @escaping @Sendable () -> Instant
+        _ engine: FleetEngine, folder: String, limits: Limits = Limits(), maps: SurveyMapDesk? = nil,
+        now: @escaping @Sendable () -> Instant
     ) {
-        (self.engine, self.folder, self.limits, self.now) = (engine, folder, limits, now)
+        (self.engine, self.folder, self.limits, self.maps, self.now) = (engine, folder, limits, maps, now)
+    }
+
+    /// Returns what the walks of the folder have not reached on a map; nil for an unknown map.
+    package nonisolated func coverage(of mapID: MapID) async -> SurveyCoverage? {
+        let venue = engine.model.venue
+        guard venue.map(mapID) != nil else { return nil }
+        var walks = await maps?.recordedWaypoints ?? [:]
+        for walk in await status {
+            walks[walk.file] = walk.marks.map {
+                SurveyRecording.Waypoint(instant: $0.instant, mapID: $0.mapID, point: $0.point, isHold: false)
+            }
+        }
+        return SurveyCoverage(of: Array(walks.values), in: venue, on: mapID)
     }
 
     /// The walks, those that run first, and then the latest.
@@ -135,6 +154,7 @@ package actor SurveyDesk: FleetOutputSink {
         if finished.count > Self.mostFinished { finished.removeFirst() }
         reported.remove(tag)
         await engine.report(readingsOf: Set(walks.keys))
+        await maps?.learn()
     }
 
     /// Marks that a tag is at a place.
@@ -159,11 +179,13 @@ package actor SurveyDesk: FleetOutputSink {
         walks[tag]?.undoMark()
     }
 
-    /// Writes the walks once a second until the task is cancelled, and then ends them.
+    /// Writes the walks once a second until the task is cancelled, and then ends them. Learns from earlier walks first.
     ///
     /// - Parameter report: receives the reason why a recording can't be written.
     package func run(_ report: @Sendable (String) -> Void) async {
+        await maps?.begin()
         while (try? await Task.sleep(for: Self.saveInterval)) != nil { save(report) }
+        await maps?.stop()
         for tag in walks.keys { do { try await stop(with: tag) } catch { report("\(error)") } }
     }
 
@@ -186,7 +208,7 @@ package actor SurveyDesk: FleetOutputSink {
         Walk(
             tag: walk.tag, file: walk.path.split(separator: "/").last.map(String.init) ?? walk.path, start: walk.start,
             isRunning: isRunning, readings: walk.readingCount, receivers: walk.receivers.count,
-            marks: walk.marks.map { Walk.Mark(mapID: $0.mapID, point: $0.point) },
+            marks: walk.marks.map { Walk.Mark(mapID: $0.mapID, point: $0.point, instant: $0.instant) },
             problem: isRunning
                 ? walk.writeError.map { "\(Refusal.unwritable("\($0)"))" } ?? walk.reachedLimit?.description : nil)
     }

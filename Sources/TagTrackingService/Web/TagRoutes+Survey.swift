@@ -30,6 +30,17 @@ extension TagRoutes {
         var id: String?
     }
 
+    /// The body of a request that learns, adopts or takes back a radio map.
+    private struct MapRequest: Decodable {
+        enum Action: String, Decodable {
+            case learn
+            case adopt
+            case takeBack
+        }
+
+        var action: Action
+    }
+
     /// The largest length of the identifier of a mark in bytes.
     private static let longestMarkID = 64
 
@@ -39,7 +50,55 @@ extension TagRoutes {
     }
 
     func surveyStatus() async throws(HTTPProblem) -> HTTPResponse {
-        Self.json(Self.json(of: await (try surveyDesk()).status))
+        await Self.status(of: try surveyDesk())
+    }
+
+    func learnedMap(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let desk = try surveyDesk()
+        let body = try request.decoded(MapRequest.self, example: #"{"action": "adopt"}"#)
+        guard let maps = desk.maps else { throw HTTPProblem(404, "This process learns no radio maps.") }
+        do throws(SurveyMapDesk.Refusal) {
+            switch body.action {
+            case .learn: await maps.learn()
+            case .adopt: try await maps.adopt()
+            case .takeBack: try await maps.takeBack()
+            }
+        } catch {
+            if case .packet(.isUnwritable) = error { throw HTTPProblem(500, "\(error)") }
+            throw HTTPProblem(409, "\(error)")
+        }
+        return await Self.status(of: desk)
+    }
+
+    func surveyGaps(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let desk = try surveyDesk()
+        guard let number = try request.integer("map", in: .min ... .max) else {
+            throw HTTPProblem(400, "The parameter 'map' is missing.")
+        }
+        guard let coverage = await desk.coverage(of: MapID(rawValue: number)) else {
+            throw HTTPProblem(404, "The venue has no map \(number).")
+        }
+        return Self.json(
+            TagJSON.object { json in
+                json.add("distance", SurveyCoverage.distance, decimals: 1)
+                TagJSON.write(coverage.gaps, as: "gaps", to: &json) { gap, json in
+                    json.add("area", gap.area, decimals: 1)
+                    json.add("cellSize", gap.cellSize, decimals: 3)
+                    json.name("cells")
+                    json.beginArray()
+                    for cell in gap.cells {
+                        json.beginArray()
+                        json.value(cell.x, decimals: 2)
+                        json.value(cell.y, decimals: 2)
+                        json.endArray()
+                    }
+                    json.endArray()
+                }
+                TagJSON.write(coverage.unvisitedRooms, as: "unvisitedRooms", to: &json) { room, json in
+                    json.add("name", room.name)
+                    json.add("mapId", room.mapID.rawValue)
+                }
+            })
     }
 
     func walk(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
@@ -80,11 +139,17 @@ extension TagRoutes {
             if case .unwritable = error { throw HTTPProblem(500, "\(error)") }
             throw HTTPProblem(409, "\(error)")
         }
-        return Self.json(Self.json(of: await desk.status))
+        return await Self.status(of: desk)
     }
 
-    private static func json(of walks: [SurveyDesk.Walk]) -> [UInt8] {
+    private static func status(of desk: SurveyDesk) async -> HTTPResponse {
+        let (walks, map) = (await desk.status, await desk.maps?.status)
+        return json(json(of: walks, map))
+    }
+
+    private static func json(of walks: [SurveyDesk.Walk], _ map: SurveyMapDesk.Status?) -> [UInt8] {
         TagJSON.object { json in
+            if let map { write(map, to: &json) }
             TagJSON.write(walks, as: "walks", to: &json) { walk, json in
                 json.add("tag", walk.tag.description)
                 json.add("file", walk.file)
@@ -100,5 +165,42 @@ extension TagRoutes {
                 }
             }
         }
+    }
+
+    private static func write(_ status: SurveyMapDesk.Status, to json: inout JSONWriter) {
+        let machine = status.machine
+        json.name("map")
+        json.beginObject()
+        json.add("edition", status.edition)
+        if let previous = status.previous { json.add("previous", previous) }
+        json.add("adopted", machine.isAdopted)
+        json.add("changing", machine.isChanging)
+        json.add("fewestWalks", status.fewestWalks)
+        json.add("problem", machine.problem)
+        if let progress = machine.progress {
+            json.name("learning")
+            json.beginObject()
+            json.add("done", progress.done)
+            json.add("steps", progress.steps)
+            json.endObject()
+        }
+        if let figures = machine.figures {
+            json.name("figures")
+            json.beginObject()
+            json.add("walks", figures.walks)
+            json.add("seconds", figures.seconds, decimals: 0)
+            json.add("points", figures.points)
+            for (name, errors) in [("before" as StaticString, figures.before), ("after", figures.after)] {
+                guard let errors else { continue }
+                json.name(name)
+                json.beginObject()
+                json.add("mean", errors.mean, decimals: 2)
+                json.add("median", errors.median, decimals: 2)
+                json.add("rightFloor", errors.rightFloor, decimals: 3)
+                json.endObject()
+            }
+            json.endObject()
+        }
+        json.endObject()
     }
 }

@@ -47,16 +47,18 @@ package struct TagRoutes: HTTPRoutes {
         case survey = "/api/v1/survey"
         case walks = "/api/v1/survey/walks"
         case marks = "/api/v1/survey/marks"
+        case learnedMap = "/api/v1/survey/map"
+        case gaps = "/api/v1/survey/gaps"
         case stream = "/api/v1/stream"
         case health = "/api/v1/health"
         case gateways = "/api/v1/gateways/{format}"
         case description = "/api/v1/openapi.json"
         case metrics = "/metrics"
 
-        /// Whether a request to the path changes trained rooms or walks.
+        /// Whether a request to the path changes trained rooms, walks or the radio map.
         var isChange: Bool {
             switch self {
-            case .training, .correction, .removal, .walks, .marks: true
+            case .training, .correction, .removal, .walks, .marks, .learnedMap: true
             default: false
             }
         }
@@ -158,6 +160,8 @@ package struct TagRoutes: HTTPRoutes {
         case .survey: return try await surveyStatus()
         case .walks: return try await walk(request)
         case .marks: return try await mark(request)
+        case .learnedMap: return try await learnedMap(request)
+        case .gaps: return try await surveyGaps(request)
         case .stream: return try stream(request)
         case .health: return await health()
         case .gateways: return try await receive(request)
@@ -202,10 +206,11 @@ package struct TagRoutes: HTTPRoutes {
         case .activity: Self.historyFilters + ["parts"]
         case .positions: Self.historyFilters + ["step", "after", "limit"]
         case .positionsCSV, .positionsGeoJSON: Self.historyFilters
+        case .gaps: ["map"]
         case .stream: ["tags", "after"]
         case nil: ["token"]
         case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .rooms, .training, .correction, .removal,
-            .survey, .walks, .marks, .health, .gateways, .description, .metrics:
+            .survey, .walks, .marks, .learnedMap, .health, .gateways, .description, .metrics:
             []
         }
     }

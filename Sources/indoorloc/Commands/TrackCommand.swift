@@ -53,7 +53,9 @@ package struct TrackCommand: Command {
                 room, and shows neither alerts nor the history. A change of the file is read again.
 
                 With --survey, people mark on the page where they stand with a tag, from any telephone. Each walk becomes a
-                recording in the folder, for 'survey'.
+                recording in the folder, for 'survey'. After each walk, a radio map is learned in the background and judged by
+                walks that are left out. A button writes it into the folder of --venue as the packet's next edition, which
+                the tags use at once; another one takes it back.
 
                 --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
                 --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
@@ -296,7 +298,11 @@ package struct TrackCommand: Command {
             sinks.append(history)
         }
         sinks += others
-        let desk = survey.map { SurveyDesk(started.engine, folder: $0) { clock.now() } }
+        let desk = survey.map { folder in
+            let maps = SurveyMapDesk(
+                started.engine, folder: folder, place: fleet.surveyPlace(of: packet), register: register)
+            return SurveyDesk(started.engine, folder: folder, maps: maps) { clock.now() }
+        }
         if let desk { sinks.append(desk) }
         if let page {
             await page.board.use(register: register, removing: [])

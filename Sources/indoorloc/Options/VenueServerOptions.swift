@@ -23,6 +23,9 @@ struct VenueServerOptions: Sendable {
         ]
     }
 
+    /// Whether packets come from a server.
+    var isGiven: Bool { url != nil }
+
     private let url: String?
     private let cache: String
     private let tokenFile: SecretFile?

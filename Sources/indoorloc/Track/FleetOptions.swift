@@ -1,6 +1,7 @@
 import Glibc
 import IndoorLocalization
 import TagTracking
+import TagTrackingService
 import VenuePackets
 
 /// The options of the commands that locate tags, and their values: the venue, the known tags, and the rule for other
@@ -102,6 +103,20 @@ package struct FleetOptions: Sendable {
                     + "\"role\": \"receiver\" and the \"id\" that each reports")
         }
         return packet
+    }
+
+    /// Returns where the editions of the venue's packet with the radio map of a survey are written.
+    ///
+    /// - Parameter packet: the packet; nil for a demonstration.
+    func surveyPlace(of packet: VenuePacket?) -> SurveyMapDesk.Place {
+        guard let packet else { return .none("The demonstration has no packet. Give one with --venue.") }
+        let remedy = "Learn the map with 'indoorloc survey', and"
+        if server.isGiven { return .none("It comes from a venue server. \(remedy) publish the packet with it.") }
+        if radioMap != nil { return .none("--radio-map replaces its own. Start 'track' without this option.") }
+        switch packet.storage {
+        case .folder(let path): return .folder(path)
+        case .zip: return .none("It is a zip file. Unzip it into a folder, and give that folder to --venue.")
+        }
     }
 
     /// Reads the register of the known tags; an empty one if none was given.

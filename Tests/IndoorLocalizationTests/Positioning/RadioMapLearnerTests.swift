@@ -34,6 +34,18 @@ final class RadioMapLearnerTests: XCTestCase {
         XCTAssertEqual(map.beacons.map(\.point), Stage.beaconPoints)
     }
 
+    func testAReceiverThatHearsTheTagOfASurveyKeepsThePositionOfThePacket() throws {
+        var venue = Stage.venue
+        venue.receivers = venue.beacons.map { beacon in
+            VenueReceiver(
+                id: "\(beacon.identity.minor)", identity: beacon.identity, mapID: beacon.mapID, point: beacon.point,
+                measuredPower: beacon.measuredPower)
+        }
+        venue.beacons = []
+        let map = try XCTUnwrap(Self.learn([Stage.survey(noise: 2, seed: 2)], venue: venue))
+        XCTAssertEqual(map.beacons.map(\.point), Stage.beaconPoints)
+    }
+
     func testTheLearnerLocatesAnUnknownBeaconWithinTwoMetres() throws {
         let places = [MapPoint(x: 10, y: 10), MapPoint(x: 8, y: 12), MapPoint(x: 11, y: 7)]
         var venue = Stage.venue

@@ -35,6 +35,7 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/history/visits": "/api/v1/history/visits?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
         "/api/v1/history/dwell": "/api/v1/history/dwell?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
         "/api/v1/history/activity": "/api/v1/history/activity?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
+        "/api/v1/survey/gaps": "/api/v1/survey/gaps?map=1",
         "/api/v1/history/positions":
             "/api/v1/history/positions?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z&limit=1",
     ]
@@ -46,6 +47,7 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/gateways/{format}": "/api/v1/gateways/none",
         "/api/v1/tags/{key}/receivers": "/api/v1/tags/none/receivers",
         "/api/v1/receivers/{id}/tags": "/api/v1/receivers/none/tags",
+        "/api/v1/survey/gaps": "/api/v1/survey/gaps?map=9",
     ]
 
     /// The bodies of each path with the method POST.
@@ -72,6 +74,9 @@ final class TagDescriptionTests: XCTestCase {
             #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2, "id": "a-1"}"#,
             #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 1e300}"#,
             #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 99, "y": 4}"#, "{}",
+        ],
+        "/api/v1/survey/map": [
+            #"{"action": "learn"}"#, #"{"action": "adopt"}"#, #"{"action": "takeBack"}"#, "{}",
         ],
         "/api/v1/rooms/removal": [
             #"{"room": "Cellar"}"#, #"{"room": "None"}"#, #"{"room": "Kitchen"}"#, "{}",
@@ -161,6 +166,15 @@ final class TagDescriptionTests: XCTestCase {
         let fullWalk = try tagServer(board, survey: fullSurvey.desk).address.port
         let noFolder = try StagedSurvey(folder: "/none/survey")
         let unwritable = try tagServer(board, survey: noFolder.desk).address.port
+        let office = try stagedOffice()
+        for seed in 1...3 as ClosedRange<UInt64> { try office.survey([(3, 10), (15, 10), (3, 10)], seed: seed) }
+        _ = try office.waitForMap()
+        try office.ask { try? await office.maps.adopt() }
+        XCTAssertTrue(try office.waitForMap().machine.isAdopted)
+        let mapped = try tagServer(board, survey: office.desk).address.port
+        // The edition can't be kept under this name.
+        try FileManager.default.createDirectory(
+            atPath: office.packet + "/venue-edition-2.json", withIntermediateDirectories: false)
         let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
         let metrics: @Sendable () async -> String = { "# EOF\n" }
         let port = try tagServer(
@@ -208,6 +222,14 @@ final class TagDescriptionTests: XCTestCase {
                 try ask(target, port)
             }
             if path == "/api/v1/survey" { try ask(target, fullWalk) }
+            if path == "/api/v1/survey/gaps" {
+                try ask(path, port)
+                try ask(target, mapped)
+            }
+            if path == "/api/v1/survey/map" {
+                for body in Self.bodies[path]?.reversed() ?? [] { try ask(target, mapped, body: body) }
+                XCTAssertTrue(try office.waitForMap().machine.figures?.after != nil)
+            }
             if path == "/api/v1/tags" { try ask("/api/v1/tags?limit=1", port) }
             try ask(target.contains("?") ? target + "&x=1" : target + "?x=1", port)
             try ask(target, locked)

@@ -220,13 +220,13 @@ extension XCTestCase {
         metrics: (@Sendable () async -> String)? = nil, gateways: TagRoutes.GatewayReceiver? = nil,
         hearings: (any HearingSource)? = nil, history: TagHistory? = nil, hasAlerts: Bool = false,
         rooms: RoomDesk? = nil, survey: SurveyDesk? = nil, interval: Duration = .milliseconds(10),
-        waitingBytes: Int? = nil
+        waitingBytes: Int? = nil, venue: Venue = TagStage.venue
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
         limits.connections = connections
         if let waitingBytes { limits.waitingBytes = waitingBytes }
         let routes = TagRoutes(
-            board: board, title: "Museum tags", venue: TagStage.venue, plans: plans, metrics: metrics,
+            board: board, title: "Museum tags", venue: venue, plans: plans, metrics: metrics,
             gateways: gateways, hearings: hearings, history: history, hasAlerts: hasAlerts,
             rooms: rooms, survey: survey, interval: interval)
         let server = try LiveMapServer(

@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import IndoorPositioning
@@ -83,6 +84,62 @@ final class FleetSnapshotTests: XCTestCase {
         let outputs = second.advance(to: FleetHall.at(60))
         XCTAssertEqual(outputs.filter { $0.kind == "away" }.count, 3)
         XCTAssertFalse(outputs.contains { $0.kind == "present" })
+    }
+
+    /// The hall with a radio map, from a grid of places.
+    private func surveyed(version: Int) -> Venue {
+        var venue = FleetHall(version: version).venue
+        let places = (0..<150).map { MapPoint(x: 1 + 2 * Double($0 % 15), y: 1 + 2 * Double($0 / 15)) }
+        venue.radioMap = RadioMap(
+            beacons: venue.receivers.map { .init(identity: $0.identity, mapID: 1, point: $0.point, power: -59) },
+            fingerprints: places.map { place in
+                RadioMap.Fingerprint(
+                    mapID: 1, point: place, duration: 2,
+                    readings: venue.receivers.enumerated().map { index, receiver in
+                        let distance = max(1, receiver.point.distance(to: place))
+                        return .init(beacon: index, rssi: -59 - 20 * log10(distance), count: 4)
+                    })
+            }, pathLossExponent: 2)
+        return venue
+    }
+
+    func testATagIsLocatedOnAfterARestartInASurveyedVenue() throws {
+        let readings = hall.readings(of: 3, seconds: 20)
+        let (before, after) = split(readings, at: 10)
+        let model = FleetModel(venue: surveyed(version: 1), settings: FleetHall.settings)
+        var first = FleetMachine(model: model)
+        _ = first.run(before, to: 10)
+        var second = try FleetMachine(model: model, epoch: 2, restoring: first.snapshot())
+        XCTAssertGreaterThan(second.run(after, from: 10, to: 21).count { $0.kind == "position" }, 20)
+    }
+
+    func testAnotherRadioMapKeepsThePlacesAndTheNumbersOfTags() throws {
+        let readings = hall.readings(of: 5, seconds: 20)
+        let (before, after) = split(readings, at: 15)
+        var first = FleetMachine(model: model, epoch: 3, seed: 1)
+        first.receiverOffsets[0] = 2
+        let early = first.run(before, to: 15)
+        var second = try first.moved(to: FleetModel(venue: surveyed(version: 2), settings: FleetHall.settings))
+        XCTAssertEqual(second.statistics, first.statistics)
+        XCTAssertEqual(second.receiverOffsets, first.receiverOffsets)
+        // Without a reading, the place is that of the belief.
+        let moved = second.advance(to: FleetHall.at(16.5))
+        let late = moved + second.run(after, from: 16.5, to: 21)
+        XCTAssertFalse(late.contains { $0.kind == "present" })
+        for tag in Set(early.map(\.tag)) {
+            let sequences = (early + late).filter { $0.tag == tag }.map(\.sequence)
+            XCTAssertEqual(sequences, Array(1...UInt64(sequences.count)))
+            func places(_ outputs: [FleetOutput]) -> [Position] {
+                outputs.compactMap { output in
+                    if output.tag == tag, case .position(let position) = output.content { position } else { nil }
+                }
+            }
+            let (last, first) = (try XCTUnwrap(places(early).last), try XCTUnwrap(places(moved).first))
+            XCTAssertLessThan(last.point.distance(to: first.point), 6, "\(tag)")
+        }
+        var venue = hall.venue
+        venue.id = 8
+        XCTAssertThrowsError(try first.moved(to: FleetModel(venue: venue)))
     }
 
     func testADamagedSnapshotIsRefused() throws {

@@ -1,0 +1,222 @@
+import IndoorPositioning
+import IndoorVocabulary
+import LocalizationSession
+import ScanRecording
+import TagTracking
+import VenueModel
+
+/// The learning of a radio map from the walks of a survey with tags, and the comparison of positions with and without it.
+///
+/// Each walk is left out in turn, or a part of many walks: a fleet locates its tag with the radio map of the other walks, and
+/// with the venue as it is without the survey. The positions are compared with the places between the marks, on the straight
+/// line that the carrier walked.
+package struct SurveyMapJob: Sendable {
+    /// The bounds of memory and time.
+    package struct Limits: Hashable, Sendable {
+        /// The largest number of walks; the latest are used.
+        package var walks = 200
+        /// The largest number of readings and marks of all walks, about 64 bytes each; the latest walks are used.
+        package var entries = 2_000_000
+        /// The number of walks up to which each one is left out in turn, and of parts of more walks.
+        package var parts = 6
+        /// The number of walks from which the map can be judged.
+        package var fewestWalks = 3
+        /// The time after which no further part is judged.
+        package var judging = Duration.seconds(600)
+
+        /// Creates the limits.
+        package init() {}
+    }
+
+    /// The errors of positions.
+    package struct Errors: Hashable, Sendable {
+        /// The mean and the median error in metres of the positions on the right floor.
+        package var mean: Double
+        package var median: Double
+        /// The share of the places with a position on the right floor, from 0 to 1.
+        package var rightFloor: Double
+
+        /// Creates the errors; nil without a position on the right floor.
+        ///
+        /// - Parameter distances: the error in metres at each place; nil without a position on the right floor.
+        init?(_ distances: [Double?]) {
+            let known = distances.compactMap(\.self).sorted()
+            guard !known.isEmpty else { return nil }
+            mean = known.reduce(0, +) / Double(known.count)
+            median = (known[(known.count - 1) / 2] + known[known.count / 2]) / 2
+            rightFloor = Double(known.count) / Double(distances.count)
+        }
+    }
+
+    /// What a radio map was learned from, and how good it is.
+    package struct Figures: Hashable, Sendable {
+        /// The number of walks with places at which a receiver heard the tag.
+        package var walks: Int
+        /// The time between their first and last marks in seconds.
+        package var seconds: Double
+        /// The number of places with a comparison.
+        package var points = 0
+        /// The errors without the survey and with the radio map; nil if it can't be judged.
+        package var before: Errors?
+        package var after: Errors?
+
+        /// Creates the figures of a map that isn't judged.
+        package init(walks: Int, seconds: Double) { (self.walks, self.seconds) = (walks, seconds) }
+    }
+
+    /// A learned radio map.
+    package struct Result: Sendable {
+        package var map: RadioMap
+        package var figures: Figures
+    }
+
+    /// The reason why there is no radio map.
+    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        case nothingLearned
+        case unreadable(String)
+        case stopped
+
+        package var description: String {
+            switch self {
+            case .nothingLearned:
+                "The walks have no place between two marks at which a receiver of the venue heard the tag. Walk again, and "
+                    + "mark at least two places."
+            case .unreadable(let reason):
+                "A recording can't be used: \(reason). Correct it, or remove it from the folder."
+            case .stopped: "The process ends."
+            }
+        }
+    }
+
+    /// A recording of the folder.
+    struct Walk: Sendable {
+        var file: String
+        var recording: SurveyRecording
+    }
+
+    let base: Venue
+    let settings: FleetSettings
+    let register: TagRegister
+    let limits: Limits
+
+    /// The time after the first reading from which positions are compared, and the age up to which a position counts.
+    private static let (warmUp, longestAge) = (5.0, 10.0)
+    /// The time between two steps of the fleet.
+    private static let step = Duration.milliseconds(500)
+
+    /// Reads the recordings of a folder, the latest ones within the limits.
+    func walks(in folder: String, _ names: [String]) throws(Failure) -> [Walk] {
+        var walks: [Walk] = []
+        var count = 0
+        for name in names.sorted(by: >).prefix(limits.walks) {
+            do throws(RecordingError) {
+                // A walk that runs, or ended with a kill, can end in a part of a line.
+                let recording = try SurveyRecording(path: folder + "/" + name, in: base, strictness: .lenient)
+                count += recording.sightings.count + recording.waypoints.count
+                guard count <= limits.entries else { break }
+                walks.append(Walk(file: name, recording: recording))
+            } catch { throw .unreadable("\(error)") }
+        }
+        return walks.reversed()
+    }
+
+    /// Learns the radio map, and judges it.
+    ///
+    /// - Parameters:
+    ///   - progress: called after each step, with the number of finished steps and of all.
+    ///   - isStopped: whether the result isn't needed any more.
+    ///   - now: the time for the limit.
+    func run(
+        _ walks: [Walk], now: () -> ContinuousClock.Instant = { .now }, progress: (Int, Int) -> Void,
+        isStopped: () -> Bool
+    ) throws(Failure) -> Result {
+        let recordings = walks.map(\.recording).filter(isUsable)
+        let folds =
+            recordings.count < limits.fewestWalks
+            ? [] : HeldOutSurvey.folds(of: recordings, parts: min(recordings.count, limits.parts))
+        // The map itself, each part, and the venue without the survey at each walk of a part.
+        let steps = 1 + folds.count
+        let end = now().advanced(by: limits.judging)
+        progress(0, steps)
+        guard !isStopped() else { throw .stopped }
+        guard let map = learned(from: recordings) else { throw .nothingLearned }
+        var figures = Figures(walks: recordings.count, seconds: recordings.reduce(0) { $0 + $1.markedSeconds })
+        progress(1, steps)
+        guard !folds.isEmpty else { return Result(map: map, figures: figures) }
+        let before = FleetModel(venue: base, settings: settings)
+        var (plain, surveyed): ([Double?], [Double?]) = ([], [])
+        for (number, fold) in folds.enumerated() {
+            guard let map = learned(from: fold.learned.map { recordings[$0] }) else { continue }
+            var venue = base
+            venue.radioMap = map
+            let after = FleetModel(venue: venue, settings: settings)
+            for index in fold.heldOut {
+                guard !isStopped() else { throw .stopped }
+                plain += errors(of: recordings[index], by: before)
+                surveyed += errors(of: recordings[index], by: after)
+            }
+            progress(number + 2, steps)
+            guard now() < end else { break }
+        }
+        figures.points = plain.count
+        (figures.before, figures.after) = (Errors(plain), Errors(surveyed))
+        return Result(map: map, figures: figures)
+    }
+
+    /// Whether a recording has two marks on maps of the venue, and readings.
+    private func isUsable(_ recording: SurveyRecording) -> Bool {
+        !recording.sightings.isEmpty && recording.waypoints.count { base.map($0.mapID) != nil } > 1
+    }
+
+    private func learned(from recordings: [SurveyRecording]) -> RadioMap? {
+        var learner = RadioMapLearner(venue: base)
+        for recording in recordings { learner.add(recording) }
+        return learner.finish()
+    }
+
+    /// Returns the error at each second of a walk; nil without a position on the right floor.
+    private func errors(of walk: SurveyRecording, by model: FleetModel) -> [Double?] {
+        let positions = positions(of: walk, by: model)
+        guard let first = walk.sightings.first?.instant.seconds, let last = walk.waypoints.last?.instant.seconds else {
+            return []
+        }
+        return stride(from: (first + Self.warmUp).rounded(.up), through: last, by: 1).compactMap { second -> Double?? in
+            guard let truth = walk.waypoints.place(at: second) else { return nil }
+            let next = positions.indices.bisection { positions[$0].instant.seconds > second }
+            guard next > 0, second - positions[next - 1].instant.seconds <= Self.longestAge,
+                positions[next - 1].mapID == truth.mapID
+            else { return .some(nil) }
+            return positions[next - 1].point.distance(to: truth.point)
+        }
+    }
+
+    /// Returns the positions of the tag, as the fleet reports them.
+    private func positions(of walk: SurveyRecording, by model: FleetModel) -> [Position] {
+        let names = Dictionary(base.receivers.map { ($0.identity, $0.id) }, uniquingKeysWith: { first, _ in first })
+        let tag = walk.device.flatMap { TagKey($0) } ?? .name("survey")
+        var machine = FleetMachine(model: model, register: register)
+        var outputs: [FleetOutput] = []
+        var rest = walk.sightings[...]
+        guard var now = rest.first?.instant else { return [] }
+        let end = walk.end.advanced(by: settings.reorderWindow + Self.step)
+        while now < end {
+            now = now.advanced(by: Self.step)
+            while let sighting = rest.first, sighting.instant <= now {
+                rest.removeFirst()
+                guard let name = names[sighting.beacon] else { continue }
+                machine.observe(
+                    TagReading(tag: tag, receiver: name, instant: sighting.instant, rssi: sighting.rssi))
+            }
+            outputs += machine.advance(to: now)
+        }
+        return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
+    }
+}
+
+extension SurveyRecording {
+    /// The time between the first and the last mark in seconds.
+    fileprivate var markedSeconds: Double {
+        guard let first = waypoints.first, let last = waypoints.last else { return 0 }
+        return first.instant.seconds(to: last.instant)
+    }
+}
