@@ -47,6 +47,9 @@ static const unsigned char edit_checks_js[] = {
 static const unsigned char edit_controls_js[] = {
 #embed "page/edit-controls.js"
 };
+static const unsigned char edit_coverage_js[] = {
+#embed "page/edit-coverage.js"
+};
 static const unsigned char edit_fields_js[] = {
 #embed "page/edit-fields.js"
 };
@@ -76,6 +79,9 @@ static const unsigned char edit_store_js[] = {
 };
 static const unsigned char edit_tools_js[] = {
 #embed "page/edit-tools.js"
+};
+static const unsigned char edit_walk_js[] = {
+#embed "page/edit-walk.js"
 };
 static const unsigned char edit_css[] = {
 #embed "page/edit.css"
@@ -136,6 +142,9 @@ static const unsigned char layer_radio_map_js[] = {
 };
 static const unsigned char layer_session_js[] = {
 #embed "page/layer-session.js"
+};
+static const unsigned char layer_simulation_js[] = {
+#embed "page/layer-simulation.js"
 };
 static const unsigned char layer_tags_js[] = {
 #embed "page/layer-tags.js"
@@ -260,6 +269,9 @@ static const unsigned char venue_paths_js[] = {
 static const unsigned char venue_values_js[] = {
 #embed "page/venue-values.js"
 };
+static const unsigned char venue_walk_js[] = {
+#embed "page/venue-walk.js"
+};
 static const unsigned char view_js[] = {
 #embed "page/view.js"
 };
@@ -285,6 +297,7 @@ static const live_map_file files[] = {
     { "edit-app.js", edit_app_js, sizeof edit_app_js },
     { "edit-checks.js", edit_checks_js, sizeof edit_checks_js },
     { "edit-controls.js", edit_controls_js, sizeof edit_controls_js },
+    { "edit-coverage.js", edit_coverage_js, sizeof edit_coverage_js },
     { "edit-fields.js", edit_fields_js, sizeof edit_fields_js },
     { "edit-floor.js", edit_floor_js, sizeof edit_floor_js },
     { "edit-geometry.js", edit_geometry_js, sizeof edit_geometry_js },
@@ -295,6 +308,7 @@ static const live_map_file files[] = {
     { "edit-scene.js", edit_scene_js, sizeof edit_scene_js },
     { "edit-store.js", edit_store_js, sizeof edit_store_js },
     { "edit-tools.js", edit_tools_js, sizeof edit_tools_js },
+    { "edit-walk.js", edit_walk_js, sizeof edit_walk_js },
     { "edit.css", edit_css, sizeof edit_css },
     { "edit.html", edit_html, sizeof edit_html },
     { "error-chart.js", error_chart_js, sizeof error_chart_js },
@@ -315,6 +329,7 @@ static const live_map_file files[] = {
     { "layer-plan.js", layer_plan_js, sizeof layer_plan_js },
     { "layer-radio-map.js", layer_radio_map_js, sizeof layer_radio_map_js },
     { "layer-session.js", layer_session_js, sizeof layer_session_js },
+    { "layer-simulation.js", layer_simulation_js, sizeof layer_simulation_js },
     { "layer-tags.js", layer_tags_js, sizeof layer_tags_js },
     { "layer-tiles.js", layer_tiles_js, sizeof layer_tiles_js },
     { "layer-venue.js", layer_venue_js, sizeof layer_venue_js },
@@ -358,6 +373,7 @@ static const live_map_file files[] = {
     { "venue-objects.js", venue_objects_js, sizeof venue_objects_js },
     { "venue-paths.js", venue_paths_js, sizeof venue_paths_js },
     { "venue-values.js", venue_values_js, sizeof venue_values_js },
+    { "venue-walk.js", venue_walk_js, sizeof venue_walk_js },
     { "view.js", view_js, sizeof view_js },
 };
 

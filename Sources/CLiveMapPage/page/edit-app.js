@@ -2,6 +2,7 @@
 import { address } from "./api.js";
 import { byId, make, say, setText } from "./dom.js";
 import { Checks } from "./edit-checks.js";
+import { Coverage } from "./edit-coverage.js";
 import { Fields } from "./edit-fields.js";
 import { FloorPanel } from "./edit-floor.js";
 import { boundsOf } from "./edit-geometry.js";
@@ -11,6 +12,7 @@ import { Problems } from "./edit-problems.js";
 import { sceneVenue } from "./edit-scene.js";
 import { loadDocument, loadOverview, storeDocument } from "./edit-store.js";
 import { Tools } from "./edit-tools.js";
+import { WalkPanel } from "./edit-walk.js";
 import { Floors } from "./floors.js";
 import { beaconName, number } from "./format.js";
 import { attachGestures } from "./gestures.js";
@@ -18,12 +20,14 @@ import { Images } from "./images.js";
 import { readJSON, writeJSON } from "./json-source.js";
 import { drawEditing } from "./layer-edit.js";
 import { drawPlan } from "./layer-plan.js";
+import { drawProposals, drawSimulatedWalk, drawWalk } from "./layer-simulation.js";
 import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
 import { Theme } from "./theme.js";
 import { kinds } from "./venue-kinds.js";
 import { isOnMap, objectAt, settled, shapeAt, titleOf } from "./venue-objects.js";
+import { walkKey, withWalk } from "./venue-walk.js";
 
 /** The checkboxes that show kinds of objects which would cover the others. @type {Record<string, string>} */
 const switches = { path: "paths", node: "paths", walkable: "walkable" };
@@ -66,13 +70,9 @@ export class EditApp {
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), edit: byId("canvas-edit") });
     this.plan = new Plan(byId("plan"), canvases, {
       plan: (pass) => { this.boxes = drawPlan(pass, this.images); },
-      edit: (pass) => drawEditing(pass, {
-        document: this.document, selected: this.selected, corner: this.corner, draft: this.tools.draft,
-        pointer: this.tools.pointer, isSnapped: this.tools.isSnapped, faulty: this.faulty,
-        isShown: (kind) => this.isShown(kind), boxes: this.boxes.taken,
-      }),
+      edit: (pass) => this.drawEdited(pass),
     });
-    this.plan.controls = [byId("left-controls"), byId("right-controls")];
+    this.plan.controls = [byId("left-controls"), byId("right-controls"), byId("legend")];
     this.plan.afterDrawing = () => this.finishDrawing();
     this.tools = new Tools(this);
     this.fields = new Fields(this);
@@ -81,6 +81,10 @@ export class EditApp {
     this.checks = new Checks(this);
     this.list = new ObjectList(this);
     this.floorPanel = new FloorPanel(this);
+    this.coverage = new Coverage(this);
+    this.walkPanel = new WalkPanel(this);
+    const walk = this.walkPanel.recalled();
+    if (walk) this.history.document = withWalk(this.history.document, walk);
     this.floors = new Floors(byId("floors"), (mapId) => this.chooseMap(mapId));
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     attachGestures(byId("plan"), this.plan.view, {
@@ -98,6 +102,19 @@ export class EditApp {
     this.documentChanged();
     this.showMap([...this.plan.scene.venue.maps].sort((a, b) => Math.abs(a.level) - Math.abs(b.level))[0] ?? null);
     this.toolChanged();
+  }
+
+  /** @param {import("./plan.js").Pass} pass */
+  drawEdited(pass) {
+    const { document, selected, corner, faulty } = this;
+    const { tool, draft, pointer, isSnapped } = this.tools;
+    if (this.walkPanel.result) drawSimulatedWalk(pass, this.walkPanel.result.content);
+    drawProposals(pass, this.coverage.proposals.filter((one) => !this.coverage.isAdded(one)));
+    drawEditing(pass, {
+      document, selected, corner, draft, pointer, isSnapped, faulty, isShown: (kind) => this.isShown(kind),
+      boxes: this.boxes.taken,
+    });
+    drawWalk(pass, { document, selected, draft, pointer, tool });
   }
 
   // The document
@@ -247,7 +264,10 @@ export class EditApp {
   async reload() {
     try {
       const [overview, stored] = [await loadOverview(), await loadDocument()];
-      const document = readJSON(stored.text);
+      // The walk isn't part of what is stored.
+      const walk = this.history.document[walkKey];
+      const read = readJSON(stored.text);
+      const document = walk === undefined ? read : withWalk(read, walk);
       this.overview = overview;
       this.stored = stored;
       this.images.clear();
@@ -317,7 +337,11 @@ export class EditApp {
 
   /** @param {any} map */
   showMap(map) {
-    if (this.plan.scene.map?.id !== map?.id) this.tools.draft = null;
+    if (this.plan.scene.map?.id !== map?.id) {
+      // A walk leads to other floors.
+      if (this.tools.draft?.kind === "walk") this.tools.finish();
+      this.tools.draft = null;
+    }
     this.plan.scene.map = map;
     if (map) this.plan.view.setMap(map.width, map.height);
     const size = map ? ` of ${map.name}, ${number(map.width)} by ${number(map.height)} metres` : "";
@@ -333,6 +357,8 @@ export class EditApp {
     this.fields?.show();
     this.floorPanel?.show();
     this.list?.show();
+    this.coverage?.show();
+    this.walkPanel?.show();
     this.plan.invalidate("edit");
   }
 

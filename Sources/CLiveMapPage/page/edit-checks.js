@@ -2,6 +2,7 @@
 /** Checks the document on the server a moment after each change, without saving it. */
 import { checkDocument } from "./edit-store.js";
 import { writeJSON } from "./json-source.js";
+import { isSameVenue } from "./venue-walk.js";
 
 /** The milliseconds without a change before the document is checked. */
 const calm = 400;
@@ -23,7 +24,9 @@ export class Checks {
     clearTimeout(this.timer);
     this.running?.abort();
     this.running = null;
-    if (this.app.history.document !== this.checked) this.timer = setTimeout(() => this.check(), calm);
+    const { document } = this.app.history;
+    if (isSameVenue(document, this.checked)) this.checked = document;
+    else this.timer = setTimeout(() => this.check(), calm);
   }
 
   async check() {

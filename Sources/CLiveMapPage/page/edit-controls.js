@@ -73,7 +73,7 @@ function attachMenu() {
   menu.addEventListener("beforetoggle", () => {
     const { right, bottom } = byId("more").getBoundingClientRect();
     menu.style.left = `${Math.min(right + 8, window.innerWidth - 190)}px`;
-    menu.style.top = `${Math.min(bottom, window.innerHeight - 380)}px`;
+    menu.style.top = `${Math.max(0, Math.min(bottom, window.innerHeight - 440))}px`;
   });
 }
 
@@ -137,6 +137,7 @@ function keysOf(app, zoom, fit) {
     { keys: ["Enter"], shown: "Enter", text: "End the shape that is drawn; leave a field", act: () => tools.finish() },
     { keys: ["Escape"], shown: "Esc", text: "Give up the shape, the tool or the selection",
       act: () => { if (!byId("more-tools").matches(":popover-open")) tools.escape(); } },
+    { keys: ["s"], shown: "S", text: "Simulate the coverage", act: () => app.coverage.open() },
     { keys: ["/"], shown: "/", text: "Search the objects of the floor", act: () => byId("find").focus() },
     { keys: ["+", "="], shown: "+", text: "Zoom in", act: () => zoom(1.5) },
     { keys: ["-", "_"], shown: "−", text: "Zoom out", act: () => zoom(1 / 1.5) },

@@ -1,6 +1,8 @@
 // @ts-check
 /** The states of a document that can be undone and redone. A document is never changed in place. */
 
+import { isSameVenue } from "./venue-walk.js";
+
 const mostSteps = 500;
 
 export class History {
@@ -27,8 +29,8 @@ export class History {
     this.lastKey = "";
   }
 
-  /** Whether the document has changes that are not stored. */
-  get isChanged() { return this.document !== this.stored; }
+  /** Whether the venue has changes that are not stored. */
+  get isChanged() { return !isSameVenue(this.document, this.stored); }
 
   /**
    * Makes a change.

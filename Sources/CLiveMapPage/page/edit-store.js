@@ -55,6 +55,29 @@ export async function checkDocument(text, signal) {
 }
 
 /**
+ * Requests a simulation. Returns its result, or what went wrong in words.
+ * @param {string} resource
+ * @param {Record<string, number>} query
+ * @param {string} body
+ * @param {AbortSignal} signal
+ * @returns {Promise<{content: any, problem: string|null}>}
+ */
+export async function calculate(resource, query, body, signal) {
+  try {
+    const answer = await fetch(address(resource, query), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(120000)]),
+    });
+    const content = await answer.json();
+    if (answer.ok) return { content, problem: null };
+    return { content: null, problem: content.error ?? `The server answered ${answer.status}.` };
+  } catch (error) {
+    return { content: null, problem: /** @type {any} */ (error).name === "TimeoutError"
+      ? "The server didn't answer in time." : "The server doesn't answer." };
+  }
+}
+
+/**
  * Returns the size of a picture in pixels.
  * @param {File} file
  */

@@ -11,7 +11,7 @@ const reach = 10;
 const strides = [0.25, 1];
 
 /** Returns the shape that a tool draws: the line of the scale, or that of a kind. */
-const shapeOf = (/** @type {string} */ tool) => (tool === "scale" ? "line" : kindNamed(tool).shape);
+const shapeOf = (/** @type {string} */ tool) => (tool === "scale" ? "line" : kindNamed(tool).drawn ?? kindNamed(tool).shape);
 const named = (/** @type {string} */ kind) => kindNamed(kind).title.toLowerCase();
 
 export class Tools {
@@ -334,5 +334,8 @@ export class Tools {
    * @param {string} kind
    * @param {number[][]} corners
    */
-  with(kind, corners) { return added(this.app.document, kind, this.map.id, corners); }
+  with(kind, corners) {
+    const { selected, document } = this.app;
+    return added(document, kind, this.map.id, corners, selected?.kind === "walk" ? selected.index : undefined);
+  }
 }

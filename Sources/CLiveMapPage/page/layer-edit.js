@@ -261,7 +261,7 @@ function drawDraft(pass, { pointer }, draft) {
   const all = pointer ? [...draft.corners, pointer] : draft.corners;
   if (all.length === 0) return;
   trace(pass, all, false);
-  const shape = draft.kind === "scale" ? "line" : kindNamed(draft.kind).shape;
+  const shape = draft.kind === "scale" ? "line" : kindNamed(draft.kind).drawn ?? kindNamed(draft.kind).shape;
   if (shape === "area" || shape === "polygon") {
     context.globalAlpha = 0.18;
     context.fillStyle = palette.accent;

@@ -1,6 +1,6 @@
 // @ts-check
 import { drawAreaNames, drawAreas, drawFixedBeacons, drawPoints } from "./layer-venue.js";
-import { drawRadioMap, drawSurveyPoints } from "./layer-radio-map.js";
+import { drawHeat, drawRadioMap, drawSurveyPoints } from "./layer-radio-map.js";
 import { drawTiles } from "./layer-tiles.js";
 
 /**
@@ -27,6 +27,8 @@ export function drawPlan(pass, images) {
   const hasPicture = hasTiles || image !== null;
   if (layers.has("walls") && !hasPicture) drawWalkable(pass);
   if (scene.radioMap) drawRadioMap(pass);
+  const heat = scene.heats?.get(map.id);
+  if (heat) drawHeat(pass, heat.grid, heat.canvas);
   drawAreas(pass, hasPicture);
   // An editor draws walls over those of the image, and more labels than there is room for.
   const isEdited = layers.has("edited");

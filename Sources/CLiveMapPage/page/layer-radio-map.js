@@ -27,19 +27,31 @@ export function drawSurveyPoints(pass) {
  * @param {import("./plan.js").Pass} pass
  */
 export function drawRadioMap(pass) {
-  const { context, view, scene } = pass;
+  const { scene } = pass;
   const beacon = scene.radioMap.beacons[scene.beacon];
   const grid = beacon?.grids.find((/** @type {any} */ one) => one.mapId === scene.map.id);
-  if (grid && scene.layers.has("heat")) {
-    const [left, top] = view.toScreen(0, 0);
-    context.imageSmoothingEnabled = false;
-    context.globalAlpha = scene.map.hasImage ? 0.75 : 0.95;
-    const size = grid.cellSize * view.scale;
-    context.drawImage(heatOf(grid, scene.quantity), left, top, grid.columns * size, grid.rows * size);
-    context.globalAlpha = 1;
-    context.imageSmoothingEnabled = true;
-  }
+  if (grid && scene.layers.has("heat")) drawHeat(pass, grid, heatOf(grid, scene.quantity));
   if (scene.layers.has("gaps")) drawGaps(pass);
+}
+
+/**
+ * Draws the heat map of a grid.
+ * @param {import("./plan.js").Pass} pass
+ * @param {{cellSize: number, columns: number, rows: number}} grid
+ * @param {HTMLCanvasElement} canvas a pixel for each cell
+ */
+export function drawHeat({ context, view, scene }, grid, canvas) {
+  const [left, top] = view.toScreen(0, 0);
+  context.save();
+  context.beginPath();
+  // The last cells may be partly beside the plan.
+  context.rect(left, top, scene.map.width * view.scale, scene.map.height * view.scale);
+  context.clip();
+  context.imageSmoothingEnabled = false;
+  context.globalAlpha = scene.map.hasImage ? 0.75 : 0.95;
+  const size = grid.cellSize * view.scale;
+  context.drawImage(canvas, left, top, grid.columns * size, grid.rows * size);
+  context.restore();
 }
 
 /**
@@ -61,18 +73,29 @@ export function valuesOf(grid, quantity) {
 function heatOf(grid, quantity) {
   const last = cached.value;
   if (last && last.grid === grid && last.quantity === quantity) return last.canvas;
-  const canvas = document.createElement("canvas");
-  canvas.width = grid.columns;
-  canvas.height = grid.rows;
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = context.createImageData(grid.columns, grid.rows);
   const [low, high] = bounds[/** @type {"expected"} */ (quantity)];
-  valuesOf(grid, quantity).forEach((value, index) => {
-    if (Number.isNaN(value)) return;
-    image.data.set([...scaleColor((value - low) / (high - low)), 255], 4 * index);
+  const canvas = heatOfValues(
+    grid.columns, grid.rows, valuesOf(grid, quantity).map((value) => (value - low) / (high - low)));
+  cached.value = { grid, quantity, canvas };
+  return canvas;
+}
+
+/**
+ * Returns a canvas with a pixel for each cell.
+ * @param {number} columns
+ * @param {number} rows
+ * @param {number[]} fractions the places of the values on the scale of colours, in [0, 1]; NaN for none
+ */
+export function heatOfValues(columns, rows, fractions) {
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(columns, rows);
+  fractions.forEach((value, index) => {
+    if (!Number.isNaN(value)) image.data.set([...scaleColor(value), 255], 4 * index);
   });
   context.putImageData(image, 0, 0);
-  cached.value = { grid, quantity, canvas };
   return canvas;
 }
 

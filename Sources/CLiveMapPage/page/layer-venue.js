@@ -68,7 +68,7 @@ export function drawAreas(pass, hasPicture) {
       context.fillStyle = palette.room;
       traceArea(pass, room);
       // A heat map keeps its own colours.
-      if (!scene.radioMap) context.fill();
+      if (!scene.radioMap && !scene.heats?.has(map.id)) context.fill();
       context.globalAlpha = 1;
       context.strokeStyle = palette["room-line"];
       context.lineWidth = 1;

@@ -6,7 +6,7 @@ import { View } from "./view.js";
  * What the layers draw.
  * @typedef {{
  *   venue: any, map: any, frame: any, radioMap: any, beacon: number, quantity: string, trail: any[],
- *   layers: Set<string>, estimate: any, hasOneVenue: boolean,
+ *   layers: Set<string>, estimate: any, hasOneVenue: boolean, heats: Map<number, any>|null,
  * }} Scene
  */
 
@@ -46,7 +46,7 @@ export class Plan {
     /** @type {Scene} */
     this.scene = {
       venue: null, map: null, frame: null, radioMap: null, beacon: 0, quantity: "expected", trail: [], layers: new Set(),
-      estimate: null, hasOneVenue: true,
+      estimate: null, hasOneVenue: true, heats: null,
     };
     /** @type {Record<string, string>} */
     this.palette = {};
@@ -99,6 +99,13 @@ export class Plan {
     if (![x, y, endX, endY].every(Number.isFinite)) return;
     if (x >= 0 && y >= 0 && endX <= view.width && endY <= view.height) return;
     view.centre((left + right) / 2, (top + bottom) / 2);
+    this.invalidate();
+  }
+
+  /** Fits the map into what the controls leave free, if it is shown as a whole. */
+  refit() {
+    this.view.frames = this.freeFrames(this.root.getBoundingClientRect());
+    if (this.view.isFitted) this.view.fit();
     this.invalidate();
   }
 

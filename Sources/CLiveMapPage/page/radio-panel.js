@@ -87,20 +87,31 @@ export class RadioPanel {
   drawLegend() {
     const [name, text, unit] = quantities.find(([value]) => value === this.scene.quantity) ?? quantities[0];
     const [low, high] = bounds[/** @type {"expected"} */ (name)];
-    const canvas = make("canvas", { width: 200, height: 1 });
-    const context = canvas.getContext("2d");
-    for (let x = 0; x < 200; x++) {
-      const [red, green, blue] = scaleColor(x / 199);
-      context.fillStyle = `rgb(${red} ${green} ${blue})`;
-      context.fillRect(x, 0, 1, 1);
-    }
-    const middle = (low + high) / 2;
     const legend = byId("legend");
     legend.hidden = false;
-    legend.replaceChildren(make("div", {}, `${text} (${unit})`), canvas, make("div", { class: "names" },
-      ...[low, middle, high].map((value) => make("span", {}, number(value, Number.isInteger(value) ? 0 : 1)))),
-      ...this.gapLegend());
+    fillLegend(legend, `${text} (${unit})`, [low, (low + high) / 2, high]);
+    legend.append(...this.gapLegend());
   }
+}
+
+/**
+ * Shows a scale of colours with its values.
+ * @param {HTMLElement} legend
+ * @param {string} text
+ * @param {number[]} values from the left to the right
+ * @param {boolean} [isReversed] whether low values have the colours of high ones
+ * @param {string} [mark] what precedes the last value
+ */
+export function fillLegend(legend, text, values, isReversed = false, mark = "") {
+  const canvas = make("canvas", { width: 200, height: 1 });
+  const context = canvas.getContext("2d");
+  for (let x = 0; x < 200; x++) {
+    const [red, green, blue] = scaleColor(isReversed ? 1 - x / 199 : x / 199);
+    context.fillStyle = `rgb(${red} ${green} ${blue})`;
+    context.fillRect(x, 0, 1, 1);
+  }
+  legend.replaceChildren(make("div", {}, text), canvas, make("div", { class: "names" }, ...values.map((value, index) => make(
+    "span", {}, (index === values.length - 1 ? mark : "") + number(value, Number.isInteger(value) ? 0 : 1)))));
 }
 
 /** @param {any} beacon */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The floors of a venue's document. A change returns a new document. */
 import { isNumber, isObject, listOf, nextNumber, rounded, withFields } from "./venue-values.js";
+import { withWalkOn } from "./venue-walk.js";
 
 /** The lists of objects that have a field `mapId`. */
 const lists = ["beacons", "anchors", "rooms", "pois", "events"];
@@ -100,7 +101,7 @@ export function withoutFloor(document, mapId) {
   if (listOf(document.interactions).some(isLost)) {
     fields.interactions = document.interactions.filter((/** @type {any} */ one) => !isLost(one));
   }
-  return withFields(document, fields);
+  return withFields(withWalkOn(document, mapId, () => null), fields);
 }
 
 /**
@@ -154,7 +155,7 @@ export function withScale(document, mapId, factor, keepsImagePlaces) {
         ? withFields(edge, { weight: rounded([[edge.weight * factor, 0]])[0][0] }) : edge)),
     });
   }
-  return withMap(withFields(document, fields), mapId, size);
+  return withMap(withFields(withWalkOn(document, mapId, (one) => scaled(one, factor)), fields), mapId, size);
 }
 
 /**

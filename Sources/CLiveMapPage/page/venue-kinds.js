@@ -2,6 +2,7 @@
 /** The kinds of objects of a venue: where the document has them, their shape, their fields, and how a new one begins. */
 import { commonFields, identityOf, isReceiver, namingOf, nextIdentity, nextReceiverId, radioName } from "./venue-beacons.js";
 import { isNumber, listOf, nextNumber } from "./venue-values.js";
+import { walkKey } from "./venue-walk.js";
 
 /**
  * A field of an object in the panel.
@@ -17,8 +18,9 @@ import { isNumber, listOf, nextNumber } from "./venue-values.js";
  * - line and polygon: a list of corners
  * - area: `polygon`, or `x`, `y` and `radius`
  * - link: a line between the two nodes `from` and `to`
+ * Points can be drawn several at once, as a line.
  * @typedef {{
- *   id: string, title: string, plural: string, hint: string, key: string|null, list: string[],
+ *   id: string, title: string, plural: string, hint: string, key: string|null, list: (string|symbol)[], drawn?: "line",
  *   shape: "point"|"line"|"polygon"|"area"|"link", has: (one: any) => boolean,
  *   name: (one: any, index: number) => string, identity: ((one: any) => string)|null,
  *   fields: (one: any) => Field[][], begin: (document: any, mapId: number, list: any) => any,
@@ -167,6 +169,18 @@ export const kinds = [
       [choice("kind", "Kind", [["", "walk"], ["stairs", "stairs"], ["elevator", "elevator"], ["escalator", "escalator"]])],
       [{ key: "oneWay", title: "One way", type: "check" }], [number("weight", "Cost (m)")],
       [{ key: "tags", title: "Tags, with commas between", type: "words" }],
+    ],
+    begin: nothing,
+  },
+  {
+    id: "walk", title: "Walk", plural: "walk points", key: "k", list: [walkKey, "points"], shape: "point", drawn: "line",
+    hint: "Click where the walk leads. Enter or a double click ends it.",
+    has: () => true, name: (_, index) => `Walk point ${index + 1}`, identity: null,
+    fields: () => [
+      ...place, [number("pause", "Pause (s)"), number("heading", "Heading then (°)")],
+      [number("speed", "Speed to here (m/s)"), number("seconds", "Seconds to here")],
+      [choice("by", "If it comes from another floor", [["", "by stairs"], ["elevator", "by elevator"]])],
+      [{ key: "outdoors", title: "Outdoors", type: "check" }],
     ],
     begin: nothing,
   },

@@ -3,6 +3,7 @@
 import { fewest, kindNamed, kinds } from "./venue-kinds.js";
 import { endsOf, withEnds, withNodeId, withoutNode, withPath } from "./venue-paths.js";
 import { centimetres, cornersOf, isNumber, isObject, listOf, rounded, withFields } from "./venue-values.js";
+import { withWalkPoints } from "./venue-walk.js";
 
 /**
  * An object of the document: its kind, its index in the list of its kind, and the index of the map that has the list.
@@ -54,8 +55,8 @@ export function objectAt(document, reference) {
 export function settled(document, reference) {
   const one = objectAt(document, reference);
   if (!reference || one === undefined) return null;
-  const list = kindNamed(reference.kind).list.join();
-  const kind = kinds.find((kind) => kind.list.join() === list && kind.has(one));
+  const { list } = kindNamed(reference.kind);
+  const kind = kinds.find((kind) => String(kind.list.map(String)) === String(list.map(String)) && kind.has(one));
   return kind && kind.id !== reference.kind ? { ...reference, kind: kind.id } : reference;
 }
 
@@ -194,7 +195,7 @@ export const fewestCorners = (/** @type {string} */ kind) => fewest[kindNamed(ki
 /**
  * Returns a value with a part replaced by another one. What is missing on the way becomes an object.
  * @param {any} value
- * @param {(string|number)[]} way
+ * @param {(string|number|symbol)[]} way
  * @param {any} part
  * @returns {any}
  */
@@ -303,9 +304,14 @@ export function withOtherShape(document, reference) {
  * @param {string} name the kind
  * @param {number} mapId
  * @param {number[][]} corners
+ * @param {number} [after] the point of the walk that new ones follow
  * @returns {{document: any, reference: Reference}}
  */
-export function added(document, name, mapId, corners) {
+export function added(document, name, mapId, corners, after) {
+  if (name === "walk") {
+    const result = withWalkPoints(document, mapId, corners, after);
+    return { document: result.document, reference: { kind: name, index: result.last } };
+  }
   const places = rounded(corners);
   const kind = kindNamed(name);
   if (kind.shape === "link") {
@@ -344,7 +350,7 @@ export function titleOf(document, reference) {
  */
 export function referenceOf(document, path) {
   for (const kind of kinds) {
-    const pattern = kind.list.map((key) => (key === "map" ? "\\[(\\d+)\\]" : `\\.${key}`)).join("");
+    const pattern = kind.list.map((key) => (key === "map" ? "\\[(\\d+)\\]" : `\\.${String(key)}`)).join("");
     const found = new RegExp(`^\\$${pattern}\\[(\\d+)\\]`).exec(path);
     if (!found) continue;
     const [map, index] = found.length > 2 ? [Number(found[1]), Number(found[2])] : [undefined, Number(found[1])];

@@ -26,6 +26,13 @@ public struct CoverageAnalysis: Sendable {
     /// Analyses the beacons of a venue, with its radio map if it has one. The time is proportional to the number of cells,
     /// beacons and walls.
     public init(venue: Venue, settings: CoverageSettings = CoverageSettings()) {
+        self.init(venue: venue, settings: settings) { () throws(Never) in }
+    }
+
+    /// Analyses the beacons of a venue, unless the caller stops it.
+    ///
+    /// - Parameter check: throws to stop the analysis; called for each beacon on each map.
+    package init<Stop: Error>(venue: Venue, settings: CoverageSettings, check: () throws(Stop) -> Void) throws(Stop) {
         self.settings = settings
         let field = SignalField(venue: venue, model: settings.signal)
         let signal = CoverageSignal(venue: venue, field: field, settings: settings)
@@ -40,6 +47,7 @@ public struct CoverageAnalysis: Sendable {
             var sums = Array(repeating: PositionInformation(), count: floor.cells.count)
             var counts = Array(repeating: 0.0, count: floor.cells.count)
             for beacon in transmitters {
+                try check()
                 let between = floorDistance.floors(from: beacon.mapID, to: floor.map.id)
                 let detections = floor.detections(of: beacon, floors: between, signal: signal)
                 for (position, detection) in detections.enumerated() where detection > 0 {
@@ -81,15 +89,26 @@ public struct CoverageAnalysis: Sendable {
     ///   - count: the maximum number of places; there are fewer if no further beacon reduces the error.
     ///   - mapID: the map to improve; nil for all maps.
     public func proposedBeacons(count: Int, on mapID: MapID? = nil) -> [ProposedBeacon] {
+        proposedBeacons(count: count, on: mapID) { () throws(Never) in }
+    }
+
+    /// Returns places for more beacons, unless the caller stops the search.
+    ///
+    /// - Parameter check: throws to stop the search; called for each candidate.
+    package func proposedBeacons<Stop: Error>(
+        count: Int, on mapID: MapID? = nil, check: () throws(Stop) -> Void
+    ) throws(Stop) -> [ProposedBeacon] {
+        guard count > 0 else { return [] }
         let chosen = floors.indices.filter { mapID == nil || floors[$0].map.id == mapID }
-        var searches = chosen.map { search(on: $0) }
+        var searches: [BeaconPlaceSearch] = []
+        for index in chosen { searches.append(try search(on: index, check: check)) }
         var proposals: [ProposedBeacon] = []
         while proposals.count < count {
             let gains = searches.indices.compactMap { index in
                 searches[index].best.map { (search: index, candidate: $0.candidate, gain: $0.gain) }
             }
             guard let best = gains.max(by: { $0.gain < $1.gain }), best.gain > 1e-6 else { break }
-            let point = searches[best.search].place(best.candidate)
+            let point = try searches[best.search].place(best.candidate, check: check)
             let cells = searches.reduce(0) { $0 + $1.errors.count }
             let errors = searches.flatMap(\.errors)
             let within = settings.target.map { target in Double(errors.count { $0 <= target }) / Double(cells) }
@@ -101,17 +120,19 @@ public struct CoverageAnalysis: Sendable {
         return proposals
     }
 
-    private func search(on index: Int) -> BeaconPlaceSearch {
+    private func search<Stop: Error>(
+        on index: Int, check: () throws(Stop) -> Void
+    ) throws(Stop) -> BeaconPlaceSearch {
         let count = Double(max(1, transmitters.count))
         let isEmpty = transmitters.isEmpty
         let model = settings.signal
         let power = isEmpty ? model.defaultPower : transmitters.reduce(0) { $0 + $1.power } / count
         let exponent = isEmpty ? model.pathLossExponent : transmitters.reduce(0) { $0 + $1.exponent } / count
-        return BeaconPlaceSearch(
+        return try BeaconPlaceSearch(
             floor: floors[index], information: information[index],
             beacon: SignalField.Transmitter(
                 mapID: floors[index].map.id, point: MapPoint(x: 0, y: 0), power: power, exponent: exponent),
-            signal: signal, settings: settings)
+            signal: signal, settings: settings, check: check)
     }
 }
 
@@ -220,11 +241,16 @@ struct BeaconPlaceSearch {
     /// The maximum number of candidates.
     private static let candidateLimit = 600.0
 
-    /// - Parameter beacon: the power and the path-loss exponent of a new beacon.
-    init(
+    /// The least distance in metres of a candidate from a wall.
+    private static let wallDistance = 0.2
+
+    /// - Parameters:
+    ///   - beacon: the power and the path-loss exponent of a new beacon.
+    ///   - check: throws to stop the search.
+    init<Stop: Error>(
         floor: CoverageFloor, information: [PositionInformation], beacon: SignalField.Transmitter,
-        signal: CoverageSignal, settings: CoverageSettings
-    ) {
+        signal: CoverageSignal, settings: CoverageSettings, check: () throws(Stop) -> Void
+    ) throws(Stop) {
         self.floor = floor
         self.signal = signal
         self.information = information
@@ -238,8 +264,13 @@ struct BeaconPlaceSearch {
             return candidate
         }
         self.candidates = candidates
-        detections = candidates.map { floor.detections(of: $0, floors: 0, signal: signal) }
-        best = bestCandidate()
+        var detections: [[Float]] = []
+        for candidate in candidates {
+            try check()
+            detections.append(floor.detections(of: candidate, floors: 0, signal: signal))
+        }
+        self.detections = detections
+        best = try bestCandidate(check: check)
     }
 
     private static func places(on floor: CoverageFloor, _ settings: CoverageSettings) -> [MapPoint] {
@@ -247,15 +278,39 @@ struct BeaconPlaceSearch {
         let spacing = max(settings.candidateSpacing, (map.width * map.height / candidateLimit).squareRoot(), 0.1)
         let grid = MapGrid(
             from: MapPoint(x: 0, y: 0), to: MapPoint(x: map.width, y: map.height), cellSize: spacing)
-        let all = WalkableCells(of: map, floor.interior, grid: grid).cells.map(grid.center)
+        let all = WalkableCells(of: map, floor.interior, grid: grid).cells.compactMap {
+            place(in: $0, of: grid, on: floor)
+        }
         guard case .atWalls(let distance) = settings.placement else { return all }
         let atWalls = all.filter { floor.distanceToWall(from: $0) <= distance }
         let hasWalls = floor.distanceToWall(from: MapPoint(x: 0, y: 0)) < .infinity
         return hasWalls ? atWalls : all
     }
 
-    private func bestCandidate() -> (candidate: Int, gain: Double)? {
-        candidates.indices.map { (candidate: $0, gain: gain(of: $0)) }.max { $0.gain < $1.gain }
+    /// Returns the place of a cell where a beacon can be: the middle, unless it is outside of the building or in a wall;
+    /// then the nearest tested point that isn't. Nil without such a point.
+    private static func place(in cell: Int, of grid: MapGrid, on floor: CoverageFloor) -> MapPoint? {
+        let center = grid.center(of: cell)
+        func isFree(_ point: MapPoint) -> Bool {
+            point.x >= 0 && point.y >= 0 && point.x <= floor.map.width && point.y <= floor.map.height
+                && floor.interior.contains(point) && floor.distanceToWall(from: point) >= wallDistance
+        }
+        if isFree(center) { return center }
+        let steps = [-0.375, -0.125, 0.125, 0.375].map { $0 * grid.cellSize }
+        return steps.flatMap { x in steps.map { y in center + MapPoint(x: x, y: y) } }.filter(isFree)
+            .min { $0.distance(to: center) < $1.distance(to: center) }
+    }
+
+    private func bestCandidate<Stop: Error>(
+        check: () throws(Stop) -> Void
+    ) throws(Stop) -> (candidate: Int, gain: Double)? {
+        var best: (candidate: Int, gain: Double)?
+        for candidate in candidates.indices {
+            try check()
+            let gain = gain(of: candidate)
+            if gain > best?.gain ?? -.infinity { best = (candidate, gain) }
+        }
+        return best
     }
 
     private func gain(of index: Int) -> Double {
@@ -271,13 +326,13 @@ struct BeaconPlaceSearch {
     }
 
     /// Places a beacon at a candidate and returns its point.
-    mutating func place(_ index: Int) -> MapPoint {
+    mutating func place<Stop: Error>(_ index: Int, check: () throws(Stop) -> Void) throws(Stop) -> MapPoint {
         for (position, detection) in detections[index].enumerated() where detection > 0 {
             information[position].add(
                 floor.information(at: position, of: candidates[index], signal: signal), share: Double(detection))
             errors[position] = floor.error(information[position], receiverVariance: receiverVariance)
         }
-        best = bestCandidate()
+        best = try bestCandidate(check: check)
         return candidates[index].point
     }
 }

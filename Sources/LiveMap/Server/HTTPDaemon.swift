@@ -92,6 +92,8 @@ final class HTTPExchange: Sendable {
         var isSuspended = false
         var isStopped = false
         var task: Task<Void, Never>?
+        /// The task that detects that the client has closed the connection.
+        var watch: Task<Void, Never>?
         var updates: UpdateBuffer
 
         mutating func suspend() {
@@ -151,6 +153,7 @@ final class HTTPExchange: Sendable {
                     server.beginWork(for: connection)
                     state.suspend()
                     state.phase = .working(request)
+                    if server.routes.endsWithClient(request.target) { state.watch = Task { await watchClient() } }
                     state.task = Task { [server] in self.finish(await server.routes.response(to: request), headers) }
                     return true
                 }
@@ -185,6 +188,7 @@ final class HTTPExchange: Sendable {
         let task = state.withLock { state in
             state.connection = nil
             state.isSuspended = false
+            state.watch?.cancel()
             return state.task
         }
         task?.cancel()
@@ -216,8 +220,29 @@ final class HTTPExchange: Sendable {
 
     // MARK: Calls of tasks
 
+    /// The interval in which `watchClient` looks at the connection.
+    private static let watchInterval = Duration.milliseconds(200)
+
+    /// Cancels the task of the response when the client closes the connection, which libmicrohttpd doesn't detect while the
+    /// connection is suspended.
+    private func watchClient() async {
+        while (try? await Task.sleep(for: Self.watchInterval)) != nil {
+            let hasLeft = state.withLock { state in
+                // The socket is open as long as the connection is set.
+                guard case .working = state.phase, let connection = state.connection else { return false }
+                var byte: UInt8 = 0
+                let count = recv(mhd_socket(connection), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+                return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
+            }
+            guard hasLeft else { continue }
+            state.withLock { $0.task }?.cancel()
+            return
+        }
+    }
+
     private func finish(_ response: HTTPResponse, _ headers: [HTTPHeader]) {
         state.withLock { state in
+            state.watch?.cancel()
             guard case .working = state.phase else { return }
             state.phase = .known(response, headers: headers)
             state.resume()
@@ -248,6 +273,7 @@ final class HTTPExchange: Sendable {
     func stop() {
         let task = state.withLock { state in
             state.isStopped = true
+            state.watch?.cancel()
             state.resume()
             return state.task
         }

@@ -99,6 +99,12 @@ package protocol HTTPRoutes: Sendable {
     func largestBody(of target: HTTPTarget) -> Int
     /// Returns the response to a request that has access.
     func response(to request: HTTPRequest) async -> HTTPResponse
+    /// Returns whether the task of a response is cancelled when the client closes the connection before it.
+    func endsWithClient(_ target: HTTPTarget) -> Bool
+}
+
+extension HTTPRoutes {
+    package func endsWithClient(_ target: HTTPTarget) -> Bool { false }
 }
 
 /// A source of server-sent events for one reader.

@@ -291,10 +291,10 @@ struct VenueEditCommand: Command {
             PACKET is the folder of a venue packet. If it is empty or doesn't exist, a new packet begins, of which nothing
             is written before it is saved, except for the files that you choose. The page shows the plan of each floor, on
             which beacons, receivers, rooms, walls, paths and other objects are set, moved and deleted with the mouse, by
-            touch or on the keyboard. It also adds floors, images of plans and the radio map. Saving checks the packet as
-            'venue check' does, and replaces its venue.json only if there is no error. Fields that the page doesn't know
-            stay as they are. If another program has changed the file in the meantime, the page asks before it replaces
-            the file.
+            touch or on the keyboard. It also adds floors, images of plans and the radio map, and simulates the accuracy of
+            the beacons and walks. Saving checks the packet as 'venue check' does, and replaces its venue.json only if
+            there is no error. Fields that the page doesn't know stay as they are. If another program has changed the file
+            in the meantime, the page asks before it replaces the file.
 
             Prints the URL of the page, and serves it until the command is interrupted. The URL has a token: only who
             has the URL can change the packet. Changes that were not saved are in the page only, which warns before it is

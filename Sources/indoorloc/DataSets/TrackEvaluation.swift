@@ -253,7 +253,7 @@ struct TrackEvaluation: Sendable {
 
 extension Position {
     /// The position with the decimals of `replay`'s output, so that the output scores the same.
-    fileprivate var asPrinted: Position {
+    var asPrinted: Position {
         var printed = self
         printed.instant = Instant(seconds: (instant.seconds * 1000).rounded() / 1000)
         printed.point = MapPoint(x: (x * 1000).rounded() / 1000, y: (y * 1000).rounded() / 1000)

@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import IndoorLocalizationTesting
 import LiveMap
 import VenueEditing
 import VenuePackets
@@ -14,6 +15,10 @@ struct VenueEditRoutes: HTTPRoutes {
         case document = "/api/v1/document"
         /// The problems that a document would have in the packet; nothing is written.
         case check = "/api/v1/check"
+        /// The expected errors of a document's beacons, and proposed beacons; nothing is written.
+        case coverage = "/api/v1/coverage"
+        /// A simulated walk through a document's venue; nothing is written.
+        case walk = "/api/v1/walk"
         case plan = "/api/v1/plan"
         /// An image of the packet by its path, also one that the stored document doesn't name.
         case image = "/api/v1/image"
@@ -26,10 +31,18 @@ struct VenueEditRoutes: HTTPRoutes {
     private let file: EditedVenueFile
     private let title: String
     private let plans: PacketPlans
+    private let coverage: PageCalculation
+    private let walk: PageCalculation
 
-    /// - Parameter title: the title of the page.
-    init(file: EditedVenueFile, title: String) {
-        (self.file, self.title) = (file, title)
+    /// - Parameters:
+    ///   - title: the title of the page.
+    ///   - coverage: the calculations of expected errors.
+    ///   - walk: the calculations of walks.
+    init(
+        file: EditedVenueFile, title: String, coverage: PageCalculation = PageCalculation(),
+        walk: PageCalculation = PageCalculation()
+    ) {
+        (self.file, self.title, self.coverage, self.walk) = (file, title, coverage, walk)
         plans = PacketPlans(PlanFiles(folder: file.folder))
     }
 
@@ -37,7 +50,7 @@ struct VenueEditRoutes: HTTPRoutes {
         let allowed =
             switch Path(rawValue: target.path) {
             case .document: ["GET", "HEAD", "PUT"]
-            case .check: ["POST"]
+            case .check, .coverage, .walk: ["POST"]
             case .planImage, .radioMap: ["PUT"]
             default: ["GET", "HEAD"]
             }
@@ -49,10 +62,18 @@ struct VenueEditRoutes: HTTPRoutes {
 
     func largestBody(of target: HTTPTarget) -> Int {
         switch Path(rawValue: target.path) {
-        case .document, .check: EditedVenueFile.limit
+        case .document, .check, .coverage: EditedVenueFile.limit
+        case .walk: EditedVenueFile.limit + InputLimits.standard.walk
         case .planImage: PacketUpload.Kind.planImage.limit
         case .radioMap: PacketUpload.Kind.radioMap.limit
         default: 0
+        }
+    }
+
+    func endsWithClient(_ target: HTTPTarget) -> Bool {
+        switch Path(rawValue: target.path) {
+        case .coverage, .walk: true
+        default: false
         }
     }
 
@@ -77,6 +98,8 @@ struct VenueEditRoutes: HTTPRoutes {
                     409, "A newer document is checked instead. Send the document again if it is still of use.")
             }
             return try .json(CheckAnswer(problems: checked.problems.map(ProblemAnswer.init)))
+        case .coverage: return try await simulateCoverage(request)
+        case .walk: return try await simulateWalk(request)
         case .image: return try await packetImage(request)
         case .planImage: return try await upload(request, .planImage)
         case .radioMap: return try await upload(request, .radioMap)
@@ -133,18 +156,23 @@ struct VenueEditRoutes: HTTPRoutes {
                 412, "Another program has changed \(EditedVenueFile.name) since you opened it. Nothing was saved.",
                 current.map { [HTTPHeader("ETag", $0.tag)] } ?? [])
         case .invalid(let problems):
-            let count = problems.count { $0.severity == .error }
-            return try answer(
-                422,
-                InvalidAnswer(
-                    error: "The document has \(count == 1 ? "an error" : "\(count) errors"). Nothing was saved.",
-                    problems: problems.map(ProblemAnswer.init)))
+            return try invalid(problems, consequence: "Nothing was saved.")
         case .saved(let revision, let warnings, let survey):
             let survey = survey.map { SavedAnswer.Survey(moved: $0.moved, removed: $0.removed) }
             return try answer(
                 200, SavedAnswer(problems: warnings.map(ProblemAnswer.init), survey: survey),
                 [HTTPHeader("ETag", revision.tag)])
         }
+    }
+
+    /// Returns the answer to a document with errors.
+    private func invalid(_ problems: [VenueProblem], consequence: String) throws(HTTPProblem) -> HTTPResponse {
+        let count = problems.count { $0.severity == .error }
+        return try answer(
+            422,
+            InvalidAnswer(
+                error: "The document has \(count == 1 ? "an error" : "\(count) errors"). \(consequence)",
+                problems: problems.map(ProblemAnswer.init)))
     }
 
     private func answer(
@@ -154,6 +182,74 @@ struct VenueEditRoutes: HTTPRoutes {
         response.status = status
         response.headers += headers
         return response
+    }
+
+    // MARK: Simulations
+
+    private func simulateCoverage(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        try request.allowOnly(["target", "beacons"])
+        try request.requireJSON()
+        let count = try request.integer("beacons", in: CoverageSimulation.counts) ?? 1
+        let targets = CoverageSimulation.targets
+        guard let target = Double(request.target.query["target"] ?? "3"), targets.contains(target) else {
+            throw HTTPProblem(
+                400, "The parameter 'target' must be a number of metres from \(targets.lowerBound) to 1000.")
+        }
+        let checked = await file.check(EditedVenueFile.Edition(request.body))
+        guard let venue = checked.venue, checked.isUsable else {
+            return try invalid(checked.problems, consequence: "Correct it before you simulate the coverage.")
+        }
+        let simulation = CoverageSimulation(venue: venue, target: target, count: count)
+        return try await simulated(
+            by: coverage, advice: "Propose fewer beacons, or divide the venue."
+        ) { check throws(PageCalculation.End) in try simulation.result(check: check) }
+    }
+
+    private func simulateWalk(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        try request.allowOnly([])
+        let asked = try request.decoded(WalkSimulation.Request.self, example: WalkSimulation.Request.example)
+        let checked = await file.check(EditedVenueFile.Edition(Array(asked.document.utf8)))
+        guard let venue = checked.venue, checked.isUsable else {
+            return try invalid(checked.problems, consequence: "Correct it before you simulate a walk.")
+        }
+        let simulation: WalkSimulation
+        do throws(SimulationError) {
+            simulation = try WalkSimulation(venue: venue, walk: asked.walk, seed: asked.seed)
+        } catch { throw HTTPProblem(422, "\(error)") }
+        guard simulation.seconds <= WalkSimulation.longest else {
+            throw HTTPProblem(
+                422,
+                "The walk lasts \(Int(simulation.seconds / 60)) minutes; the page simulates at most "
+                    + "\(Int(WalkSimulation.longest / 60)). Shorten it, or export it for 'indoorloc simulate'.")
+        }
+        return try await simulated(by: walk, advice: "Shorten the walk, or export it for 'indoorloc simulate'.") {
+            check throws(PageCalculation.End) in try simulation.result(check: check)
+        }
+    }
+
+    /// Returns the answer with the result of a calculation.
+    ///
+    /// - Parameter advice: what to do about a calculation that takes too long.
+    private func simulated(
+        by calculation: PageCalculation, advice: String,
+        _ work:
+            @escaping @Sendable (_ check: () throws(PageCalculation.End) -> Void) throws(PageCalculation.End) ->
+            JSONText
+    ) async throws(HTTPProblem) -> HTTPResponse {
+        do throws(PageCalculation.End) {
+            let json = try await calculation.run(work)
+            return HTTPResponse(
+                200, [HTTPResponse.type("application/json"), HTTPResponse.noStore], .bytes(Array(json.text.utf8)))
+        } catch {
+            switch error {
+            case .replaced:
+                throw HTTPProblem(409, "A newer simulation runs instead. Send the request again if it is still of use.")
+            case .cancelled: throw HTTPProblem(503, "The client has left.")
+            case .late(let limit):
+                throw HTTPProblem(
+                    503, "The simulation takes more than \(limit.components.seconds) s, and was ended. \(advice)")
+            }
+        }
     }
 
     // MARK: Files

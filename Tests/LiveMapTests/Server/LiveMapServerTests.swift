@@ -340,6 +340,35 @@ final class LiveMapServerTests: XCTestCase {
         let expected = await content.overview()
         XCTAssertEqual(try JSONDecoder().decode(LiveMapOverview.self, from: data), expected)
     }
+
+    /// Routes whose response waits until its task is cancelled.
+    private final class PatientRoutes: HTTPRoutes {
+        let begun = DispatchSemaphore(value: 0)
+        let cancelled = DispatchSemaphore(value: 0)
+        private let end = AsyncStream.makeStream(of: Never.self)
+
+        func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {}
+        func largestBody(of target: HTTPTarget) -> Int { 0 }
+        func endsWithClient(_ target: HTTPTarget) -> Bool { true }
+
+        func response(to request: HTTPRequest) async -> HTTPResponse {
+            begun.signal()
+            for await _ in end.stream {}
+            cancelled.signal()
+            return HTTPResponse(200)
+        }
+    }
+
+    func testTheTaskOfAResponseEndsWhenItsClientLeavesIfTheRoutesWantThat() throws {
+        let routes = PatientRoutes()
+        let server = try LiveMapServer(routes: routes, listener: LiveMapListener(try LiveMapAddress("127.0.0.1:0")))
+        defer { server.stop() }
+        var client: RawClient? = try RawClient(port: server.address.port)
+        client?.send("GET /slow HTTP/1.1\r\nHost: 127.0.0.1:\(server.address.port)\r\n\r\n")
+        XCTAssertEqual(routes.begun.wait(timeout: .now() + 60), .success)
+        client = nil
+        XCTAssertEqual(routes.cancelled.wait(timeout: .now() + 20), .success)
+    }
 }
 
 /// Which connections of a server are closed.

@@ -1,0 +1,214 @@
+// @ts-check
+/** The panel of the expected errors: a heat map, figures of each floor, and proposed beacons. */
+import { byId, make, setText } from "./dom.js";
+import { numberOf } from "./edit-fields.js";
+import { calculate } from "./edit-store.js";
+import { counted, number, percent } from "./format.js";
+import { writeJSON } from "./json-source.js";
+import { heatOfValues } from "./layer-radio-map.js";
+import { fillLegend } from "./radio-panel.js";
+import { added } from "./venue-objects.js";
+import { listOf } from "./venue-values.js";
+import { isSameVenue } from "./venue-walk.js";
+
+/** The largest error in metres on the scale of colours, as in the drawing of `indoorloc plot coverage`. */
+const most = 12;
+
+export class Coverage {
+  /** @param {import("./edit-app.js").EditApp} app */
+  constructor(app) {
+    this.app = app;
+    /** The latest result, and the document that it belongs to. @type {{content: any, document: any}|null} */
+    this.result = null;
+    /** @type {AbortController|null} */
+    this.running = null;
+    /** The heat maps by floor. @type {Map<number, {grid: any, canvas: HTMLCanvasElement}>} */
+    this.heats = new Map();
+    byId("simulate").addEventListener("click", () => this.open());
+    byId("coverage-run").addEventListener("click", () => (this.running ? this.stop("The simulation was stopped.") : this.run()));
+    byId("coverage-shown").addEventListener("change", () => this.draw());
+    byId("simulation").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.pressed(event));
+    byId("proposals-add").addEventListener("click", () => this.add(this.proposals.filter((one) => !this.isAdded(one))));
+  }
+
+  /** Opens the panel, and simulates if there is no result of the present venue. */
+  open() {
+    const panel = byId("simulation");
+    panel.open = true;
+    panel.scrollIntoView({ block: "start" });
+    byId("coverage-run").focus({ preventScroll: true });
+    if (!this.running && !this.isPresent) this.run();
+  }
+
+  /**
+   * Enter in a field starts its simulation. Escape leaves the panel.
+   * @param {KeyboardEvent} event
+   */
+  pressed(event) {
+    const { target } = event;
+    if (event.key === "Escape") byId("plan").focus();
+    else if (event.key === "Enter" && target instanceof HTMLInputElement) {
+      // What was typed counts.
+      target.dispatchEvent(new Event("change"));
+      byId(target.id.startsWith("walk") ? "walk-run" : "coverage-run").click();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Whether the result belongs to the present venue. */
+  get isPresent() { return this.result !== null && isSameVenue(this.result.document, this.app.history.document); }
+
+  /**
+   * The proposed beacons with their numbers.
+   * @returns {any[]}
+   */
+  get proposals() {
+    return listOf(this.result?.content.proposedBeacons).map((one, index) => ({ ...one, number: index + 1 }));
+  }
+
+  /**
+   * Whether the document has a beacon at a proposed place.
+   * @param {any} place
+   */
+  isAdded(place) {
+    return listOf(this.app.document.beacons).some(
+      (one) => one?.mapId === place.mapId && one.x === place.x && one.y === place.y);
+  }
+
+  /** @param {string} text */
+  stop(text) {
+    this.running?.abort();
+    this.running = null;
+    setText(byId("coverage-run"), "Simulate coverage");
+    setText(byId("coverage-state"), text);
+  }
+
+  async run() {
+    const target = entered("coverage-target", 0.1, 1000, false);
+    const beacons = entered("coverage-beacons", 0, 50, true);
+    if (target === null || beacons === null) return;
+    const { document } = this.app.history;
+    const running = new AbortController();
+    this.running = running;
+    setText(byId("coverage-run"), "Stop");
+    setText(byId("coverage-state"), "The coverage is being simulated.");
+    const text = writeJSON(document, this.app.stored.text);
+    const { content, problem } = await calculate("coverage", { target, beacons }, text, running.signal);
+    if (this.running !== running) return;
+    this.stop(problem ?? "");
+    if (problem !== null) return;
+    this.result = { content, document };
+    byId("coverage-result").hidden = false;
+    this.draw();
+    this.app.showPanels();
+  }
+
+  /** Draws the heat map, and lists the figures. */
+  draw() {
+    const { content } = /** @type {any} */ (this.result);
+    const shown = byId("coverage-shown").value;
+    const key = shown === "heard" ? "detectedBeacons" : "errors";
+    const highest = Math.max(0, ...content.maps.map((/** @type {any} */ grid) => (
+      grid[key].reduce((/** @type {number} */ high, /** @type {number|null} */ value) => Math.max(high, value ?? 0), 0))));
+    const high = shown === "heard" ? Math.max(1, Math.ceil(highest)) : Math.min(most, Math.max(2, Math.ceil(highest)));
+    this.heats = new Map(shown === "" ? [] : content.maps.map((/** @type {any} */ grid) => {
+      const fractions = grid.errors.map((/** @type {number|null} */ error, /** @type {number} */ index) => (
+        error === null ? NaN : shown === "heard" ? grid.detectedBeacons[index] / high : 1 - error / high));
+      return [grid.mapId, { grid, canvas: heatOfValues(grid.columns, grid.rows, fractions) }];
+    }));
+    byId("legend").hidden = shown === "";
+    const isCut = shown === "error" && highest > high;
+    fillLegend(byId("legend"), shown === "heard" ? "Received beacons" : "Expected 68 % error (m)",
+      [0, high / 2, high], shown !== "heard", isCut ? "≥\u00a0" : "");
+    this.list();
+    const { plan } = this.app;
+    plan.scene.heats = this.heats;
+    plan.refit();
+  }
+
+  list() {
+    const { content } = /** @type {any} */ (this.result);
+    const names = new Map(this.app.plan.scene.venue.maps.map((/** @type {any} */ map) => [map.id, map.name]));
+    const shares = content.summaries[0]?.shares ?? [];
+    const row = (/** @type {string} */ cell, /** @type {string[]} */ texts, /** @type {any} */ properties = {}) => (
+      make("tr", {}, ...texts.map((text) => make(cell, properties, text))));
+    byId("coverage-floors").replaceChildren(
+      make("caption", { class: "note" }, "Expected 68 % error, and the share of the walkable area with at most so much"),
+      make("thead", {}, row("th", ["Floor", "Mean", "Median", ...shares.map(
+        (/** @type {any} */ one) => `≤\u00a0${number(one.error, Number.isInteger(one.error) ? 0 : 1)}\u00a0m`)], { scope: "col" })),
+      make("tbody", {}, ...content.summaries.map((/** @type {any} */ one, /** @type {number} */ index) => row("td", [
+        names.get(one.mapId) ?? `Map ${one.mapId}`, metres(content.maps[index].meanError), metres(one.medianError),
+        ...one.shares.map((/** @type {any} */ share) => (share.share === undefined ? "—" : percent(share.share)))]))));
+    const unknown = content.summaries.filter((/** @type {any} */ one) => !one.isInsideKnown);
+    const cell = content.maps.map((/** @type {any} */ grid) => grid.cellSize).reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0);
+    const notes = [
+      ...(listOf(this.app.document.beacons).length === 0 ? ["The venue has no beacons yet."] : []),
+      ...unknown.map((/** @type {any} */ one) => `${names.get(one.mapId)}: nothing says where the inside of the building is, `
+        + "so that the whole plan counts. Draw rooms, walls or walkable areas."),
+      ...content.maps.flatMap((/** @type {any} */ grid) => (grid.meanError === undefined
+        ? [`${names.get(grid.mapId)}: no place is walkable. Draw rooms or a walkable area.`] : [])),
+      `Computed for cells of ${number(cell, 2)}\u00a0m.`,
+    ];
+    byId("coverage-notes").replaceChildren(...notes.map((text) => make("li", {}, text)));
+    this.rows = this.proposals.map((one) => {
+      const button = make("button", {
+        type: "button", "aria-label": `Add proposed beacon ${one.number}`, onclick: () => this.add([one]) }, "Add");
+      const name = `${names.get(one.mapId)}: ${number(one.x, 1)}\u00a0m, ${number(one.y, 1)}\u00a0m`;
+      return {
+        one, button, item: make("li", {}, make("button", { type: "button", class: "place", onclick: () => this.reveal(one) }, name,
+          make("span", { class: "note" }, `mean error ${metres(one.meanError)} with it`)), button),
+      };
+    });
+    byId("proposals").replaceChildren(...this.rows.map(({ item }) => item));
+    byId("proposals-title").hidden = this.rows.length === 0;
+  }
+
+  /** Shows whether the result is out of date, and which proposals were added. */
+  show() {
+    if (!this.result) return;
+    byId("coverage-old").hidden = this.isPresent;
+    for (const { one, button } of this.rows ?? []) {
+      button.disabled = this.isAdded(one);
+      setText(button, button.disabled ? "Added" : "Add");
+    }
+    byId("proposals-add").hidden = this.proposals.filter((one) => !this.isAdded(one)).length < 2;
+  }
+
+  /** @param {any} place */
+  reveal(place) {
+    if (this.app.plan.scene.map?.id !== place.mapId) this.app.chooseMap(place.mapId);
+    this.app.plan.show(place.x, place.y, place.x, place.y);
+  }
+
+  /**
+   * Adds beacons at proposed places in one step.
+   * @param {any[]} places
+   */
+  add(places) {
+    let { document } = this.app;
+    for (const { mapId, x, y } of places) ({ document } = added(document, "beacon", mapId, [[x, y]]));
+    this.app.change(document, `Add ${counted(places.length, "proposed beacon")}`);
+    this.app.say(`${counted(places.length, "beacon")} added. Ctrl+Z undoes it.`);
+  }
+}
+
+const metres = (/** @type {number|undefined} */ value) => (value === undefined ? "—" : `${number(value, 2)}\u00a0m`);
+
+/**
+ * Returns the number in a field; null if it can't be used, which the field then shows.
+ * @param {string} id
+ * @param {number} low
+ * @param {number} high
+ * @param {boolean} isWhole
+ * @returns {number|null}
+ */
+export function entered(id, low, high, isWhole) {
+  const text = byId(id).value.trim();
+  const value = text === "" ? NaN : numberOf(text);
+  const isRight = value >= low && value <= high && (!isWhole || Number.isSafeInteger(value));
+  byId(id).setAttribute("aria-invalid", String(!isRight));
+  const invalid = byId(`${id}-invalid`);
+  invalid.hidden = isRight;
+  setText(invalid, isRight ? "" : `Give a ${isWhole ? "whole " : ""}number from ${low} to ${high}.`);
+  return isRight ? value : null;
+}

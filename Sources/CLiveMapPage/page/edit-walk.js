@@ -1,0 +1,164 @@
+// @ts-check
+/** The panel of the walk: drawing, files, and the simulation with its figures. */
+import { byId, make, setText } from "./dom.js";
+import { entered } from "./edit-coverage.js";
+import { calculate } from "./edit-store.js";
+import { clockTime, counted, number, percent } from "./format.js";
+import { writeJSON } from "./json-source.js";
+import { recallInTab, rememberInTab } from "./memory.js";
+import { mapsOf } from "./venue-objects.js";
+import { withFields } from "./venue-values.js";
+import { isSameVenue, lengthOf, readWalk, usualSpeed, walkOf, walkText, withWalk } from "./venue-walk.js";
+
+/** The largest seed: larger whole numbers aren't exact in JavaScript. */
+const largestSeed = Number.MAX_SAFE_INTEGER;
+
+export class WalkPanel {
+  /** @param {import("./edit-app.js").EditApp} app */
+  constructor(app) {
+    this.app = app;
+    /** The latest result, and the document with the walk that it belongs to. @type {{content: any, document: any}|null} */
+    this.result = null;
+    /** @type {AbortController|null} */
+    this.running = null;
+    /** The walk that the tab has stored. @type {any} */
+    this.kept = undefined;
+    const actions = {
+      "walk-draw": () => {
+        app.select(null);
+        app.tools.choose("walk");
+        byId("plan").focus();
+      },
+      "walk-run": () => (this.running ? this.stop("The simulation was stopped.") : this.run()),
+      "walk-export": () => this.export(),
+      "walk-open": () => byId("walk-file").click(),
+      "walk-remove": () => this.remove(),
+    };
+    for (const [id, act] of Object.entries(actions)) byId(id).addEventListener("click", act);
+    byId("walk-file").addEventListener("change", () => this.open());
+    byId("walk-speed").addEventListener("change", () => {
+      const speed = entered("walk-speed", 0.1, 10, false);
+      const walk = walkOf(app.document);
+      if (speed !== null && speed !== (walk.speed ?? usualSpeed)) {
+        app.change(withWalk(app.document, withFields(walk, { speed })), "Change the walk's speed");
+      }
+    });
+  }
+
+  get name() { return `walk ${this.app.overview.title}`; }
+
+  /** Returns the walk that the tab has stored before the page was loaded again; undefined without one. */
+  recalled() {
+    const text = recallInTab(this.name);
+    try {
+      return text ? readWalk(text) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  show() {
+    const { document } = this.app.history;
+    const walk = walkOf(document);
+    if (walk !== this.kept && walk.points.length + (this.kept?.points.length ?? 0) > 0) {
+      this.kept = walk;
+      rememberInTab(this.name, walk.points.length > 0 ? walkText(walk) : "");
+    }
+    const count = walk.points.length;
+    const floors = new Set(walk.points.map((/** @type {any} */ one) => one.mapId)).size;
+    setText(byId("walk-text"), count === 0 ? "There is no walk yet."
+      : `${counted(count, "point")} on ${counted(floors, "floor")}, ${number(lengthOf(walk), 1)}\u00a0m.`);
+    for (const id of ["walk-run", "walk-export", "walk-remove"]) byId(id).disabled = count === 0;
+    const speed = byId("walk-speed");
+    if (speed !== window.document.activeElement) speed.value = walk.speed ?? usualSpeed;
+    byId("walk-old").hidden = this.result === null || this.isPresent;
+  }
+
+  /** Whether the result belongs to the present venue and walk. */
+  get isPresent() {
+    const { document } = this.app.history;
+    return this.result !== null && isSameVenue(this.result.document, document)
+      && walkOf(this.result.document) === walkOf(document);
+  }
+
+  /** @param {string} text */
+  stop(text) {
+    this.running?.abort();
+    this.running = null;
+    setText(byId("walk-run"), "Simulate walk");
+    setText(byId("walk-state"), text);
+  }
+
+  async run() {
+    if (this.app.tools.draft?.kind === "walk") this.app.tools.finish();
+    const seed = entered("walk-seed", 0, largestSeed, true);
+    if (seed === null || entered("walk-speed", 0.1, 10, false) === null) return;
+    const { document } = this.app.history;
+    const running = new AbortController();
+    this.running = running;
+    setText(byId("walk-run"), "Stop");
+    setText(byId("walk-state"), "The walk is being simulated.");
+    const body = JSON.stringify({
+      document: writeJSON(document, this.app.stored.text), walk: walkText(walkOf(document)), seed });
+    const { content, problem } = await calculate("walk", {}, body, running.signal);
+    if (this.running !== running) return;
+    this.stop(problem ?? content.reason ?? "");
+    if (problem !== null) return;
+    this.result = { content, document };
+    this.list(content);
+    this.app.showPanels();
+  }
+
+  /** @param {any} content */
+  list(content) {
+    const { figures } = content;
+    const metres = (/** @type {number|null} */ value) => (value === null ? "—" : `${number(value, 2)}\u00a0m`);
+    const share = (/** @type {number|null} */ value) => (value === null ? "—" : percent(value));
+    const facts = [
+      ["Duration", `${clockTime(content.seconds)}, seed ${content.seed}`], ["Mean error", metres(figures.mean)],
+      ["Median error", metres(figures.median)], ["90 % of the errors", metres(figures.p90)],
+      ["Within the radius", share(figures.insideRadius)], ["On the right floor", share(figures.floor)],
+      ["With a position", share(figures.answered)],
+    ];
+    byId("walk-figures").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]));
+    byId("walk-result").hidden = false;
+    byId("walk-crossings").replaceChildren(...content.wallCrossings.map((/** @type {any} */ one) => make(
+      "li", {}, `The way to point ${one.point + 1} crosses ${counted(one.walls, "wall")}: add points at the doors.`)));
+  }
+
+  // Files
+
+  export() {
+    const walk = walkOf(this.app.document);
+    const url = URL.createObjectURL(new Blob([walkText(walk)], { type: "application/json" }));
+    make("a", { href: url, download: "walk.json" }).click();
+    // The browser reads the file after this turn.
+    setTimeout(() => URL.revokeObjectURL(url), 60000);
+    this.app.say("walk.json is for 'indoorloc simulate --path'.");
+  }
+
+  async open() {
+    const [file] = byId("walk-file").files;
+    byId("walk-file").value = "";
+    if (!file) return;
+    try {
+      const walk = readWalk(await file.text());
+      const known = new Set(mapsOf(this.app.document).map((map) => map.id));
+      const lost = walk.points.find((/** @type {any} */ one) => !known.has(one.mapId));
+      if (lost) throw new Error(`The venue has no floor with the id ${lost.mapId}, on which the walk has a point.`);
+      this.app.select(null);
+      this.app.change(withWalk(this.app.document, walk), `Open ${file.name}`);
+      this.app.say(`${file.name} is shown.`);
+    } catch (error) {
+      this.app.say(String(/** @type {any} */ (error).message));
+    }
+  }
+
+  remove() {
+    this.result = null;
+    byId("walk-result").hidden = true;
+    this.app.select(null);
+    this.app.change(withWalk(this.app.document, undefined), "Remove the walk");
+    this.app.say("The walk was removed. Ctrl+Z undoes it.");
+  }
+}
