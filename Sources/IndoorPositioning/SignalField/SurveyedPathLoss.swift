@@ -144,9 +144,10 @@ final class PathLossTables: Sendable {
         isSurveyed ? floor.survey.value.readings(of: index, in: radioMap) : []
     }
 
-    /// Returns whether the survey detected a beacon, but not on this map, where it could have detected it.
+    /// Returns whether the survey detected a beacon, but not on this map.
     private func isNeverHeard(_ index: Int, _ floor: Floor) -> Bool {
-        isSurveyed && !floor.isUnsurveyed && index < radioMap?.beacons.count ?? 0 && transmitters[index].mapID != floor.map.id
+        isSurveyed && !floor.isUnsurveyed && index < radioMap?.beacons.count ?? 0
+            && transmitters[index].mapID != floor.map.id
             && !floor.survey.value.hasHeard(index)
     }
 
