@@ -69,3 +69,5 @@ field.form.addEventListener("submit", (event) => {
     event.preventDefault();
     results.querySelector("a")?.click();
 });
+// What was typed before this script was loaded.
+if (field.value) search();

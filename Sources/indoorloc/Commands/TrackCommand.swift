@@ -65,45 +65,59 @@ package struct TrackCommand: Command {
                          \(tool) track --broker mqtt://localhost --venue Fixtures/tags/office --state state
                          \(tool) track --broker mqtt://localhost --rooms home.json --http 8080\(example)
                 """,
-            options: BrokerOptions.options + [
-                CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
-                .open,
-                .topic,
-            ] + FleetOptions.venueOptions + [TrackRooms.option] + FleetOptions.tagOptions + [
-                CommandOption(
-                    name: "state", argument: "DIR",
-                    help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
-                CommandOption(
-                    name: "survey", argument: "DIR",
-                    help:
-                        "let people mark on the page where they stand with a tag, and store each walk in this folder"),
-                CommandOption(
-                    name: "history", argument: "FILE",
-                    help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
-                CommandOption(
-                    name: "history-days", argument: "N",
-                    help: "delete the history after N days (default \(historyDays))"),
-                CommandOption(
-                    name: "history-size", argument: "MB",
-                    help: "delete the oldest history beyond N megabytes (default \(historyMegabytes))"),
-                CommandOption(
-                    name: "output-prefix", argument: "PREFIX",
-                    help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
-                CommandOption(
-                    name: "output-name", argument: "NAME",
-                    help:
-                        "name of this process in the topic of its status, another one for each process under a prefix "
-                        + "(default \(MQTTOutputSettings().instance))"),
-                CommandOption(
-                    name: "home-assistant",
-                    help: "also announce the tags of the register to Home Assistant"),
-                CommandOption(
-                    name: "espresense-companion", argument: "FILE",
-                    help:
-                        "also publish the devices of this configuration (config.yaml) under the topics of "
-                        + "ESPresense-companion, with its attributes"),
-            ] + AlertOptions.options + LiveMapOptions.options(serving: "a page of all tags") + [.seed, .seconds]
-                + CommandOption.log + more)
+            options: options + more)
+    }
+
+    /// In statements, because Swift 6.2 doesn't find the types of such a long expression.
+    private static var options: [CommandOption] {
+        var options = BrokerOptions.options
+        options += [
+            CommandOption(name: "demo", help: "simulate gateways and 50 tags, instead of receiving messages"),
+            .open,
+            .topic,
+        ]
+        options += FleetOptions.venueOptions
+        options.append(TrackRooms.option)
+        options += FleetOptions.tagOptions
+        options += [
+            CommandOption(
+                name: "state", argument: "DIR",
+                help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
+            CommandOption(
+                name: "survey", argument: "DIR",
+                help:
+                    "let people mark on the page where they stand with a tag, and store each walk in this folder"),
+            CommandOption(
+                name: "history", argument: "FILE",
+                help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
+            CommandOption(
+                name: "history-days", argument: "N",
+                help: "delete the history after N days (default \(historyDays))"),
+            CommandOption(
+                name: "history-size", argument: "MB",
+                help: "delete the oldest history beyond N megabytes (default \(historyMegabytes))"),
+            CommandOption(
+                name: "output-prefix", argument: "PREFIX",
+                help: "also publish the outputs over the broker, under topics that begin with PREFIX"),
+            CommandOption(
+                name: "output-name", argument: "NAME",
+                help:
+                    "name of this process in the topic of its status, another one for each process under a prefix "
+                    + "(default \(MQTTOutputSettings().instance))"),
+            CommandOption(
+                name: "home-assistant",
+                help: "also announce the tags of the register to Home Assistant"),
+            CommandOption(
+                name: "espresense-companion", argument: "FILE",
+                help:
+                    "also publish the devices of this configuration (config.yaml) under the topics of "
+                    + "ESPresense-companion, with its attributes"),
+        ]
+        options += AlertOptions.options
+        options += LiveMapOptions.options(serving: "a page of all tags")
+        options += [.seed, .seconds]
+        options += CommandOption.log
+        return options
     }
 
     /// The limits of a history by default. 50 tags that always move need about 100 MB a day, and others less: a position

@@ -166,7 +166,7 @@ final class TagServerTests: XCTestCase {
         let span = "from=2026-11-22T09:00:00Z&to=2026-11-22T09:10:00Z"
         var (times, next): ([String], String?) = ([], nil)
         repeat {
-            let after = next.map { "&after=" + $0.replacing("/", with: "%2F") } ?? ""
+            let after = next.map { "&after=" + $0.replacing("/", with: "%2F").replacing(" ", with: "%20") } ?? ""
             let page = try get("/api/v1/history/positions?tag=walker%201&limit=4&\(span)\(after)", port)
             times += try XCTUnwrap(page["positions"]?.array).compactMap { $0["time"]?.string }
             next = page["next"]?.string
