@@ -166,6 +166,11 @@ final class SurveyCoverageTests: XCTestCase {
         XCTAssertEqual(coverage([[mark(2, 0)], [mark(28, 30)]]).unvisitedRooms.map(\.name), ["Room 2", "Room 4"])
     }
 
+    func testMarksOutsideOfThePlanDoNotCount() {
+        let far = [mark(2, 0), mark(1e12, 10), mark(-1e300, 20), mark(28, 30), mark(28, 40, map: 9)]
+        XCTAssertEqual(coverage([far]), coverage([[mark(2, 0)], [mark(28, 30)]]))
+    }
+
     func testAMarkOnAnotherFloorDoesNotSurveyTheOneBelow() {
         let coverage = coverage([[mark(2, 0, map: 2), mark(8, 20, map: 2)]])
         XCTAssertEqual(coverage.unvisitedRooms.map(\.name), ["Room 1", "Room 2", "Room 3"])
