@@ -105,6 +105,14 @@ final class SurveyMapMachineTests: XCTestCase {
         XCTAssertFalse(machine.isAdopted)
     }
 
+    func testAMapThatTheFleetUsesAlreadyIsNotOffered() throws {
+        var machine = SurveyMapMachine()
+        XCTAssertEqual(try machine.handle(.requested), .learn)
+        XCTAssertNil(try machine.handle(.learned(Self.figures, isInUse: true, problem: "One is left out.")))
+        XCTAssertEqual(machine.problem, "One is left out.")
+        XCTAssertEqual(refusal(of: .adopt, by: &machine), .isInUse)
+    }
+
     func testALearningWaitsForTheEndOfAChange() throws {
         var machine = try learned()
         XCTAssertEqual(try machine.handle(.adopt), .adopt)
