@@ -108,7 +108,8 @@ package struct SurveyMapJob: Sendable {
             let rest = unreadable.count - Self.mostNamed
             return
                 (["Recordings are left out. Correct them, or remove them from the folder."]
-                + unreadable.prefix(Self.mostNamed).map { "\($0)" } + (rest > 0 ? ["There are \(rest) more."] : []))
+                + unreadable.prefix(Self.mostNamed).map { "\($0.finding)." }
+                + (rest > 0 ? ["There are \(rest) more."] : []))
                 .joined(separator: " ")
         }
     }
