@@ -109,6 +109,13 @@ final class TrackSurveyTests: XCTestCase {
         XCTAssertNotNil(adopted.radioMap)
         let next = try ServiceProcess(words, command: "track")
         try next.waitForError("receiving from")
+        // The walk gives the map that is in use.
+        let restart = ContinuousClock.now
+        var state = ""
+        while !state.contains(#""figures""#), restart.duration(to: .now) < Bounded.longest {
+            state = try await MarkTests.curl(["--silent", "http://127.0.0.1:\(page)/api/v1/survey"])
+        }
+        XCTAssertTrue(state.contains(#""adopted":true"#), state)
         let back = try await post("map", #"{"action":"takeBack"}"#, port: page)
         XCTAssertEqual(back, 200)
         XCTAssertEqual(try VenuePacketReader().read(venue).venue.version, 1)

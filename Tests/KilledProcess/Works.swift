@@ -56,8 +56,8 @@ private func report(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
                     mapID: 1, point: MapPoint(x: Double(index % 20), y: 5), duration: Double(edition.venue.version),
                     readings: [.init(beacon: 0, rssi: -50 - Double(index) / 100, count: 4)])
             }, pathLossExponent: 2)
-        _ = try packet.adopt(map, after: edition.venue)
-        _ = try packet.takeBack()
+        let next = try packet.adopt(map, after: edition.venue)
+        _ = try packet.takeBack(from: next.venue)
     }
 }
 

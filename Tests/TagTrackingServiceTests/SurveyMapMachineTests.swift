@@ -105,6 +105,14 @@ final class SurveyMapMachineTests: XCTestCase {
         XCTAssertFalse(machine.isAdopted)
     }
 
+    func testAMapThatTheFleetUsesAlreadyIsNotOffered() throws {
+        var machine = SurveyMapMachine()
+        XCTAssertEqual(try machine.handle(.requested), .learn)
+        XCTAssertNil(try machine.handle(.learned(Self.figures, isInUse: true, problem: "One is left out.")))
+        XCTAssertEqual(machine.problem, "One is left out.")
+        XCTAssertEqual(refusal(of: .adopt, by: &machine), .isInUse)
+    }
+
     func testALearningWaitsForTheEndOfAChange() throws {
         var machine = try learned()
         XCTAssertEqual(try machine.handle(.adopt), .adopt)
@@ -164,6 +172,11 @@ final class SurveyCoverageTests: XCTestCase {
     func testTheWayAcrossALongPauseIsNotSurveyed() {
         XCTAssertEqual(coverage([[mark(2, 0), mark(28, 601)]]).unvisitedRooms.map(\.name), ["Room 2", "Room 4"])
         XCTAssertEqual(coverage([[mark(2, 0)], [mark(28, 30)]]).unvisitedRooms.map(\.name), ["Room 2", "Room 4"])
+    }
+
+    func testMarksOutsideOfThePlanDoNotCount() {
+        let far = [mark(2, 0), mark(1e12, 10), mark(-1e300, 20), mark(28, 30), mark(28, 40, map: 9)]
+        XCTAssertEqual(coverage([far]), coverage([[mark(2, 0)], [mark(28, 30)]]))
     }
 
     func testAMarkOnAnotherFloorDoesNotSurveyTheOneBelow() {

@@ -95,7 +95,8 @@ export class SurveyMap {
 
   showCoverage() {
     const { coverage } = this;
-    if (coverage === null) return;
+    // Figures of another floor aren't shown until the server answers for this one.
+    if (coverage === null || coverage.map !== this.app.scene.map?.id) return setText(byId("gap-note"), "");
     const area = coverage.gaps.reduce((/** @type {number} */ sum, /** @type {any} */ gap) => sum + gap.area, 0);
     setText(byId("gap-note"), area > 0
       ? `${Math.round(area)} m² of this floor are farther than ${coverage.distance} m from all walks.`
@@ -123,13 +124,13 @@ function duration(seconds) {
  * @param {number} fewest the number of walks from which they are known
  */
 function errorText(figures, fewest) {
-  const { before, after, points, walks } = figures;
+  const { before, after, judged, points, walks } = figures;
   if (walks < fewest) return `It can’t be judged yet: at least ${fewest} walks with two marks are needed.`;
   if (!after) return "It can’t be judged: no tag had a position on the right floor during the walks.";
   const from = (/** @type {string} */ name) => (before ? `${metres(before[name])} → ` : "") + metres(after[name]);
   const floors = (before?.rightFloor ?? 1) < 1 || after.rightFloor < 1
     ? ` Right floor ${before ? `${percent(before.rightFloor)} → ` : ""}${percent(after.rightFloor)}.` : "";
-  return `Mean error ${from("mean")}, median ${from("median")}, at ${counted(points, "place")} of walks that were left out.${floors}`;
+  return `Mean error ${from("mean")}, median ${from("median")}, at ${counted(points, "place")} of ${judged < walks ? `${judged} of ${walks} ` : ""}walks that were left out.${floors}`;
 }
 
 /**

@@ -17,19 +17,20 @@ package struct SurveyCoverage: Hashable, Sendable {
     /// Compares walks with a venue.
     ///
     /// - Parameters:
-    ///   - walks: the marks of each walk, in their order.
+    ///   - walks: the marks of each walk, in their order. Those outside of the plans don't count: a recording can have any
+    ///     number as a coordinate.
     ///   - mapID: the map of the gaps.
     package init(of walks: [[SurveyRecording.Waypoint]], in venue: Venue, on mapID: MapID) {
         var places: [MapID: [MapPoint]] = [:]
-        var squares: [MapID: Set<SIMD2<Int32>>] = [:]
+        var squares: [MapID: Set<SIMD2<Double>>] = [:]
         func add(_ map: MapID, _ point: MapPoint) {
             let square = SIMD2(Self.square(point.x), Self.square(point.y))
             if squares[map, default: []].insert(square).inserted { places[map, default: []].append(point) }
         }
         for walk in walks {
-            for (index, mark) in walk.enumerated() {
+            for (index, mark) in walk.enumerated() where venue.hasOnPlan(mark) {
                 add(mark.mapID, mark.point)
-                guard index + 1 < walk.count, walk[index + 1].mapID == mark.mapID,
+                guard index + 1 < walk.count, walk[index + 1].mapID == mark.mapID, venue.hasOnPlan(walk[index + 1]),
                     mark.instant.seconds(to: walk[index + 1].instant) <= FingerprintCutter.longestLeg
                 else { continue }
                 let leg = walk[index + 1].point - mark.point
@@ -44,5 +45,12 @@ package struct SurveyCoverage: Hashable, Sendable {
         gaps = venue.surveyGaps(around: places, distance: Self.distance, on: mapID)
     }
 
-    private static func square(_ value: Double) -> Int32 { Int32((value / spacing).rounded(.down)) }
+    private static func square(_ value: Double) -> Double { (value / spacing).rounded(.down) }
+}
+
+extension Venue {
+    fileprivate func hasOnPlan(_ mark: SurveyRecording.Waypoint) -> Bool {
+        guard let map = map(mark.mapID) else { return false }
+        return (0...map.width).contains(mark.point.x) && (0...map.height).contains(mark.point.y)
+    }
 }

@@ -82,31 +82,75 @@ package actor SurveyDesk: FleetOutputSink {
     /// The tags whose walk can't be written, after the report of it.
     private var reported: Set<TagKey> = []
     private let limits: Limits
+    private let priority: BackgroundThread.Priority
+
+    /// What walks have not reached on a map.
+    private struct Coverage {
+        var walks: [String: [SurveyRecording.Waypoint]]
+        var task: Task<SurveyCoverage, Never>
+    }
+
+    /// The latest coverages, each of which takes up to some seconds, and all pages ask for them after each mark.
+    private var coverages: [MapID: Coverage] = [:]
+    /// What computes a coverage; nil without a computation.
+    private var computation: Task<SurveyCoverage, Never>?
+    /// The number of computed coverages.
+    package private(set) var coverageCount = 0
 
     /// Creates a desk.
     ///
     /// - Parameters:
     ///   - folder: the folder of the recordings, which exists.
     ///   - maps: learns radio maps from the recordings of the folder; nil for none.
+    ///   - priority: the priority of the thread that computes what walks have not reached.
     ///   - now: returns the time of the fleet.
     package init(
         _ engine: FleetEngine, folder: String, limits: Limits = Limits(), maps: SurveyMapDesk? = nil,
-        now: @escaping @Sendable () -> Instant
+        priority: BackgroundThread.Priority = .lowest, now: @escaping @Sendable () -> Instant
     ) {
         (self.engine, self.folder, self.limits, self.maps, self.now) = (engine, folder, limits, maps, now)
+        self.priority = priority
     }
 
     /// Returns what the walks of the folder have not reached on a map; nil for an unknown map.
-    package nonisolated func coverage(of mapID: MapID) async -> SurveyCoverage? {
+    ///
+    /// One computation runs at a time. Requests with the same marks share it, and those that wait for another one have the
+    /// latest marks.
+    package func coverage(of mapID: MapID) async -> SurveyCoverage? {
         let venue = engine.model.venue
         guard venue.map(mapID) != nil else { return nil }
-        var walks = await maps?.recordedWaypoints ?? [:]
-        for walk in await status {
-            walks[walk.file] = walk.marks.map {
-                SurveyRecording.Waypoint(instant: $0.instant, mapID: $0.mapID, point: $0.point, isHold: false)
+        while true {
+            let walks = await marks
+            if let known = coverages[mapID], known.walks == walks { return await known.task.value }
+            guard let running = computation else {
+                let task = Task { [priority] in
+                    await BackgroundThread.run(at: priority) { _ in
+                        SurveyCoverage(of: Array(walks.values), in: venue, on: mapID)
+                    }
+                }
+                (coverages[mapID], computation) = (Coverage(walks: walks, task: task), task)
+                coverageCount += 1
+                let coverage = await task.value
+                if computation == task { computation = nil }
+                return coverage
             }
+            _ = await running.value
+            // The request that has begun it may continue later than this one.
+            if computation == running { computation = nil }
         }
-        return SurveyCoverage(of: Array(walks.values), in: venue, on: mapID)
+    }
+
+    /// The marks of all walks, by the names of the files.
+    private var marks: [String: [SurveyRecording.Waypoint]] {
+        get async {
+            var marks = await maps?.recordedWaypoints ?? [:]
+            for walk in status {
+                marks[walk.file] = walk.marks.map {
+                    SurveyRecording.Waypoint(instant: $0.instant, mapID: $0.mapID, point: $0.point, isHold: false)
+                }
+            }
+            return marks
+        }
     }
 
     /// The walks, those that run first, and then the latest.

@@ -1,6 +1,4 @@
 import CMemory
-import Dispatch
-import Foundation
 import IndoorVocabulary
 import TagTracking
 import VenueModel
@@ -9,7 +7,7 @@ import VenuePackets
 /// Learns radio maps from the recordings of a survey's folder, and lets the fleet use them.
 ///
 /// A thread of the lowest priority learns, so that the fleet goes on locating tags. Adopting a map writes the next edition of
-/// the packet, and gives the fleet that edition.
+/// the packet, and gives the fleet that edition. Files are read and written on threads of their own.
 package actor SurveyMapDesk {
     /// Where the editions of the packet are written.
     package enum Place: Hashable, Sendable {
@@ -48,12 +46,15 @@ package actor SurveyMapDesk {
     private let folder: String
     private let packet: SurveyedPacket?
     private let place: Place
-    private let register: TagRegister
+    private let register: @Sendable () -> TagRegister
+    private let priority: BackgroundThread.Priority
     private let limits: SurveyMapJob.Limits
     private var machine = SurveyMapMachine()
     /// The edition that the fleet uses.
     private var edition: SurveyedPacket.Edition
     private var map: RadioMap?
+    /// The hash of the latest map's document, which tells whether an edition has the map.
+    private var mapHash: String?
     /// The marks in the recordings that were read last, by the names of the files.
     private var waypoints: [String: [SurveyRecording.Waypoint]] = [:]
     private let stopping = Stopping()
@@ -70,13 +71,15 @@ package actor SurveyMapDesk {
     /// - Parameters:
     ///   - folder: the folder of the recordings.
     ///   - place: where the editions of the packet are written, from which the engine's venue was read.
-    ///   - register: the tags with their classes and powers.
+    ///   - priority: the priority of the threads that learn.
+    ///   - register: returns the present tags with their classes and powers.
     package init(
-        _ engine: FleetEngine, folder: String, place: Place, register: TagRegister = TagRegister(),
-        limits: SurveyMapJob.Limits = SurveyMapJob.Limits()
+        _ engine: FleetEngine, folder: String, place: Place, limits: SurveyMapJob.Limits = SurveyMapJob.Limits(),
+        priority: BackgroundThread.Priority = .lowest,
+        register: @escaping @Sendable () -> TagRegister = { TagRegister() }
     ) {
         (self.engine, self.folder, self.place) = (engine, folder, place)
-        (self.register, self.limits) = (register, limits)
+        (self.register, self.limits, self.priority) = (register, limits, priority)
         edition = SurveyedPacket.Edition(venue: engine.model.venue, previous: nil)
         if case .folder(let path) = place {
             let packet = SurveyedPacket(folder: path)
@@ -99,7 +102,7 @@ package actor SurveyMapDesk {
 
     /// Learns the map if the folder has recordings of an earlier run.
     package func begin() {
-        if !recordings.isEmpty { learn() }
+        if !Self.recordings(in: folder).isEmpty { learn() }
     }
 
     /// Learns the map, or learns it again after the learning that runs.
@@ -117,38 +120,50 @@ package actor SurveyMapDesk {
     /// Lets the fleet use the latest map, in a new edition of the packet.
     ///
     /// The packet is written when this function returns; the fleet uses it soon.
-    package func adopt() throws(Refusal) {
-        try change(.adopt) { packet, used, map throws(SurveyedPacket.Problem) in
+    package func adopt() async throws(Refusal) {
+        try await change(.adopt) { packet, used, map throws(SurveyedPacket.Problem) in
             guard let map else { throw .hasNoEarlierEdition }
             return try packet.adopt(map, after: used)
         }
     }
 
     /// Lets the fleet use the edition of the packet before the current one.
-    package func takeBack() throws(Refusal) {
-        try change(.takeBack) { packet, _, _ throws(SurveyedPacket.Problem) in try packet.takeBack() }
+    package func takeBack() async throws(Refusal) {
+        try await change(.takeBack) { packet, used, _ throws(SurveyedPacket.Problem) in
+            try packet.takeBack(from: used)
+        }
     }
 
     private func change(
         _ event: SurveyMapMachine.Event,
-        _ write: (SurveyedPacket, Venue, RadioMap?) throws(SurveyedPacket.Problem) -> SurveyedPacket.Edition
-    ) throws(Refusal) {
+        _ write:
+            @escaping @Sendable (SurveyedPacket, Venue, RadioMap?) throws(SurveyedPacket.Problem)
+            -> SurveyedPacket.Edition
+    ) async throws(Refusal) {
         guard let packet else {
             if case .none(let reason) = place { throw .place(reason) }
             return
         }
-        let directive: SurveyMapMachine.Directive?
-        do throws(SurveyMapMachine.Refusal) { directive = try machine.handle(event) } catch { throw .request(error) }
-        do throws(SurveyedPacket.Problem) {
-            edition = try write(packet, edition.venue, map)
-            handle(.written(isAdopted: directive == .adopt))
-        } catch {
-            handle(.refused("\(error)"))
-            throw .packet(error)
+        do throws(SurveyMapMachine.Refusal) { _ = try machine.handle(event) } catch { throw .request(error) }
+        let (used, map) = (edition.venue, map)
+        let written = await BackgroundThread.run(at: .usual) {
+            _ -> Result<SurveyedPacket.Edition, SurveyedPacket.Problem> in
+            do throws(SurveyedPacket.Problem) { return .success(try write(packet, used, map)) } catch {
+                return .failure(error)
+            }
         }
-        let (venue, settings) = (edition.venue, engine.model.settings)
+        switch written {
+        case .success(let next):
+            edition = next
+            // Meanwhile, another map can have been learned.
+            handle(.written(isAdopted: isLatestMapInUse))
+        case .failure(let problem):
+            handle(.refused("\(problem)"))
+            throw .packet(problem)
+        }
+        let (venue, settings, priority) = (edition.venue, engine.model.settings, priority)
         Task {
-            let model = await LowPriorityThread.run { _ in FleetModel(venue: venue, settings: settings) }
+            let model = await BackgroundThread.run(at: priority) { _ in FleetModel(venue: venue, settings: settings) }
             do throws(FleetSnapshotError) {
                 try await engine.use(model)
                 handle(.used)
@@ -166,106 +181,50 @@ package actor SurveyMapDesk {
         Task { await run() }
     }
 
-    private var recordings: [String] {
+    private var isLatestMapInUse: Bool { mapHash != nil && edition.mapHash == mapHash }
+
+    private static func recordings(in folder: String) -> [String] {
         DiskFolder.names(in: folder).filter { $0.hasSuffix(".jsonl") || $0.hasSuffix(".jsonl.gz") }
     }
 
     private func run() async {
-        let base: Venue
-        do throws(SurveyedPacket.Problem) {
-            base = try packet?.unsurveyed ?? engine.model.venue
-        } catch { return handle(.failed("\(error)")) }
-        let job = SurveyMapJob(base: base, settings: engine.model.settings, register: register, limits: limits)
-        let (folder, names) = (folder, recordings)
-        let read = await LowPriorityThread.run { _ -> Result<[SurveyMapJob.Walk], SurveyMapJob.Failure> in
-            do throws(SurveyMapJob.Failure) { return .success(try job.walks(in: folder, names)) } catch {
-                return .failure(error)
-            }
-        }
-        guard case .success(let walks) = read else {
-            if case .failure(let failure) = read { handle(.failed("\(failure)")) }
-            return
-        }
-        waypoints = Dictionary(
-            walks.map { ($0.file, $0.recording.waypoints) }, uniquingKeysWith: { first, _ in first })
-        let result = await LowPriorityThread.run { progress in
-            Task { await self.handle(.progressed(done: progress.done, steps: progress.steps)) }
-        } _: { [stopping] report -> Result<SurveyMapJob.Result, SurveyMapJob.Failure> in
-            defer { cmemory_trim() }
-            do throws(SurveyMapJob.Failure) {
-                return .success(
-                    try job.run(walks) { done, steps in
-                        report(SurveyMapMachine.Progress(done: done, steps: steps))
-                    } isStopped: {
-                        stopping.isOn
-                    })
+        let (folder, packet, venue, settings) = (folder, packet, engine.model.venue, engine.model.settings)
+        let (register, limits) = (register(), limits)
+        let read = await BackgroundThread.run(at: priority) {
+            _ -> Result<(job: SurveyMapJob, walks: SurveyMapJob.Walks), SurveyedPacket.Problem> in
+            do throws(SurveyedPacket.Problem) {
+                let job = SurveyMapJob(
+                    base: try packet?.unsurveyed ?? venue, settings: settings, register: register, limits: limits)
+                return .success((job, job.walks(in: folder, Self.recordings(in: folder))))
             } catch { return .failure(error) }
         }
+        let (job, walks): (SurveyMapJob, SurveyMapJob.Walks)
+        do throws(SurveyedPacket.Problem) { (job, walks) = try read.get() } catch {
+            return handle(.failed("\(error)"))
+        }
+        waypoints = Dictionary(
+            walks.list.map { ($0.file, $0.recording.waypoints) }, uniquingKeysWith: { first, _ in first })
+        let result = await BackgroundThread.run(at: priority) { progress in
+            Task { await self.handle(.progressed(done: progress.done, steps: progress.steps)) }
+        } _: {
+            [stopping] report -> Result<(learned: SurveyMapJob.Result, hash: String?), SurveyMapJob.Failure> in
+            do throws(SurveyMapJob.Failure) {
+                let learned = try job.run(walks.list) { done, steps in
+                    report(SurveyMapMachine.Progress(done: done, steps: steps))
+                } isStopped: {
+                    stopping.isOn
+                }
+                return .success((learned, SurveyedPacket.hash(of: learned.map)))
+            } catch { return .failure(error) }
+        }
+        // Not by the thread that learned: while it waits for a processor, it would hold the locks of the memory.
+        cmemory_trim()
         switch result {
-        case .success(let learned):
-            map = learned.map
-            handle(.learned(learned.figures))
-        case .failure(let failure): handle(.failed("\(failure)"))
-        }
-    }
-}
-
-/// Threads that use only processor time that nothing else needs.
-///
-/// A thread inherits the priority of the one that creates it. The system may create a thread for tasks when one continues, so
-/// that a second thread, of the usual priority, passes on what the first one reports.
-enum LowPriorityThread {
-    /// The lowest priority of Linux (man 2 setpriority). There, it belongs to the thread that calls the function.
-    private static let lowest: Int32 = 19
-
-    /// What the thread has to pass on.
-    private final class Mailbox<Value: Sendable>: Sendable {
-        let news = DispatchSemaphore(value: 0)
-        private let content = Guarded<(reports: [SurveyMapMachine.Progress], value: Value?)>(([], nil))
-
-        func put(_ report: SurveyMapMachine.Progress) {
-            content.withLock { $0.reports.append(report) }
-            news.signal()
-        }
-
-        func put(_ value: Value) {
-            content.withLock { $0.value = value }
-            news.signal()
-        }
-
-        func take() -> (reports: [SurveyMapMachine.Progress], value: Value?) {
-            content.withLock { content in
-                defer { content.reports = [] }
-                return content
-            }
-        }
-    }
-
-    /// Runs work on a thread of its own, and returns its value.
-    ///
-    /// - Parameters:
-    ///   - reported: receives the progress that the work reports.
-    ///   - work: the work, which gets a function that reports its progress.
-    static func run<Value: Sendable>(
-        reported: @escaping @Sendable (SurveyMapMachine.Progress) -> Void = { _ in },
-        _ work: @escaping @Sendable (_ report: (SurveyMapMachine.Progress) -> Void) -> Value
-    ) async -> Value {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let mailbox = Mailbox<Value>()
-                let thread = Thread {
-                    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, lowest)
-                    mailbox.put(work { mailbox.put($0) })
-                }
-                thread.stackSize = 8 << 20
-                thread.start()
-                while true {
-                    mailbox.news.wait()
-                    let (reports, value) = mailbox.take()
-                    reports.forEach(reported)
-                    if let value { return continuation.resume(returning: value) }
-                }
-            }
+        case .success(let (learned, hash)):
+            (map, mapHash) = (learned.map, hash)
+            handle(.learned(learned.figures, isInUse: isLatestMapInUse, problem: walks.problem))
+        case .failure(let failure):
+            handle(.failed([walks.problem, "\(failure)"].compactMap(\.self).joined(separator: " ")))
         }
     }
 }

@@ -21,8 +21,8 @@ package struct SurveyMapJob: Sendable {
         package var parts = 6
         /// The number of walks from which the map can be judged.
         package var fewestWalks = 3
-        /// The time after which no further part is judged.
-        package var judging = Duration.seconds(600)
+        /// The time after which no further part is judged; nil for none.
+        package var judging: Duration? = .seconds(600)
 
         /// Creates the limits.
         package init() {}
@@ -52,8 +52,10 @@ package struct SurveyMapJob: Sendable {
     package struct Figures: Hashable, Sendable {
         /// The number of walks with places at which a receiver heard the tag.
         package var walks: Int
-        /// The time between their first and last marks in seconds.
+        /// The time between their first and last marks in seconds, without pauses that interrupt a walk.
         package var seconds: Double
+        /// The number of walks that were left out and compared.
+        package var judged = 0
         /// The number of places with a comparison.
         package var points = 0
         /// The errors without the survey and with the radio map; nil if it can't be judged.
@@ -73,7 +75,6 @@ package struct SurveyMapJob: Sendable {
     /// The reason why there is no radio map.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         case nothingLearned
-        case unreadable(String)
         case stopped
 
         package var description: String {
@@ -81,8 +82,6 @@ package struct SurveyMapJob: Sendable {
             case .nothingLearned:
                 "The walks have no place between two marks at which a receiver of the venue heard the tag. Walk again, and "
                     + "mark at least two places."
-            case .unreadable(let reason):
-                "A recording can't be used: \(reason). Correct it, or remove it from the folder."
             case .stopped: "The process ends."
             }
         }
@@ -92,6 +91,27 @@ package struct SurveyMapJob: Sendable {
     struct Walk: Sendable {
         var file: String
         var recording: SurveyRecording
+    }
+
+    /// The recordings of a folder.
+    struct Walks: Sendable {
+        /// The readable ones, in the order of their names.
+        var list: [Walk] = []
+        /// Why others can't be used, the latest first. An error has the name of its file without the folder.
+        var unreadable: [RecordingError] = []
+
+        private static let mostNamed = 3
+
+        /// What a page says of the recordings that can't be used; nil if there are none.
+        var problem: String? {
+            guard !unreadable.isEmpty else { return nil }
+            let rest = unreadable.count - Self.mostNamed
+            return
+                (["Recordings are left out. Correct them, or remove them from the folder."]
+                + unreadable.prefix(Self.mostNamed).map { "\($0.finding)." }
+                + (rest > 0 ? ["There are \(rest) more."] : []))
+                .joined(separator: " ")
+        }
     }
 
     let base: Venue
@@ -105,8 +125,8 @@ package struct SurveyMapJob: Sendable {
     private static let step = Duration.milliseconds(500)
 
     /// Reads the recordings of a folder, the latest ones within the limits.
-    func walks(in folder: String, _ names: [String]) throws(Failure) -> [Walk] {
-        var walks: [Walk] = []
+    func walks(in folder: String, _ names: [String]) -> Walks {
+        var walks = Walks()
         var count = 0
         for name in names.sorted(by: >).prefix(limits.walks) {
             do throws(RecordingError) {
@@ -114,10 +134,15 @@ package struct SurveyMapJob: Sendable {
                 let recording = try SurveyRecording(path: folder + "/" + name, in: base, strictness: .lenient)
                 count += recording.sightings.count + recording.waypoints.count
                 guard count <= limits.entries else { break }
-                walks.append(Walk(file: name, recording: recording))
-            } catch { throw .unreadable("\(error)") }
+                walks.list.append(Walk(file: name, recording: recording))
+            } catch {
+                var error = error
+                error.file = name
+                walks.unreadable.append(error)
+            }
         }
-        return walks.reversed()
+        walks.list.reverse()
+        return walks
     }
 
     /// Learns the radio map, and judges it.
@@ -136,7 +161,7 @@ package struct SurveyMapJob: Sendable {
             ? [] : HeldOutSurvey.folds(of: recordings, parts: min(recordings.count, limits.parts))
         // The map itself, each part, and the venue without the survey at each walk of a part.
         let steps = 1 + folds.count
-        let end = now().advanced(by: limits.judging)
+        let end = limits.judging.map { now().advanced(by: $0) }
         progress(0, steps)
         guard !isStopped() else { throw .stopped }
         guard let map = learned(from: recordings) else { throw .nothingLearned }
@@ -155,8 +180,9 @@ package struct SurveyMapJob: Sendable {
                 plain += errors(of: recordings[index], by: before)
                 surveyed += errors(of: recordings[index], by: after)
             }
+            figures.judged += fold.heldOut.count
             progress(number + 2, steps)
-            guard now() < end else { break }
+            if let end, now() >= end { break }
         }
         figures.points = plain.count
         (figures.before, figures.after) = (Errors(plain), Errors(surveyed))
@@ -181,7 +207,7 @@ package struct SurveyMapJob: Sendable {
             return []
         }
         return stride(from: (first + Self.warmUp).rounded(.up), through: last, by: 1).compactMap { second -> Double?? in
-            guard let truth = walk.waypoints.place(at: second) else { return nil }
+            guard let truth = walk.waypoints.walkedPlace(at: second) else { return nil }
             let next = positions.indices.bisection { positions[$0].instant.seconds > second }
             guard next > 0, second - positions[next - 1].instant.seconds <= Self.longestAge,
                 positions[next - 1].mapID == truth.mapID
@@ -214,9 +240,24 @@ package struct SurveyMapJob: Sendable {
 }
 
 extension SurveyRecording {
-    /// The time between the first and the last mark in seconds.
+    /// The time between the first and the last mark in seconds, without pauses that interrupt the walk.
     fileprivate var markedSeconds: Double {
-        guard let first = waypoints.first, let last = waypoints.last else { return 0 }
-        return first.instant.seconds(to: last.instant)
+        zip(waypoints, waypoints.dropFirst()).map { $0.instant.seconds(to: $1.instant) }
+            .filter { $0 <= FingerprintCutter.longestLeg }.reduce(0, +)
+    }
+}
+
+extension [SurveyRecording.Waypoint] {
+    /// Returns the place at a time in seconds as `place(at:)` does; nil in a pause that interrupts the walk, as nobody knows
+    /// where the carrier was.
+    fileprivate func walkedPlace(at seconds: Double) -> (mapID: MapID, point: MapPoint)? {
+        let instant = Instant(seconds: seconds)
+        let next = indices.bisection { self[$0].instant > instant }
+        if next > 0, next < count, !self[next - 1].isHold, self[next - 1].instant < instant,
+            self[next - 1].instant.seconds(to: self[next].instant) > FingerprintCutter.longestLeg
+        {
+            return nil
+        }
+        return place(at: seconds)
     }
 }

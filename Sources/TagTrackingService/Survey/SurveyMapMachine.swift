@@ -9,14 +9,15 @@ package struct SurveyMapMachine: Hashable, Sendable {
         case requested
         /// The learning has done some of its steps.
         case progressed(done: Int, steps: Int)
-        case learned(SurveyMapJob.Figures)
+        /// A map was learned: whether the fleet uses it already, and why a part of the walks isn't in it.
+        case learned(SurveyMapJob.Figures, isInUse: Bool = false, problem: String? = nil)
         /// The learning failed, with the reason.
         case failed(String)
         /// A person wants the fleet to use the latest map.
         case adopt
         /// A person wants the edition before.
         case takeBack
-        /// The packet has the map or the edition before, and the fleet begins to use it.
+        /// The packet has another edition, which the fleet begins to use: whether it has the latest map.
         case written(isAdopted: Bool)
         /// The fleet uses the packet.
         case used
@@ -62,7 +63,7 @@ package struct SurveyMapMachine: Hashable, Sendable {
     package private(set) var progress: Progress?
     /// What the latest map was learned from; nil without one.
     package private(set) var figures: SurveyMapJob.Figures?
-    /// Why the latest learning or change of the packet failed; nil without a failure.
+    /// Why the latest learning or change of the packet failed, or left recordings out; nil without a problem.
     package private(set) var problem: String?
     /// Whether the fleet uses the latest map.
     package private(set) var isAdopted = false
@@ -86,8 +87,8 @@ package struct SurveyMapMachine: Hashable, Sendable {
             return next()
         case .progressed(let done, let all):
             if progress != nil { progress = Progress(done: done, steps: all) }
-        case .learned(let figures):
-            (self.figures, isAdopted, problem) = (figures, false, nil)
+        case .learned(let figures, let isInUse, let problem):
+            (self.figures, isAdopted, self.problem) = (figures, isInUse, problem)
             return ended()
         case .failed(let reason):
             problem = reason

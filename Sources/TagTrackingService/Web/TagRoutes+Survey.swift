@@ -189,6 +189,7 @@ extension TagRoutes {
             json.beginObject()
             json.add("walks", figures.walks)
             json.add("seconds", figures.seconds, decimals: 0)
+            json.add("judged", figures.judged)
             json.add("points", figures.points)
             for (name, errors) in [("before" as StaticString, figures.before), ("after", figures.after)] {
                 guard let errors else { continue }

@@ -47,9 +47,13 @@ package struct SurveyedPacket: Sendable {
         package var venue: Venue
         /// The version of the edition before; nil if there is none to take back.
         package var previous: Int?
+        /// The hash of the document of a survey's radio map, by the name of its file; nil without such a map.
+        package var mapHash: String?
 
         /// Creates an edition.
-        package init(venue: Venue, previous: Int?) { (self.venue, self.previous) = (venue, previous) }
+        package init(venue: Venue, previous: Int?, mapHash: String? = nil) {
+            (self.venue, self.previous, self.mapHash) = (venue, previous, mapHash)
+        }
     }
 
     private static let limit = InputLimits.standard.venueFile
@@ -68,9 +72,16 @@ package struct SurveyedPacket: Sendable {
         var fields: [String: JSONTree]
 
         /// The version of the edition before, by the name of the radio map; nil without a radio map of a survey.
-        var previous: Int? {
+        var previous: Int? { mapName.flatMap { Int($0.prefix { $0 != "-" }) } }
+
+        var mapHash: String? {
+            mapName.map { String($0.drop { $0 != "-" }.dropFirst().prefix { $0 != "." }) }
+        }
+
+        /// The name of a survey's radio map without what all have in common; nil without such a map.
+        private var mapName: Substring? {
             guard case .string(let name) = fields["radioMap"], name.hasPrefix(mapStem) else { return nil }
-            return Int(name.dropFirst(mapStem.count).prefix { $0 != "-" })
+            return name.dropFirst(mapStem.count)
         }
 
         /// What all editions of surveys have in common.
@@ -117,7 +128,8 @@ package struct SurveyedPacket: Sendable {
         get throws(Problem) {
             let document = try document()
             return Edition(
-                venue: try venue(of: document), previous: earlier(than: document) == nil ? nil : document.previous)
+                venue: try venue(of: document), previous: earlier(than: document) == nil ? nil : document.previous,
+                mapHash: document.mapHash)
         }
     }
 
@@ -147,11 +159,8 @@ package struct SurveyedPacket: Sendable {
         try changing { [self] document, files throws(Problem) in
             guard try venue(of: document) == used else { throw .isChanged }
             let content: [UInt8]
-            do throws(RadioMapFileError) {
-                content = try RadioMapFile.document(of: map, named: "survey.json.gz")
-            } catch { throw .isInvalid("\(error)") }
-            let hash = String(FNVHash.hash(of: content), radix: 16)
-            let name = "\(Self.mapStem)\(used.version)-\(hash).json.gz"
+            do throws(RadioMapFileError) { content = try Self.content(of: map) } catch { throw .isInvalid("\(error)") }
+            let name = "\(Self.mapStem)\(used.version)-\(Self.hash(of: content)).json.gz"
             try write(content, to: name, &files)
             var next = document
             next.fields["radioMap"] = .string(name)
@@ -160,12 +169,23 @@ package struct SurveyedPacket: Sendable {
         }
     }
 
+    /// Returns the hash of a radio map's document; nil if no packet can have the map.
+    package static func hash(of map: RadioMap) -> String? { (try? content(of: map)).map(hash(of:)) }
+
+    private static func hash(of content: [UInt8]) -> String { String(FNVHash.hash(of: content), radix: 16) }
+
+    private static func content(of map: RadioMap) throws(RadioMapFileError) -> [UInt8] {
+        try RadioMapFile.document(of: map, named: "survey.json.gz")
+    }
+
     /// Writes the edition before the current one again.
     ///
+    /// - Parameter used: the venue that is in use.
     /// - Returns: the edition that is now the current one.
     /// - Throws: `Problem`; then the packet is unchanged.
-    package func takeBack() throws(Problem) -> Edition {
+    package func takeBack(from used: Venue) throws(Problem) -> Edition {
         try changing { [self] document, _ throws(Problem) in
+            guard try venue(of: document) == used else { throw .isChanged }
             guard let earlier = earlier(than: document) else { throw .hasNoEarlierEdition }
             return earlier
         }
@@ -179,7 +199,7 @@ package struct SurveyedPacket: Sendable {
     ) throws(Problem) -> Edition {
         let lock: OpenFile
         do throws(FileSystemError) { lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY) } catch {
-            throw .isUnreadable("\(error)")
+            throw .isUnreadable("its folder: \(error.reason)")
         }
         guard lock.lock() else { throw .isBusy }
         defer { withExtendedLifetime(lock) {} }
@@ -203,7 +223,10 @@ package struct SurveyedPacket: Sendable {
     private func write(_ bytes: [UInt8], to name: String, _ files: inout PlacedFiles) throws(Problem) {
         let path = folder + "/" + name
         files.note(path)
-        do throws(FileSystemError) { try DiskFile.replace(path, with: bytes) } catch { throw .isUnwritable(error) }
+        do throws(FileSystemError) { try DiskFile.replace(path, with: bytes) } catch {
+            // Everyone in the network can see the page, which needn't have the paths of this machine.
+            throw .isUnwritable(FileSystemError(path: name, reason: error.reason))
+        }
     }
 
     /// Returns a version that no edition in the folder has.

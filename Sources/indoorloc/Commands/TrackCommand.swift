@@ -312,9 +312,11 @@ package struct TrackCommand: Command {
             sinks.append(history)
         }
         sinks += others
+        let registerFile = fleet.registerFile(register)
         let desk = survey.map { folder in
-            let maps = SurveyMapDesk(
-                started.engine, folder: folder, place: fleet.surveyPlace(of: packet), register: register)
+            let maps = SurveyMapDesk(started.engine, folder: folder, place: fleet.surveyPlace(of: packet)) {
+                registerFile?.current ?? register
+            }
             return SurveyDesk(started.engine, folder: folder, maps: maps) { clock.now() }
         }
         if let desk { sinks.append(desk) }
@@ -325,7 +327,7 @@ package struct TrackCommand: Command {
         }
         let run = TrackRun(
             clock: clock, engine: started.engine, fleet: fleet, places: started.places,
-            register: register, state: folder, sinks: sinks,
+            register: register, registerFile: registerFile, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page, demo: demo,
             history: history, alerts: trackedAlerts, rooms: rooms, survey: desk)

@@ -119,6 +119,19 @@ package struct FleetOptions: Sendable {
         }
     }
 
+    /// Returns the register that is read again when its file changes; nil if none was given.
+    ///
+    /// - Parameter register: the register at the start.
+    func registerFile(_ register: TagRegister) -> ReloadedFile<TagRegister>? {
+        tags.map { path in
+            ReloadedFile(path, option: "tags", noun: "register", register) {
+                try self.register()
+            } count: {
+                $0.entries.count.counting("tag")
+            }
+        }
+    }
+
     /// Reads the register of the known tags; an empty one if none was given.
     ///
     /// - Throws: `CommandError` if the file can't be read or has an invalid line.

@@ -43,6 +43,8 @@ struct TrackRun: Sendable {
     let places: [FleetOutput]
     /// The register at the start.
     let register: TagRegister
+    /// The register with its changes; nil without one.
+    let registerFile: ReloadedFile<TagRegister>?
     let state: StateFolder?
     let sinks: [any FleetOutputSink]
     /// The sink that publishes over the broker, which is also one of the sinks; nil for none.
@@ -87,13 +89,7 @@ struct TrackRun: Sendable {
             survey: survey
         ) { clock.now() }
         defer { server?.stop() }
-        let file = fleet.tags.map { [fleet] path in
-            ReloadedFile(path, option: "tags", noun: "register", register) {
-                try fleet.register()
-            } count: {
-                $0.entries.count.counting("tag")
-            }
-        }
+        let file = registerFile
         let current: @Sendable () -> TagRegister = { [register] in file?.current ?? register }
         let rules = alerts?.file(register: current)
         let reloading = ReloadSignal {

@@ -30,7 +30,7 @@ final class SurveyedPacketFaultTests: XCTestCase {
                 let radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
                 let next = try packet.adopt(radioMap, after: edition.venue)
                 XCTAssertGreaterThan(next.venue.version, edition.venue.version, context)
-                XCTAssertEqual(try packet.takeBack(), edition, context)
+                XCTAssertEqual(try packet.takeBack(from: next.venue), edition, context)
             }
         }
         XCTAssertGreaterThan(found.count, 1, "kills before and after the replacement of the document")

@@ -50,7 +50,7 @@ final class StagedSurvey: Sendable {
         if folder == nil {
             try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
         }
-        desk = SurveyDesk(engine, folder: self.folder, limits: limits) { [clock] in clock.now }
+        desk = SurveyDesk(engine, folder: self.folder, limits: limits, priority: .usual) { [clock] in clock.now }
         hear(at: 2, seconds: 2)
     }
 
