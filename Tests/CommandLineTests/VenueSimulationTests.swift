@@ -1,10 +1,10 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
-import LiveMap
 import Synchronization
 import VenuePackets
 import XCTest
+@testable import LiveMap
 @testable import indoorloc
 
 /// The simulations that the server of `venue edit` computes for its page.
@@ -36,7 +36,7 @@ final class VenueSimulationTests: XCTestCase {
         return folder
     }
 
-    private func serve(_ folder: String, limit: Duration = .seconds(120)) throws -> Served {
+    private func serve(_ folder: String, limit: Duration = PageCalculation.ample) throws -> Served {
         let routes = VenueEditRoutes(
             file: try EditedVenueFile(packet: folder), title: "packet", coverage: PageCalculation(limit: limit),
             walk: PageCalculation(limit: limit))
@@ -55,7 +55,8 @@ final class VenueSimulationTests: XCTestCase {
         let all = ["Authorization: Bearer \(token)", "Content-Type: \(type)"] + headers
         let result = try Tool.run(
             [
-                "--silent", "--show-error", "--max-time", "170", "--write-out", "\\n%{http_code}", "-X", "POST",
+                "--silent", "--show-error", "--max-time", "\(Int(Tool.bound) - 10)", "--write-out", "\\n%{http_code}",
+                "-X", "POST",
                 "--data-binary", "@" + file,
             ] + all.flatMap { ["-H", $0] } + [served.url + path], program: "/usr/bin/curl")
         XCTAssertEqual(result.status, 0, result.errors)
@@ -221,6 +222,13 @@ final class VenueSimulationTests: XCTestCase {
                 document, walk(#"{"mapId": 1, "x": 5, "y": 3, "pause": 3000}"#), 422,
                 "The walk lasts 50 minutes; the page simulates at most 30."
             ),
+            (
+                document,
+                walk(
+                    #"{"mapId": 1, "x": 5, "y": 3, "pause": 1500}"#,
+                    rest: #", "settings": {"radio.advertisingInterval": 0.05}"#), 422,
+                "readings; the page simulates at most 500000. Shorten it, increase its speed, or export it"
+            ),
         ] {
             let answer = try post(served, "api/v1/walk", try walkRequest(document, walk))
             XCTAssertEqual(answer.status, status, answer.body)
@@ -245,6 +253,23 @@ final class VenueSimulationTests: XCTestCase {
     }
 }
 
+/// What the paths of the editor's page do when a client leaves.
+final class VenueEditRoutesTests: XCTestCase {
+    func testOnlySimulationsEndWithTheirClient() throws {
+        let routes = VenueEditRoutes(file: try EditedVenueFile(packet: try temporaryFolder()), title: "packet")
+        for name in ["coverage", "walk"] {
+            XCTAssertTrue(routes.endsWithClient(try HTTPTarget("/api/v1/" + name)), name)
+        }
+        // What a client has sent to be stored is stored, even if the client has left.
+        for path in [
+            "overview", "document", "check", "plan", "image", "plan-image", "radio-map", "tile", "other",
+        ] {
+            XCTAssertFalse(routes.endsWithClient(try HTTPTarget("/api/v1/" + path)), path)
+        }
+        XCTAssertFalse(routes.endsWithClient(try HTTPTarget("/")))
+    }
+}
+
 /// The calculations of a page: when they end, and what they leave free.
 final class PageCalculationTests: XCTestCase {
     /// A calculation that waits for a permission.
@@ -254,16 +279,16 @@ final class PageCalculationTests: XCTestCase {
 
         func pass() {
             entered.signal()
-            _ = opened.wait(timeout: .now() + 60)
+            _ = opened.wait(timeout: .now() + Tool.bound)
         }
 
         func open() { opened.signal() }
         /// Returns whether a calculation waits.
-        func isEntered() -> Bool { entered.wait(timeout: .now() + 60) == .success }
+        func isEntered() -> Bool { entered.wait(timeout: .now() + Tool.bound) == .success }
     }
 
     func testANewRequestEndsTheEarlierOneAtItsNextCheckAndLeavesOutThoseThatWait() async {
-        let calculation = PageCalculation()
+        let calculation = PageCalculation(limit: PageCalculation.ample)
         let gate = Gate()
         let first = Task {
             await calculation.ended { check throws(PageCalculation.End) in
@@ -283,7 +308,7 @@ final class PageCalculationTests: XCTestCase {
     }
 
     func testACancelledTaskEndsItsCalculation() async {
-        let calculation = PageCalculation()
+        let calculation = PageCalculation(limit: PageCalculation.ample)
         let gate = Gate()
         let task = Task {
             await calculation.ended { check throws(PageCalculation.End) in
@@ -311,7 +336,7 @@ final class PageCalculationTests: XCTestCase {
         let gates = (0..<2 * ProcessInfo.processInfo.activeProcessorCount).map { _ in Gate() }
         let tasks = gates.map { gate in
             Task {
-                await PageCalculation().ended { _ in
+                await PageCalculation(limit: PageCalculation.ample).ended { _ in
                     gate.pass()
                     return 1
                 }
@@ -329,6 +354,9 @@ final class PageCalculationTests: XCTestCase {
 }
 
 extension PageCalculation {
+    /// A time that no calculation of a test takes, even of a debug build on a busy machine.
+    fileprivate static let ample = Duration.seconds(3600)
+
     /// Returns how a calculation ends.
     fileprivate func ended(
         _ work: @escaping @Sendable (_ check: () throws(End) -> Void) throws(End) -> Int

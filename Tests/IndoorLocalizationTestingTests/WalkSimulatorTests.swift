@@ -121,6 +121,32 @@ final class WalkSimulatorTests: XCTestCase {
         XCTAssertNotEqual(try simulator(seed: 5).entries(), try simulator(seed: 6).entries())
     }
 
+    private struct Stopped: Error {}
+
+    func testACheckEndsTheSimulationAtEachOfItsReadings() throws {
+        let simulator = try simulator(seed: 5)
+        var checks = 0
+        let entries = try simulator.entries { () throws(Stopped) in checks += 1 }
+        XCTAssertEqual(entries, simulator.entries())
+        let checked = entries.count {
+            switch $0 {
+            case .measurement(.sighting), .measurement(.motion), .measurement(.step): true
+            default: false
+            }
+        }
+        XCTAssertGreaterThan(checked, 500)
+        XCTAssertGreaterThanOrEqual(checks, checked)
+        for last in [1, checks / 2, checks] {
+            var count = 0
+            let check = { () throws(Stopped) in
+                count += 1
+                if count == last { throw Stopped() }
+            }
+            XCTAssertThrowsError(try simulator.entries(check: check)) { XCTAssertTrue($0 is Stopped) }
+            XCTAssertEqual(count, last)
+        }
+    }
+
     func testAWalkThatWouldExhaustTheMemoryIsRejectedBeforeItBegins() throws {
         let far = SimulatedHall.walk([corner, MapPoint(x: 1e6, y: 10)])
         let hall = SimulatedHall.venue(beacons: 5)

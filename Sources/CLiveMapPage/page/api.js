@@ -21,6 +21,9 @@ export function hideToken() {
   if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
 }
 
+/** The largest number of characters that the page shows of a reason. */
+const mostWords = 300;
+
 /** What the page shows after a refusal. */
 export const refusalText = "Not authorized: open the page with the token";
 
@@ -95,15 +98,18 @@ export async function post(name, body, seconds = 30) {
   }
 }
 
-/** @param {Response} answer */
-async function reason(answer) {
-  const text = (await answer.text()).slice(0, 300);
+/**
+ * Returns what an answer that is not a success says; empty without words for the user, as in the page of a proxy.
+ * @param {Response} answer
+ */
+export async function reason(answer) {
+  const text = (await answer.text()).trim();
   try {
     const json = JSON.parse(text);
     const words = json.error ?? json.message ?? json.detail ?? json.reason ?? json;
-    return typeof words === "string" ? words : "";
+    return typeof words === "string" ? words.slice(0, mostWords) : "";
   } catch {
-    return text.trimStart().startsWith("<") ? "" : text.trim();
+    return text.startsWith("<") ? "" : text.slice(0, mostWords);
   }
 }
 

@@ -27,7 +27,7 @@ import { showScale } from "./scale-bar.js";
 import { Theme } from "./theme.js";
 import { kinds } from "./venue-kinds.js";
 import { isOnMap, objectAt, settled, shapeAt, titleOf } from "./venue-objects.js";
-import { walkKey, withWalk } from "./venue-walk.js";
+import { dividedByFloors, walkKey, withWalk } from "./venue-walk.js";
 
 /** The checkboxes that show kinds of objects which would cover the others. @type {Record<string, string>} */
 const switches = { path: "paths", node: "paths", walkable: "walkable" };
@@ -267,7 +267,7 @@ export class EditApp {
       // The walk isn't part of what is stored.
       const walk = this.history.document[walkKey];
       const read = readJSON(stored.text);
-      const document = walk === undefined ? read : withWalk(read, walk);
+      const document = walk === undefined ? read : withWalk(read, dividedByFloors(walk, read).walk);
       this.overview = overview;
       this.stored = stored;
       this.images.clear();

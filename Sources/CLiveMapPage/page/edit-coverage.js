@@ -41,7 +41,7 @@ export class Coverage {
   }
 
   /**
-   * Enter in a field starts its simulation. Escape leaves the panel.
+   * Enter in a field starts its simulation, anew if it runs. Escape leaves the panel.
    * @param {KeyboardEvent} event
    */
   pressed(event) {
@@ -50,7 +50,9 @@ export class Coverage {
     else if (event.key === "Enter" && target instanceof HTMLInputElement) {
       // What was typed counts.
       target.dispatchEvent(new Event("change"));
-      byId(target.id.startsWith("walk") ? "walk-run" : "coverage-run").click();
+      const panel = target.id.startsWith("walk") ? this.app.walkPanel : this;
+      panel.stop("");
+      panel.run();
     } else return;
     event.preventDefault();
   }
@@ -133,9 +135,9 @@ export class Coverage {
     const row = (/** @type {string} */ cell, /** @type {string[]} */ texts, /** @type {any} */ properties = {}) => (
       make("tr", {}, ...texts.map((text) => make(cell, properties, text))));
     byId("coverage-floors").replaceChildren(
-      make("caption", { class: "note" }, "Expected 68 % error, and the share of the walkable area with at most so much"),
+      make("caption", { class: "note" }, "Expected 68 % error, and the share of the walkable area where it is within each limit"),
       make("thead", {}, row("th", ["Floor", "Mean", "Median", ...shares.map(
-        (/** @type {any} */ one) => `≤\u00a0${number(one.error, Number.isInteger(one.error) ? 0 : 1)}\u00a0m`)], { scope: "col" })),
+        (/** @type {any} */ one) => `≤\u00a0${number(one.error, Number.isInteger(one.error) ? 0 : 2)}\u00a0m`)], { scope: "col" })),
       make("tbody", {}, ...content.summaries.map((/** @type {any} */ one, /** @type {number} */ index) => row("td", [
         names.get(one.mapId) ?? `Map ${one.mapId}`, metres(content.maps[index].meanError), metres(one.medianError),
         ...one.shares.map((/** @type {any} */ share) => (share.share === undefined ? "—" : percent(share.share)))]))));

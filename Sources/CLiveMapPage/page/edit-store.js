@@ -1,6 +1,6 @@
 // @ts-check
 /** The document on the server. */
-import { address, request, ServerAnswer } from "./api.js";
+import { address, reason, request, ServerAnswer } from "./api.js";
 
 /** Returns the content of the document with its revision. */
 export async function loadDocument() {
@@ -64,16 +64,19 @@ export async function checkDocument(text, signal) {
  */
 export async function calculate(resource, query, body, signal) {
   try {
-    const answer = await fetch(address(resource, query), {
+    const send = () => fetch(address(resource, query), {
       method: "POST", headers: { "Content-Type": "application/json" }, body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(120000)]),
     });
-    const content = await answer.json();
-    if (answer.ok) return { content, problem: null };
-    return { content: null, problem: content.error ?? `The server answered ${answer.status}.` };
+    let answer = await send();
+    // The server can receive a request that the page has just ended after this one, which it then replaces.
+    if (answer.status === 409) answer = await send();
+    if (answer.ok) return { content: await answer.json(), problem: null };
+    return { content: null, problem: (await reason(answer)) || `The server answered ${answer.status}.` };
   } catch (error) {
-    return { content: null, problem: /** @type {any} */ (error).name === "TimeoutError"
-      ? "The server didn't answer in time." : "The server doesn't answer." };
+    const { name } = /** @type {any} */ (error);
+    return { content: null, problem: name === "TimeoutError" ? "The server didn't answer in time."
+      : name === "SyntaxError" ? "The answer of the server can't be read." : "The server doesn't answer." };
   }
 }
 

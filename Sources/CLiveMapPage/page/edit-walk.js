@@ -6,9 +6,8 @@ import { calculate } from "./edit-store.js";
 import { clockTime, counted, number, percent } from "./format.js";
 import { writeJSON } from "./json-source.js";
 import { recallInTab, rememberInTab } from "./memory.js";
-import { mapsOf } from "./venue-objects.js";
 import { withFields } from "./venue-values.js";
-import { isSameVenue, lengthOf, readWalk, usualSpeed, walkOf, walkText, withWalk } from "./venue-walk.js";
+import { dividedByFloors, isSameVenue, lengthOf, readWalk, usualSpeed, walkOf, walkText, withWalk } from "./venue-walk.js";
 
 /** The largest seed: larger whole numbers aren't exact in JavaScript. */
 const largestSeed = Number.MAX_SAFE_INTEGER;
@@ -47,11 +46,14 @@ export class WalkPanel {
 
   get name() { return `walk ${this.app.overview.title}`; }
 
-  /** Returns the walk that the tab has stored before the page was loaded again; undefined without one. */
+  /**
+   * Returns the walk that the tab has stored before the page was loaded again; undefined without one. Floors that weren't
+   * saved are lost, and with them their points.
+   */
   recalled() {
     const text = recallInTab(this.name);
     try {
-      return text ? readWalk(text) : undefined;
+      return text ? dividedByFloors(readWalk(text), this.app.history.document).walk : undefined;
     } catch {
       return undefined;
     }
@@ -70,7 +72,12 @@ export class WalkPanel {
       : `${counted(count, "point")} on ${counted(floors, "floor")}, ${number(lengthOf(walk), 1)}\u00a0m.`);
     for (const id of ["walk-run", "walk-export", "walk-remove"]) byId(id).disabled = count === 0;
     const speed = byId("walk-speed");
-    if (speed !== window.document.activeElement) speed.value = walk.speed ?? usualSpeed;
+    const shown = String(walk.speed ?? usualSpeed);
+    if (speed !== window.document.activeElement && speed.value !== shown) {
+      speed.value = shown;
+      // The message of the replaced text no longer applies.
+      entered("walk-speed", 0.1, 10, false);
+    }
     byId("walk-old").hidden = this.result === null || this.isPresent;
   }
 
@@ -90,10 +97,11 @@ export class WalkPanel {
   }
 
   async run() {
-    if (this.app.tools.draft?.kind === "walk") this.app.tools.finish();
     const seed = entered("walk-seed", 0, largestSeed, true);
     if (seed === null || entered("walk-speed", 0.1, 10, false) === null) return;
+    if (this.app.tools.draft?.kind === "walk") this.app.tools.finish();
     const { document } = this.app.history;
+    if (walkOf(document).points.length === 0) return;
     const running = new AbortController();
     this.running = running;
     setText(byId("walk-run"), "Stop");
@@ -142,10 +150,10 @@ export class WalkPanel {
     byId("walk-file").value = "";
     if (!file) return;
     try {
-      const walk = readWalk(await file.text());
-      const known = new Set(mapsOf(this.app.document).map((map) => map.id));
-      const lost = walk.points.find((/** @type {any} */ one) => !known.has(one.mapId));
-      if (lost) throw new Error(`The venue has no floor with the id ${lost.mapId}, on which the walk has a point.`);
+      const { walk, lost } = dividedByFloors(readWalk(await file.text()), this.app.document);
+      if (lost.length > 0) {
+        throw new Error(`The venue has no floor with the id ${lost[0].mapId}, on which the walk has a point.`);
+      }
       this.app.select(null);
       this.app.change(withWalk(this.app.document, walk), `Open ${file.name}`);
       this.app.say(`${file.name} is shown.`);
@@ -155,6 +163,7 @@ export class WalkPanel {
   }
 
   remove() {
+    this.stop("");
     this.result = null;
     byId("walk-result").hidden = true;
     this.app.select(null);

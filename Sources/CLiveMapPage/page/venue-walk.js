@@ -59,6 +59,19 @@ export function withWalkOn(document, mapId, change) {
 }
 
 /**
+ * Returns a walk without its points on floors that a document doesn't have, and these points.
+ * @param {any} walk
+ * @param {any} document
+ * @returns {{walk: any, lost: any[]}}
+ */
+export function dividedByFloors(walk, document) {
+  const known = new Set(listOf(document?.maps).map((map) => map?.id));
+  const isKnown = (/** @type {any} */ one) => known.has(one.mapId);
+  const lost = walk.points.filter((/** @type {any} */ one) => !isKnown(one));
+  return { walk: lost.length > 0 ? withFields(walk, { points: walk.points.filter(isKnown) }) : walk, lost };
+}
+
+/**
  * Returns the length of the walk on the floors in metres.
  * @param {any} walk
  */

@@ -57,9 +57,23 @@ public struct WalkSimulator: Sendable {
     /// Returns all readings and ground truths in chronological order, without the header.
     ///
     /// Outdoors, where no map applies, ground truths have the room `WalkSimulator.outdoors` instead of a point.
-    public func entries() -> [RecordingEntry] {
-        let readings = sightings() + motionSamples() + steps() + pressureSamples() + gnssFixes() + ranges()
+    public func entries() -> [RecordingEntry] { entries { () throws(Never) in } }
+
+    /// Returns the entries of `entries()`, unless a check ends the simulation.
+    ///
+    /// - Parameter check: throws to end the simulation. It is called at least once for each advertisement, distance,
+    ///   inertial sample and step that is simulated.
+    package func entries<Stop: Error>(check: () throws(Stop) -> Void) throws(Stop) -> [RecordingEntry] {
+        var readings = try sightings(check: check)
+        readings += try motionSamples(check: check)
+        readings += try steps(check: check)
+        readings += pressureSamples()
+        try check()
+        readings += gnssFixes()
+        try check()
+        readings += try ranges(check: check)
         let entries = truths().map(RecordingEntry.truth) + readings.map(RecordingEntry.measurement)
+        try check()
         // The sort uses the index as well, so that entries with equal instants keep their order.
         return entries.enumerated()
             .map { (instant: $1.instant ?? .zero, index: $0, entry: $1) }
@@ -132,8 +146,8 @@ extension WalkSimulator {
     /// The maximum number of readings of a walk. All readings are in memory, a few hundred bytes each.
     static let mostReadings = 3e6
 
-    /// Throws for a walk that would exhaust the memory, before the simulation begins.
-    func checkLength() throws(SimulationError) {
+    /// The number of readings of the walk if the device receives all of them.
+    package var mostExpectedReadings: Double {
         let (radio, sensors) = (settings.radio, settings.sensors)
         func rate(_ interval: Double) -> Double { interval > 0 ? 1 / interval : 0 }
         let perSecond =
@@ -141,7 +155,12 @@ extension WalkSimulator {
             + Double(venue.anchors.count) * rate(settings.ranges.interval) + rate(sensors.pressureInterval)
             + rate(sensors.gnssInterval) + rate(sensors.truthInterval)
         let steps = timeline.legs.last.map { $0.stepsBefore + $0.cadence * $0.duration } ?? 0
-        let readings = timeline.duration * perSecond + steps
+        return timeline.duration * perSecond + steps
+    }
+
+    /// Throws for a walk that would exhaust the memory, before the simulation begins.
+    func checkLength() throws(SimulationError) {
+        let readings = mostExpectedReadings
         guard timeline.duration <= Self.longestWalk, readings <= Self.mostReadings else {
             throw .tooLong(hours: timeline.duration / 3600, readings: readings)
         }
@@ -184,14 +203,15 @@ extension WalkSimulator {
     /// At rest the device measures gravity upwards, as the reaction force. A step adds a cosine of the stride's phase,
     /// with the maximum when the foot touches the ground. Source of the form: R. Harle, *A Survey of Indoor Inertial
     /// Positioning Systems for Pedestrians*, IEEE Communications Surveys & Tutorials 15(3), 2013.
-    func motionSamples() -> [SensorReading] {
+    func motionSamples<Stop: Error>(check: () throws(Stop) -> Void) throws(Stop) -> [SensorReading] {
         let sensors = settings.sensors
         guard sensors.motionRate > 0 else { return [] }
         var generator = SeededGenerator.stream(seed, Purpose.motion.rawValue)
         let compass = compassError()
         let bias = Self.noise(sensors.rotationBias, using: &generator)
         let count = Int(timeline.duration * sensors.motionRate)
-        return (0...count).map { index in
+        return try (0...count).map { index throws(Stop) in
+            try check()
             let time = Double(index) / sensors.motionRate
             let pose = timeline.pose(at: time)
             let attitude = attitude(heading: pose.heading)
@@ -211,7 +231,7 @@ extension WalkSimulator {
     }
 
     /// Returns the steps that the device reports, each when the foot touches the ground.
-    func steps() -> [SensorReading] {
+    func steps<Stop: Error>(check: () throws(Stop) -> Void) throws(Stop) -> [SensorReading] {
         let sensors = settings.sensors
         guard sensors.reportsSteps else { return [] }
         var generator = SeededGenerator.stream(seed, Purpose.steps.rawValue)
@@ -221,6 +241,7 @@ extension WalkSimulator {
             let stepsAfter = leg.stepsBefore + leg.cadence * leg.duration
             var step = leg.stepsBefore.rounded(.down) + 1
             while step <= stepsAfter {
+                try check()
                 let time = leg.start + (step - leg.stepsBefore) / leg.cadence
                 let pose = timeline.pose(at: time)
                 let length = leg.length / (leg.cadence * leg.duration)
@@ -290,16 +311,21 @@ extension Vector3 {
 
 extension WalkSimulator {
     /// Returns all advertisements that the device receives, beacon by beacon.
-    func sightings() -> [SensorReading] {
+    func sightings<Stop: Error>(check: () throws(Stop) -> Void) throws(Stop) -> [SensorReading] {
         let dead = deadBeacons()
-        return venue.beacons.flatMap { beacon in
-            guard let map = venue.map(beacon.mapID) else { return [SensorReading]() }
+        var readings: [SensorReading] = []
+        for beacon in venue.beacons {
+            guard let map = venue.map(beacon.mapID) else { continue }
+            try check()
             let channel = RadioChannel(to: beacon, on: map, of: venue, settings.radio)
-            return sightings(over: channel, isMortal: dead.contains(beacon.identity))
+            readings += try sightings(over: channel, isMortal: dead.contains(beacon.identity), check: check)
         }
+        return readings
     }
 
-    private func sightings(over channel: RadioChannel, isMortal: Bool) -> [SensorReading] {
+    private func sightings<Stop: Error>(
+        over channel: RadioChannel, isMortal: Bool, check: () throws(Stop) -> Void
+    ) throws(Stop) -> [SensorReading] {
         let radio = settings.radio
         let beacon = channel.beacon
         var generator = SeededGenerator.stream(seed, Purpose.advertising.rawValue, beacon.identity.seed)
@@ -307,6 +333,7 @@ extension WalkSimulator {
         var time = radio.advertisingInterval * generator.uniform()
         let end = isMortal ? min(timeline.duration, radio.deadFrom) : timeline.duration
         while time < end {
+            try check()
             let rssi = channel.rssi(at: timeline.pose(at: time), using: &generator)
             let isReceived = generator.uniform() < RadioChannel.chance(ofReceiving: rssi, radio)
             let rounded = min(rssi.rounded(), -1)
@@ -347,15 +374,19 @@ extension WalkSimulator {
 
 extension WalkSimulator {
     /// Returns all distances that the device measures, anchor by anchor: by ultra-wideband, on the map of the anchor.
-    func ranges() -> [SensorReading] {
+    func ranges<Stop: Error>(check: () throws(Stop) -> Void) throws(Stop) -> [SensorReading] {
         guard settings.ranges.interval > 0 else { return [] }
-        return venue.anchors.flatMap { anchor in
-            guard let map = venue.map(anchor.mapID) else { return [SensorReading]() }
-            return ranges(to: anchor, on: map)
+        var readings: [SensorReading] = []
+        for anchor in venue.anchors {
+            guard let map = venue.map(anchor.mapID) else { continue }
+            readings += try ranges(to: anchor, on: map, check: check)
         }
+        return readings
     }
 
-    private func ranges(to anchor: VenueAnchor, on map: VenueMap) -> [SensorReading] {
+    private func ranges<Stop: Error>(
+        to anchor: VenueAnchor, on map: VenueMap, check: () throws(Stop) -> Void
+    ) throws(Stop) -> [SensorReading] {
         let ranges = settings.ranges
         let walls = WallCrossings(of: map)
         let floor = map.elevation ?? Double(map.level) * WalkTimeline.usualFloorHeight
@@ -363,6 +394,7 @@ extension WalkSimulator {
         var readings: [SensorReading] = []
         var time = ranges.interval * generator.uniform()
         while time < timeline.duration {
+            try check()
             let pose = timeline.pose(at: time)
             let device = pose.height + settings.radio.deviceHeight
             let heightDifference = anchor.z.map { floor + $0 - device } ?? 0

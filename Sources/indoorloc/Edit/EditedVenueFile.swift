@@ -221,7 +221,7 @@ actor EditedVenueFile {
         // The lock prevents another process of this command from saving between the comparison and the replacement.
         let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         guard lock.lock() else {
-            throw FileSystemError(path: folder, reason: "another 'venue edit' is saving; try again")
+            throw FileSystemError(path: folder, reason: "another program is saving the packet; try again")
         }
         let current = try? edition()
         if let refusal = condition.refusal(current: current?.revision) {

@@ -32,6 +32,8 @@ final class PageCalculation: Sendable {
     func run<Product: Sendable>(
         _ work: @escaping @Sendable (_ check: () throws(End) -> Void) throws(End) -> Product
     ) async throws(End) -> Product {
+        // The request of a client that has left replaces no other.
+        guard !Task.isCancelled else { throw .cancelled }
         let number = latest.withLock { latest in
             latest += 1
             return latest

@@ -222,6 +222,12 @@ struct VenueEditRoutes: HTTPRoutes {
                 "The walk lasts \(Int(simulation.seconds / 60)) minutes; the page simulates at most "
                     + "\(Int(WalkSimulation.longest / 60)). Shorten it, or export it for 'indoorloc simulate'.")
         }
+        guard simulation.readings <= WalkSimulation.mostReadings else {
+            throw HTTPProblem(
+                422,
+                "The walk has \(simulation.readings) readings; the page simulates at most \(WalkSimulation.mostReadings). "
+                    + "Shorten it, increase its speed, or export it for 'indoorloc simulate'.")
+        }
         return try await simulated(by: walk, advice: "Shorten the walk, or export it for 'indoorloc simulate'.") {
             check throws(PageCalculation.End) in try simulation.result(check: check)
         }

@@ -65,6 +65,9 @@ struct WalkSimulation: Sendable {
 
     /// The longest walk in seconds that a page simulates. All readings are in memory, and the page draws all positions.
     static let longest = 1800.0
+    /// The largest number of readings, received or not, of a walk that a page simulates. Readings of several walks can be
+    /// in memory, and a server may have other work.
+    static let mostReadings = 500_000
 
     private let venue: Venue
     private let simulator: WalkSimulator
@@ -80,10 +83,12 @@ struct WalkSimulation: Sendable {
     /// The duration of the walk in seconds.
     var seconds: Double { simulator.duration / .seconds(1) }
 
+    /// The number of readings of the walk, received or not.
+    var readings: Int { Int(simulator.mostExpectedReadings) }
+
     /// Returns the ground truth, the positions of the session, and the figures of `evaluate`.
     func result(check: () throws(PageCalculation.End) -> Void) throws(PageCalculation.End) -> JSONText {
-        let entries = simulator.entries()
-        try check()
+        let entries = try simulator.entries(check: check)
         var truths: [Truth] = []
         var positions: [Position] = []
         var replay = SessionReplay(
@@ -106,11 +111,13 @@ struct WalkSimulation: Sendable {
                 note(replay.handle(reading))
             }
         }
+        try check()
         note(hasStarted ? replay.finish() : replay.start() + replay.finish())
         positions = positions.map(\.asPrinted)
         positions.sort { $0.instant < $1.instant }
         var scorer = TrackScorer(venue: venue)
         scorer.add(truths: truths, end: entries.compactMap(\.instant).max() ?? .zero, positions: positions)
+        try check()
         return json(truths, positions, scorer.score, conclusion: positions.isEmpty ? replay.conclusion : nil)
     }
 

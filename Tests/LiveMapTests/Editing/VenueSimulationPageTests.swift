@@ -94,6 +94,40 @@ final class VenueSimulationPageTests: VenueEditorCase {
             """)
     }
 
+    /// Makes the page keep the signals of its simulations, and defines `field(id, text)`, which enters a text at once.
+    private func watchSimulations(_ editor: Editor) throws {
+        try editor.page.run(
+            """
+            document.getElementById("simulation").open = true;
+            window.signals = [];
+            const original = window.fetch;
+            window.fetch = (address, options) => {
+                if (/api.v1.(coverage|walk)/.test(address)) window.signals.push(options.signal);
+                return original(address, options);
+            };
+            window.field = (id, text) => {
+                const input = document.getElementById(id);
+                input.value = text;
+                return input;
+            };
+            """)
+    }
+
+    /// Runs a script without a pause, so that no simulation ends meanwhile. Returns whether each simulation was ended by
+    /// the page, followed by the text of a button.
+    private func ended(_ editor: Editor, _ script: String, button: String) throws -> [String] {
+        try editor.page.evaluate(
+            """
+            (() => {
+                const press = (id) => document.getElementById(id).click();
+                const enter = (id, text) => window.field(id, text).dispatchEvent(
+                    new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+                \(script);
+                return [...window.signals.map((one) => String(one.aborted)), document.getElementById("\(button)").textContent];
+            })()
+            """)
+    }
+
     // MARK: Coverage
 
     func testTheButtonShowsTheExpectedErrorsAndProposalsBecomeBeaconsThatAreUndone() throws {
@@ -200,6 +234,43 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try editor.page.wait(
             until: "document.getElementById('coverage-state').textContent.includes('Correct it before you simulate')")
         XCTAssertEqual(editor.page.problems.filter { !$0.contains("422") }, [])
+    }
+
+    func testARunningSimulationIsStoppedAndStartedAnewByEnter() throws {
+        let editor = try editor()
+        try watchSimulations(editor)
+        XCTAssertEqual(
+            try ended(editor, "press('coverage-run'); press('coverage-run')", button: "coverage-run"),
+            ["true", "Simulate coverage"])
+        XCTAssertEqual(try editor.map.text(of: "#coverage-state"), "The simulation was stopped.")
+        XCTAssertEqual(
+            try ended(
+                editor, "window.signals = []; press('coverage-run'); enter('coverage-target', '2.04')",
+                button: "coverage-run"), ["true", "false", "Stop"])
+        try editor.page.wait(
+            until: "document.getElementById('coverage-floors').innerText.includes('≤\\u00a02.04\\u00a0m')")
+        XCTAssertEqual(try editor.map.text(of: "#coverage-run"), "Simulate coverage")
+        // The server can receive a request that the page has ended after the next one.
+        XCTAssertEqual(editor.page.problems.filter { !$0.contains("409") }, [])
+    }
+
+    func testAnAnswerOfAProxySaysItsStatus() throws {
+        let editor = try editor()
+        try editor.page.run(
+            """
+            window.answers = [
+                Response.json({ error: "A newer simulation runs." }, { status: 409 }),
+                new Response("<html>Bad gateway</html>", { status: 502 }), new Response("<html>Log in</html>"),
+                Response.json({ error: "Correct it.", problems: ["x".repeat(400)] }, { status: 422 }),
+            ];
+            const original = window.fetch;
+            window.fetch = async (address, options) => (
+                String(address).includes("coverage") ? window.answers.shift() : original(address, options));
+            """)
+        for text in ["The server answered 502.", "The answer of the server can't be read.", "Correct it."] {
+            try press("coverage-run", editor)
+            try editor.page.wait(until: "document.getElementById('coverage-state').textContent === \"\(text)\"")
+        }
     }
 
     func testAVenueWithoutBeaconsAndWithoutAnInsideSaysSo() throws {
@@ -348,6 +419,58 @@ final class VenueSimulationPageTests: VenueEditorCase {
         XCTAssertEqual(try walk(editor).points.count, 5)
         try editor.page.run("document.getElementById('walk-remove').click()")
         XCTAssertFalse(try editor.state.isChanged)
+    }
+
+    func testARemovedWalkEndsItsSimulation() throws {
+        let editor = try editor()
+        try drawWalk(editor)
+        try watchSimulations(editor)
+        XCTAssertEqual(
+            try ended(editor, "press('walk-run'); press('walk-remove')", button: "walk-run"),
+            ["true", "Simulate walk"])
+        XCTAssertTrue(try isHidden("walk-result", editor))
+        try editor.page.press(.character("z"), holding: .control)
+        XCTAssertEqual(
+            try ended(editor, "window.signals = []; press('walk-run'); enter('walk-seed', '3')", button: "walk-run"),
+            ["true", "false", "Stop"])
+        try editor.page.wait(until: "!document.getElementById('walk-result').hidden")
+        XCTAssertTrue(try XCTUnwrap(try figures(editor)["Duration"]).hasSuffix("seed 3"))
+    }
+
+    func testTheMessageOfAnInvalidSpeedGoesWithItsText() throws {
+        let editor = try editor()
+        try enter("x", into: "walk-speed", editor)
+        XCTAssertEqual(try editor.map.text(of: "#walk-speed-invalid"), "Give a number from 0.1 to 10.")
+        try editor.click((16, 7.5))
+        XCTAssertEqual(try editor.page.evaluate("document.getElementById('walk-speed').value"), "1.2")
+        XCTAssertTrue(try isHidden("walk-speed-invalid", editor))
+    }
+
+    func testPointsOnLostFloorsAreLeftOutWhenThePageOrTheVenueIsLoadedAgain() throws {
+        let editor = try editor()
+        try drawWalk(editor)
+        // As the tab keeps a walk on a floor that wasn't saved.
+        try editor.page.run(
+            """
+            const key = Object.keys(sessionStorage).find((one) => one.includes("walk"));
+            sessionStorage.setItem(key, sessionStorage.getItem(key).replace('"mapId":2', '"mapId":9'));
+            """)
+        try editor.page.open(try editor.page.evaluate("location.href"))
+        try editor.page.wait(until: "window.venueEditor?.walk().points.length === 4")
+        XCTAssertEqual(try walk(editor).points.map(\.mapId), [1, 1, 1, 2])
+        // Another program has replaced the floor.
+        let object = try JSONSerialization.jsonObject(with: Data(editor.text.utf8))
+        var document = try XCTUnwrap(object as? [String: Any])
+        var maps = try XCTUnwrap(document["maps"] as? [[String: Any]])
+        maps[1]["id"] = 12
+        document["maps"] = maps
+        try JSONSerialization.data(withJSONObject: document).write(to: URL(filePath: editor.file))
+        try editor.drag(from: (16, 7.5), to: (12, 4))
+        try editor.page.press(.character("s"), holding: .control)
+        try editor.page.wait(until: "document.getElementById('conflict').open")
+        try press("reload", editor)
+        try editor.page.wait(until: "!document.getElementById('conflict').open")
+        XCTAssertEqual(try walk(editor).points.map(\.mapId), [1, 1, 1])
     }
 
     func testPointsOfTheWalkGoWithTheirFloor() throws {
