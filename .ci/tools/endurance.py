@@ -27,7 +27,7 @@ for line in sys.stdin:
               f"{report['lastPercentile90']:.2f} m")
         limit = 256 * 1024
         if report["droppedElements"]: problems.append("elements were dropped")
-        if report["errors"]: problems.append("errors were emitted")
+        if report["errors"]: problems.append("errors were emitted: " + "; ".join(report["errors"]))
         if abs(report["firstError"] - report["lastError"]) > 0.5: problems.append("the error of the positions changed")
     if growth["heapBytes"] > limit: problems.append("memory grows")
     if growth["threads"] > 2: problems.append("threads grow")

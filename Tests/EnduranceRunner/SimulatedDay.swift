@@ -175,10 +175,9 @@ struct SimulatedDay {
 }
 
 extension Localizer {
-    /// On the actor, because Swift 6.2 can't compile the access to a property of its noncopyable runtime from outside.
     fileprivate func hasHandled(_ readings: Int) -> Bool {
-        guard activityCounts.readings >= readings, !runtime.isTickDue else { return false }
-        return switch runtime.driver.machine.state {
+        guard activityCounts.readings >= readings, !isTickDue else { return false }
+        return switch state {
         case .started, .getPacket: false
         case .idle, .searchVenue, .findFloor, .localizationRunning, .error: true
         }

@@ -350,8 +350,7 @@ package struct DisturbedVenue: Sendable {
         for _ in 0..<attempts {
             let angle = generator.uniform() * 2 * .pi
             point = beacon.point + MapPoint(x: cmath_cos(angle), y: cmath_sin(angle)) * distance
-            guard let map else { return point }
-            if (0...map.width).contains(point.x), (0...map.height).contains(point.y) { return point }
+            if map?.contains(point) ?? true { return point }
         }
         return point
     }

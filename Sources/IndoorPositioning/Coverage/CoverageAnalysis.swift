@@ -292,8 +292,8 @@ struct BeaconPlaceSearch {
     private static func place(in cell: Int, of grid: MapGrid, on floor: CoverageFloor) -> MapPoint? {
         let center = grid.center(of: cell)
         func isFree(_ point: MapPoint) -> Bool {
-            point.x >= 0 && point.y >= 0 && point.x <= floor.map.width && point.y <= floor.map.height
-                && floor.interior.contains(point) && floor.distanceToWall(from: point) >= wallDistance
+            floor.map.contains(point) && floor.interior.contains(point)
+                && floor.distanceToWall(from: point) >= wallDistance
         }
         if isFree(center) { return center }
         let steps = [-0.375, -0.125, 0.125, 0.375].map { $0 * grid.cellSize }

@@ -285,15 +285,10 @@ package struct FingerprintCutter {
         return walks + [walk]
     }
 
-    /// Maximum time in seconds between two waypoints of a walk; a longer gap interrupts the walk.
-    package static let longestLeg = 600.0
-
     private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
         guard let first = walk.first, let last = walk.last else { return [] }
         var pieces: [Piece] = []
-        let gap = walk.indices.dropFirst().first { index in
-            walk[index - 1].instant.seconds(to: walk[index].instant) > Self.longestLeg
-        }
+        let gap = walk.indices.dropFirst().first { walk[$0 - 1].isInterrupted(before: walk[$0]) }
         if let gap { return cut(Array(walk[..<gap]), of: recording) + cut(Array(walk[gap...]), of: recording) }
         var start = first.instant.seconds
         while start < last.instant.seconds {
@@ -377,6 +372,15 @@ package struct FingerprintCutter {
         guard after > 0 else { return (walk[0].mapID, walk[0].point) }
         return walk[after - 1].place(toward: walk[after], at: seconds)
     }
+}
+
+extension SurveyRecording.Waypoint {
+    /// Maximum time in seconds between two waypoints of a walk.
+    private static let longestLeg = 600.0
+
+    /// Returns whether the time until the next waypoint is so long that it interrupts a walk: nobody knows where the device
+    /// was.
+    package func isInterrupted(before next: Self) -> Bool { instant.seconds(to: next.instant) > Self.longestLeg }
 }
 
 /// The fingerprints of a survey and their recordings.

@@ -201,6 +201,9 @@ public actor Localizer {
         return max(.zero, elapsed - runtime.timeline.elapsed(at: wake))
     }
 
+    /// Whether a wake-up is due by the clock of a live source, and not handled yet.
+    package var isTickDue: Bool { runtime.isTickDue }
+
     /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.monitoredGeofences }
 

@@ -306,7 +306,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     }
 
     /// Whether a wake-up is due by the clock of a live source, and not handled yet.
-    package var isTickDue: Bool {
+    var isTickDue: Bool {
         guard let due = alarm.due, let elapsed = timeline.elapsed else { return false }
         return due <= elapsed
     }

@@ -28,10 +28,11 @@ package struct SurveyCoverage: Hashable, Sendable {
             if squares[map, default: []].insert(square).inserted { places[map, default: []].append(point) }
         }
         for walk in walks {
-            for (index, mark) in walk.enumerated() where venue.hasOnPlan(mark) {
+            for (index, mark) in walk.enumerated() {
+                guard let map = venue.map(mark.mapID), map.contains(mark.point) else { continue }
                 add(mark.mapID, mark.point)
-                guard index + 1 < walk.count, walk[index + 1].mapID == mark.mapID, venue.hasOnPlan(walk[index + 1]),
-                    mark.instant.seconds(to: walk[index + 1].instant) <= FingerprintCutter.longestLeg
+                guard index + 1 < walk.count, walk[index + 1].mapID == mark.mapID, map.contains(walk[index + 1].point),
+                    !mark.isInterrupted(before: walk[index + 1])
                 else { continue }
                 let leg = walk[index + 1].point - mark.point
                 let count = (mark.point.distance(to: walk[index + 1].point) / Self.spacing).rounded(.up)
@@ -46,11 +47,4 @@ package struct SurveyCoverage: Hashable, Sendable {
     }
 
     private static func square(_ value: Double) -> Double { (value / spacing).rounded(.down) }
-}
-
-extension Venue {
-    fileprivate func hasOnPlan(_ mark: SurveyRecording.Waypoint) -> Bool {
-        guard let map = map(mark.mapID) else { return false }
-        return (0...map.width).contains(mark.point.x) && (0...map.height).contains(mark.point.y)
-    }
 }

@@ -33,13 +33,6 @@ package actor SurveyDesk: FleetOutputSink {
 
     /// A walk.
     package struct Walk: Hashable, Sendable {
-        package struct Mark: Hashable, Sendable {
-            package var mapID: MapID
-            package var point: MapPoint
-            /// The time since the start of the walk.
-            package var instant: Instant
-        }
-
         package var tag: TagKey
         /// The name of the recording in the folder.
         package var file: String
@@ -48,7 +41,8 @@ package actor SurveyDesk: FleetOutputSink {
         package var readings: Int
         /// The receivers that heard the tag.
         package var receivers: Int
-        package var marks: [Mark]
+        /// The places that were marked, at the times since the start of the walk.
+        package var marks: [SurveyRecording.Waypoint]
         /// Why the walk can't be recorded at the moment, or has no place for more; nil without a problem.
         package var problem: String?
     }
@@ -144,11 +138,7 @@ package actor SurveyDesk: FleetOutputSink {
     private var marks: [String: [SurveyRecording.Waypoint]] {
         get async {
             var marks = await maps?.recordedWaypoints ?? [:]
-            for walk in status {
-                marks[walk.file] = walk.marks.map {
-                    SurveyRecording.Waypoint(instant: $0.instant, mapID: $0.mapID, point: $0.point, isHold: false)
-                }
-            }
+            for walk in status { marks[walk.file] = walk.marks }
             return marks
         }
     }
@@ -210,9 +200,7 @@ package actor SurveyDesk: FleetOutputSink {
         _ tag: TagKey, at point: MapPoint, on mapID: MapID, delay: Duration, id: String? = nil
     ) throws(Refusal) {
         guard walks[tag] != nil else { throw .noWalk(tag) }
-        guard let map = engine.model.venue.map(mapID), (0...map.width).contains(point.x),
-            (0...map.height).contains(point.y)
-        else { throw .outsideOfPlan }
+        guard engine.model.venue.map(mapID)?.contains(point) == true else { throw .outsideOfPlan }
         guard delay <= Self.longestDelay else { throw .lateMark }
         try walks[tag]?.mark(point, on: mapID, at: now().advanced(by: .zero - max(.zero, delay)), id: id)
     }
@@ -252,7 +240,7 @@ package actor SurveyDesk: FleetOutputSink {
         Walk(
             tag: walk.tag, file: walk.path.split(separator: "/").last.map(String.init) ?? walk.path, start: walk.start,
             isRunning: isRunning, readings: walk.readingCount, receivers: walk.receivers.count,
-            marks: walk.marks.map { Walk.Mark(mapID: $0.mapID, point: $0.point, instant: $0.instant) },
+            marks: walk.marks,
             problem: isRunning
                 ? walk.writeError.map { "\(Refusal.unwritable("\($0)"))" } ?? walk.reachedLimit?.description : nil)
     }

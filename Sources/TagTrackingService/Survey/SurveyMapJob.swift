@@ -242,8 +242,8 @@ package struct SurveyMapJob: Sendable {
 extension SurveyRecording {
     /// The time between the first and the last mark in seconds, without pauses that interrupt the walk.
     fileprivate var markedSeconds: Double {
-        zip(waypoints, waypoints.dropFirst()).map { $0.instant.seconds(to: $1.instant) }
-            .filter { $0 <= FingerprintCutter.longestLeg }.reduce(0, +)
+        zip(waypoints, waypoints.dropFirst()).filter { !$0.isInterrupted(before: $1) }
+            .reduce(0) { $0 + $1.0.instant.seconds(to: $1.1.instant) }
     }
 }
 
@@ -254,7 +254,7 @@ extension [SurveyRecording.Waypoint] {
         let instant = Instant(seconds: seconds)
         let next = indices.bisection { self[$0].instant > instant }
         if next > 0, next < count, !self[next - 1].isHold, self[next - 1].instant < instant,
-            self[next - 1].instant.seconds(to: self[next].instant) > FingerprintCutter.longestLeg
+            self[next - 1].isInterrupted(before: self[next])
         {
             return nil
         }

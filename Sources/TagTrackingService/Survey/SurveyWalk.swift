@@ -10,14 +10,6 @@ import VenueModel
 /// The walk is a recording in which each receiver is a beacon. Readings of gateways arrive out of order, so that an entry
 /// is written a second after its instant.
 struct SurveyWalk {
-    /// A place that was marked.
-    struct Mark: Hashable, Sendable {
-        var mapID: MapID
-        var point: MapPoint
-        /// The time since the start of the walk.
-        var instant: Instant
-    }
-
     /// The time for which an entry waits for earlier ones.
     static let patience = Duration.seconds(1)
 
@@ -30,7 +22,8 @@ struct SurveyWalk {
     private var markIDs: Set<String> = []
     /// The error of the latest write; nil after a write without one.
     private(set) var writeError: RecordingError?
-    private(set) var marks: [Mark] = []
+    /// The places that were marked, at the times since the start of the walk.
+    private(set) var marks: [SurveyRecording.Waypoint] = []
     /// The receivers that heard the tag.
     private(set) var receivers: Set<String> = []
     /// The entries in the order of their instants, of which the first ones are in the file.
@@ -90,7 +83,7 @@ struct SurveyWalk {
         if let id { markIDs.insert(id) }
         // A mark has a time after the one before, as the carrier walked in this order.
         let instant = max(instant(of: max(time, start)), marks.last?.instant ?? .zero)
-        marks.append(Mark(mapID: map, point: point, instant: instant))
+        marks.append(SurveyRecording.Waypoint(instant: instant, mapID: map, point: point, isHold: false))
         insert(.truth(Truth(instant: instant, mapID: map, point: point)), at: instant)
     }
 

@@ -145,6 +145,11 @@ public struct VenueMap: Hashable, Sendable {
         self.walkable = walkable
     }
 
+    /// Returns whether a point is on the plan, also on its edge.
+    package func contains(_ point: MapPoint) -> Bool {
+        point.x >= 0 && point.y >= 0 && point.x <= width && point.y <= height
+    }
+
     /// Returns the point in pixels of the plan's image; nil if the image size is unknown.
     public func pixel(at point: MapPoint) -> PixelPoint? {
         guard let widthPixels, let heightPixels, width > 0, height > 0 else { return nil }

@@ -432,8 +432,7 @@ extension VenueParser {
 
     /// Warns of a point outside its map. Real buildings have some, but most are in the wrong frame or unit.
     mutating func checkInside(_ point: MapPoint, of map: MapID, at path: String, kind: String) {
-        guard let map = maps[map] else { return }
-        guard !(0...map.width).contains(point.x) || !(0...map.height).contains(point.y) else { return }
+        guard let map = maps[map], !map.contains(point) else { return }
         report(
             .warning, path,
             "the \(kind) at x \(point.x), y \(point.y) lies outside its map of \(map.width) × \(map.height) m; "

@@ -189,11 +189,6 @@ final class SourceFaultTests: XCTestCase {
     }
 }
 
-extension Localizer {
-    /// On the actor, because Swift 6.2 can't compile the access to a property of its noncopyable runtime from outside.
-    fileprivate var isTickDue: Bool { runtime.isTickDue }
-}
-
 /// A live session in virtual time, on the recorded walk through the upper floor, with a radio that has faults.
 ///
 /// The walk goes there and back without a pause, for as long as a test plays it. Times are those of the undisturbed walk.
