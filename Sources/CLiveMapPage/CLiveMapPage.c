@@ -74,6 +74,9 @@ static const unsigned char edit_problems_js[] = {
 static const unsigned char edit_scene_js[] = {
 #embed "page/edit-scene.js"
 };
+static const unsigned char edit_simulation_js[] = {
+#embed "page/edit-simulation.js"
+};
 static const unsigned char edit_store_js[] = {
 #embed "page/edit-store.js"
 };
@@ -306,6 +309,7 @@ static const live_map_file files[] = {
     { "edit-main.js", edit_main_js, sizeof edit_main_js },
     { "edit-problems.js", edit_problems_js, sizeof edit_problems_js },
     { "edit-scene.js", edit_scene_js, sizeof edit_scene_js },
+    { "edit-simulation.js", edit_simulation_js, sizeof edit_simulation_js },
     { "edit-store.js", edit_store_js, sizeof edit_store_js },
     { "edit-tools.js", edit_tools_js, sizeof edit_tools_js },
     { "edit-walk.js", edit_walk_js, sizeof edit_walk_js },

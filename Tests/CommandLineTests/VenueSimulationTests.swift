@@ -273,7 +273,7 @@ final class VenueEditRoutesTests: XCTestCase {
 /// The calculations of a page: when they end, and what they leave free.
 final class PageCalculationTests: XCTestCase {
     /// A calculation that waits for a permission.
-    private final class Gate: Sendable {
+    fileprivate final class Gate: Sendable {
         private let entered = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
 
@@ -290,13 +290,7 @@ final class PageCalculationTests: XCTestCase {
     func testANewRequestEndsTheEarlierOneAtItsNextCheckAndLeavesOutThoseThatWait() async {
         let calculation = PageCalculation(limit: PageCalculation.ample)
         let gate = Gate()
-        let first = Task {
-            await calculation.ended { check throws(PageCalculation.End) in
-                gate.pass()
-                try check()
-                return 1
-            }
-        }
+        let first = Task { await calculation.ended(behind: gate) }
         XCTAssertTrue(gate.isEntered())
         let second = Task { await calculation.ended { _ in 2 } }
         while calculation.requests < 2 { await Task.yield() }
@@ -310,13 +304,7 @@ final class PageCalculationTests: XCTestCase {
     func testACancelledTaskEndsItsCalculation() async {
         let calculation = PageCalculation(limit: PageCalculation.ample)
         let gate = Gate()
-        let task = Task {
-            await calculation.ended { check throws(PageCalculation.End) in
-                gate.pass()
-                try check()
-                return 1
-            }
-        }
+        let task = Task { await calculation.ended(behind: gate) }
         XCTAssertTrue(gate.isEntered())
         task.cancel()
         gate.open()
@@ -356,6 +344,15 @@ final class PageCalculationTests: XCTestCase {
 extension PageCalculation {
     /// A time that no calculation of a test takes, even of a debug build on a busy machine.
     fileprivate static let ample = Duration.seconds(3600)
+
+    /// Returns how a calculation ends that waits for a gate, and then looks whether it must end.
+    fileprivate func ended(behind gate: PageCalculationTests.Gate) async -> Result<Int, End> {
+        await ended { check throws(End) in
+            gate.pass()
+            try check()
+            return 1
+        }
+    }
 
     /// Returns how a calculation ends.
     fileprivate func ended(

@@ -1,31 +1,24 @@
 // @ts-check
 /** The panel of the expected errors: a heat map, figures of each floor, and proposed beacons. */
 import { byId, make, setText } from "./dom.js";
-import { numberOf } from "./edit-fields.js";
-import { calculate } from "./edit-store.js";
-import { counted, number, percent } from "./format.js";
+import { entered, Simulation } from "./edit-simulation.js";
+import { counted, metres, number, percent } from "./format.js";
 import { writeJSON } from "./json-source.js";
 import { heatOfValues } from "./layer-radio-map.js";
 import { fillLegend } from "./radio-panel.js";
 import { added } from "./venue-objects.js";
 import { listOf } from "./venue-values.js";
-import { isSameVenue } from "./venue-walk.js";
 
 /** The largest error in metres on the scale of colours, as in the drawing of `indoorloc plot coverage`. */
 const most = 12;
 
-export class Coverage {
+export class Coverage extends Simulation {
   /** @param {import("./edit-app.js").EditApp} app */
   constructor(app) {
-    this.app = app;
-    /** The latest result, and the document that it belongs to. @type {{content: any, document: any}|null} */
-    this.result = null;
-    /** @type {AbortController|null} */
-    this.running = null;
+    super(app, "coverage");
     /** The heat maps by floor. @type {Map<number, {grid: any, canvas: HTMLCanvasElement}>} */
     this.heats = new Map();
     byId("simulate").addEventListener("click", () => this.open());
-    byId("coverage-run").addEventListener("click", () => (this.running ? this.stop("The simulation was stopped.") : this.run()));
     byId("coverage-shown").addEventListener("change", () => this.draw());
     byId("simulation").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.pressed(event));
     byId("proposals-add").addEventListener("click", () => this.add(this.proposals.filter((one) => !this.isAdded(one))));
@@ -57,9 +50,6 @@ export class Coverage {
     event.preventDefault();
   }
 
-  /** Whether the result belongs to the present venue. */
-  get isPresent() { return this.result !== null && isSameVenue(this.result.document, this.app.history.document); }
-
   /**
    * The proposed beacons with their numbers.
    * @returns {any[]}
@@ -77,29 +67,12 @@ export class Coverage {
       (one) => one?.mapId === place.mapId && one.x === place.x && one.y === place.y);
   }
 
-  /** @param {string} text */
-  stop(text) {
-    this.running?.abort();
-    this.running = null;
-    setText(byId("coverage-run"), "Simulate coverage");
-    setText(byId("coverage-state"), text);
-  }
-
   async run() {
     const target = entered("coverage-target", 0.1, 1000, false);
     const beacons = entered("coverage-beacons", 0, 50, true);
     if (target === null || beacons === null) return;
     const { document } = this.app.history;
-    const running = new AbortController();
-    this.running = running;
-    setText(byId("coverage-run"), "Stop");
-    setText(byId("coverage-state"), "The coverage is being simulated.");
-    const text = writeJSON(document, this.app.stored.text);
-    const { content, problem } = await calculate("coverage", { target, beacons }, text, running.signal);
-    if (this.running !== running) return;
-    this.stop(problem ?? "");
-    if (problem !== null) return;
-    this.result = { content, document };
+    if (!await this.request(document, { target, beacons }, writeJSON(document, this.app.stored.text))) return;
     byId("coverage-result").hidden = false;
     this.draw();
     this.app.showPanels();
@@ -139,7 +112,7 @@ export class Coverage {
       make("thead", {}, row("th", ["Floor", "Mean", "Median", ...shares.map(
         (/** @type {any} */ one) => `≤\u00a0${number(one.error, Number.isInteger(one.error) ? 0 : 2)}\u00a0m`)], { scope: "col" })),
       make("tbody", {}, ...content.summaries.map((/** @type {any} */ one, /** @type {number} */ index) => row("td", [
-        names.get(one.mapId) ?? `Map ${one.mapId}`, metres(content.maps[index].meanError), metres(one.medianError),
+        names.get(one.mapId) ?? `Map ${one.mapId}`, metres(content.maps[index].meanError, 2), metres(one.medianError, 2),
         ...one.shares.map((/** @type {any} */ share) => (share.share === undefined ? "—" : percent(share.share)))]))));
     const unknown = content.summaries.filter((/** @type {any} */ one) => !one.isInsideKnown);
     const cell = content.maps.map((/** @type {any} */ grid) => grid.cellSize).reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0);
@@ -158,7 +131,7 @@ export class Coverage {
       const name = `${names.get(one.mapId)}: ${number(one.x, 1)}\u00a0m, ${number(one.y, 1)}\u00a0m`;
       return {
         one, button, item: make("li", {}, make("button", { type: "button", class: "place", onclick: () => this.reveal(one) }, name,
-          make("span", { class: "note" }, `mean error ${metres(one.meanError)} with it`)), button),
+          make("span", { class: "note" }, `mean error ${metres(one.meanError, 2)} with it`)), button),
       };
     });
     byId("proposals").replaceChildren(...this.rows.map(({ item }) => item));
@@ -192,25 +165,4 @@ export class Coverage {
     this.app.change(document, `Add ${counted(places.length, "proposed beacon")}`);
     this.app.say(`${counted(places.length, "beacon")} added. Ctrl+Z undoes it.`);
   }
-}
-
-const metres = (/** @type {number|undefined} */ value) => (value === undefined ? "—" : `${number(value, 2)}\u00a0m`);
-
-/**
- * Returns the number in a field; null if it can't be used, which the field then shows.
- * @param {string} id
- * @param {number} low
- * @param {number} high
- * @param {boolean} isWhole
- * @returns {number|null}
- */
-export function entered(id, low, high, isWhole) {
-  const text = byId(id).value.trim();
-  const value = text === "" ? NaN : numberOf(text);
-  const isRight = value >= low && value <= high && (!isWhole || Number.isSafeInteger(value));
-  byId(id).setAttribute("aria-invalid", String(!isRight));
-  const invalid = byId(`${id}-invalid`);
-  invalid.hidden = isRight;
-  setText(invalid, isRight ? "" : `Give a ${isWhole ? "whole " : ""}number from ${low} to ${high}.`);
-  return isRight ? value : null;
 }

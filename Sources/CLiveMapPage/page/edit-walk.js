@@ -1,25 +1,20 @@
 // @ts-check
 /** The panel of the walk: drawing, files, and the simulation with its figures. */
 import { byId, make, setText } from "./dom.js";
-import { entered } from "./edit-coverage.js";
-import { calculate } from "./edit-store.js";
-import { clockTime, counted, number, percent } from "./format.js";
+import { entered, Simulation } from "./edit-simulation.js";
+import { clockTime, counted, metres, number, percent } from "./format.js";
 import { writeJSON } from "./json-source.js";
-import { recallInTab, rememberInTab } from "./memory.js";
+import { recall, remember } from "./memory.js";
 import { withFields } from "./venue-values.js";
-import { dividedByFloors, isSameVenue, lengthOf, readWalk, usualSpeed, walkOf, walkText, withWalk } from "./venue-walk.js";
+import { dividedByFloors, lengthOf, readWalk, usualSpeed, walkOf, walkText, withWalk } from "./venue-walk.js";
 
 /** The largest seed: larger whole numbers aren't exact in JavaScript. */
 const largestSeed = Number.MAX_SAFE_INTEGER;
 
-export class WalkPanel {
+export class WalkPanel extends Simulation {
   /** @param {import("./edit-app.js").EditApp} app */
   constructor(app) {
-    this.app = app;
-    /** The latest result, and the document with the walk that it belongs to. @type {{content: any, document: any}|null} */
-    this.result = null;
-    /** @type {AbortController|null} */
-    this.running = null;
+    super(app, "walk");
     /** The walk that the tab has stored. @type {any} */
     this.kept = undefined;
     const actions = {
@@ -28,7 +23,6 @@ export class WalkPanel {
         app.tools.choose("walk");
         byId("plan").focus();
       },
-      "walk-run": () => (this.running ? this.stop("The simulation was stopped.") : this.run()),
       "walk-export": () => this.export(),
       "walk-open": () => byId("walk-file").click(),
       "walk-remove": () => this.remove(),
@@ -44,14 +38,15 @@ export class WalkPanel {
     });
   }
 
-  get name() { return `walk ${this.app.overview.title}`; }
+  /** The name of the walk in the store of the tab. */
+  get key() { return `walk ${this.app.overview.title}`; }
 
   /**
    * Returns the walk that the tab has stored before the page was loaded again; undefined without one. Floors that weren't
    * saved are lost, and with them their points.
    */
   recalled() {
-    const text = recallInTab(this.name);
+    const text = recall(this.key, "sessionStorage");
     try {
       return text ? dividedByFloors(readWalk(text), this.app.history.document).walk : undefined;
     } catch {
@@ -64,7 +59,7 @@ export class WalkPanel {
     const walk = walkOf(document);
     if (walk !== this.kept && walk.points.length + (this.kept?.points.length ?? 0) > 0) {
       this.kept = walk;
-      rememberInTab(this.name, walk.points.length > 0 ? walkText(walk) : "");
+      remember(this.key, walk.points.length > 0 ? walkText(walk) : "", "sessionStorage");
     }
     const count = walk.points.length;
     const floors = new Set(walk.points.map((/** @type {any} */ one) => one.mapId)).size;
@@ -83,17 +78,7 @@ export class WalkPanel {
 
   /** Whether the result belongs to the present venue and walk. */
   get isPresent() {
-    const { document } = this.app.history;
-    return this.result !== null && isSameVenue(this.result.document, document)
-      && walkOf(this.result.document) === walkOf(document);
-  }
-
-  /** @param {string} text */
-  stop(text) {
-    this.running?.abort();
-    this.running = null;
-    setText(byId("walk-run"), "Simulate walk");
-    setText(byId("walk-state"), text);
+    return super.isPresent && walkOf(this.result?.document) === walkOf(this.app.history.document);
   }
 
   async run() {
@@ -102,29 +87,20 @@ export class WalkPanel {
     if (this.app.tools.draft?.kind === "walk") this.app.tools.finish();
     const { document } = this.app.history;
     if (walkOf(document).points.length === 0) return;
-    const running = new AbortController();
-    this.running = running;
-    setText(byId("walk-run"), "Stop");
-    setText(byId("walk-state"), "The walk is being simulated.");
     const body = JSON.stringify({
       document: writeJSON(document, this.app.stored.text), walk: walkText(walkOf(document)), seed });
-    const { content, problem } = await calculate("walk", {}, body, running.signal);
-    if (this.running !== running) return;
-    this.stop(problem ?? content.reason ?? "");
-    if (problem !== null) return;
-    this.result = { content, document };
-    this.list(content);
+    if (!await this.request(document, {}, body)) return;
+    this.list(this.result?.content);
     this.app.showPanels();
   }
 
   /** @param {any} content */
   list(content) {
     const { figures } = content;
-    const metres = (/** @type {number|null} */ value) => (value === null ? "—" : `${number(value, 2)}\u00a0m`);
     const share = (/** @type {number|null} */ value) => (value === null ? "—" : percent(value));
     const facts = [
-      ["Duration", `${clockTime(content.seconds)}, seed ${content.seed}`], ["Mean error", metres(figures.mean)],
-      ["Median error", metres(figures.median)], ["90 % of the errors", metres(figures.p90)],
+      ["Duration", `${clockTime(content.seconds)}, seed ${content.seed}`], ["Mean error", metres(figures.mean, 2)],
+      ["Median error", metres(figures.median, 2)], ["90 % of the errors", metres(figures.p90, 2)],
       ["Within the radius", share(figures.insideRadius)], ["On the right floor", share(figures.floor)],
       ["With a position", share(figures.answered)],
     ];

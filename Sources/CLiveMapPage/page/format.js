@@ -26,9 +26,10 @@ export function signed(value, digits = 0) {
 /**
  * Returns a length in metres; "—" without one.
  * @param {number|null|undefined} value
+ * @param {number} [digits] the number of decimals; by default one below 100 m, and none from there on
  */
-export function metres(value) {
-  return value === null || value === undefined ? "—" : `${number(value, value < 100 ? 1 : 0)}\u00a0m`;
+export function metres(value, digits) {
+  return value === null || value === undefined ? "—" : `${number(value, digits ?? (value < 100 ? 1 : 0))}\u00a0m`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 import { bytesOf } from "./base64.js";
 import { signed } from "./format.js";
-import { claim, drawLabel } from "./layer-venue.js";
+import { claim, drawLabel, traceGap } from "./layer-venue.js";
 import { scaleColor } from "./palette.js";
 
 /** The bounds of a quantity's scale of colours: dBm for the expected RSSI, dB for the deviation. */
@@ -103,19 +103,13 @@ export function heatOfValues(columns, rows, fractions) {
  * Draws the gaps of the survey with hatching, which differs from the colours of the heat map without hue.
  * @param {import("./plan.js").Pass} pass
  */
-function drawGaps({ context, view, scene, palette }) {
+function drawGaps(pass) {
+  const { context, scene, palette } = pass;
   for (const gap of scene.radioMap.surveyGaps ?? []) {
     if (gap.mapId !== scene.map.id) continue;
-    const half = gap.cellSize / 2;
     context.save();
     context.beginPath();
-    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (let index = 0; index + 1 < gap.cells.length; index += 2) {
-      const [x, y] = view.toScreen(gap.cells[index] - half, gap.cells[index + 1] - half);
-      const [endX, endY] = view.toScreen(gap.cells[index] + half, gap.cells[index + 1] + half);
-      context.rect(x, y, endX - x, endY - y);
-      [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, endX), Math.max(bottom, endY)];
-    }
+    const [left, top, right, bottom] = traceGap(pass, gap.cells, gap.cellSize);
     context.clip();
     const { width, height } = context.canvas;
     hatch(context, Math.max(0, left), Math.max(0, top), Math.min(width, right), Math.min(height, bottom), palette);

@@ -1,6 +1,6 @@
 // @ts-check
 /** What an editor draws of simulations: the walk, its truth and the estimated positions, and proposed beacons. */
-import { drawLabel } from "./layer-venue.js";
+import { drawLabel, traceTrail } from "./layer-venue.js";
 import { walkOf } from "./venue-walk.js";
 
 /**
@@ -49,23 +49,16 @@ export function drawSimulatedWalk(pass, result) {
 }
 
 /**
- * Draws a line along places of the shown map; it is interrupted where they are on another one.
+ * Draws a line along places of the shown map.
  * @param {import("./plan.js").Pass} pass
  * @param {any[]} places
  * @param {string} color
  * @param {number} width
  * @param {number[]} dash
  */
-function line({ context, view, scene }, places, color, width, dash) {
-  context.beginPath();
-  let isDown = false;
-  for (const one of places) {
-    const isHere = one.mapId === scene.map.id;
-    const [x, y] = view.toScreen(one.x, one.y);
-    if (isHere && isDown) context.lineTo(x, y);
-    else if (isHere) context.moveTo(x, y);
-    isDown = isHere;
-  }
+function line(pass, places, color, width, dash) {
+  const { context } = pass;
+  traceTrail(pass, places);
   context.lineJoin = "round";
   context.strokeStyle = color;
   context.lineWidth = width;

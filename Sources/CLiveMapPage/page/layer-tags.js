@@ -1,6 +1,6 @@
 // @ts-check
 import { groupsOf } from "./clusters.js";
-import { claim, drawLabel, font } from "./layer-venue.js";
+import { claim, drawLabel, font, traceTrail } from "./layer-venue.js";
 
 /** The number of dots from which they are small and their pixels are written, and up to which they have names. */
 const manyDots = 1500;
@@ -184,21 +184,6 @@ function drawReceiver(pass, receiver) {
   }
   if (isBad) drawLabel(pass, "!", x + 12, y - 8, { color, size: 16, weight: 700 });
   if (isBad || view.scale > 30) drawLabel(pass, receiver.id, x, y + 15, { color, size: 11 });
-}
-
-/**
- * Begins a path along points, which is interrupted where they are on another map.
- * @param {any} pass
- * @param {{mapId: number, x: number, y: number}[]} points
- */
-export function traceTrail({ context, view, scene }, points) {
-  context.beginPath();
-  let isOpen = false;
-  for (const point of points) {
-    const isHere = point.mapId === scene.map.id;
-    if (isHere) context[isOpen ? "lineTo" : "moveTo"](...view.toScreen(point.x, point.y));
-    isOpen = isHere;
-  }
 }
 
 /**

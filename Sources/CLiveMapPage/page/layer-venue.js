@@ -54,6 +54,38 @@ export function drawLabel({ context, palette }, text, x, y, style) {
 }
 
 /**
+ * Begins a path along points, which is interrupted where they are on another map.
+ * @param {any} pass
+ * @param {{mapId: number, x: number, y: number}[]} points
+ */
+export function traceTrail({ context, view, scene }, points) {
+  context.beginPath();
+  let isOpen = false;
+  for (const point of points) {
+    const isHere = point.mapId === scene.map.id;
+    if (isHere) context[isOpen ? "lineTo" : "moveTo"](...view.toScreen(point.x, point.y));
+    isOpen = isHere;
+  }
+}
+
+/**
+ * Adds the cells of a gap in a survey to the path. Returns their left, top, right and bottom.
+ * @param {any} pass
+ * @param {number[]} cells x, y, x, y, … in metres
+ * @param {number} size the edge of a cell in metres
+ */
+export function traceGap({ context, view }, cells, size) {
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let index = 0; index + 1 < cells.length; index += 2) {
+    const [x, y] = view.toScreen(cells[index] - size / 2, cells[index + 1] - size / 2);
+    const [endX, endY] = view.toScreen(cells[index] + size / 2, cells[index + 1] + size / 2);
+    context.rect(x, y, endX - x, endY - y);
+    box.splice(0, 4, Math.min(box[0], x), Math.min(box[1], y), Math.max(box[2], endX), Math.max(box[3], endY));
+  }
+  return box;
+}
+
+/**
  * Draws rooms and fences.
  * @param {import("./plan.js").Pass} pass
  * @param {boolean} hasPicture whether they lie over an image

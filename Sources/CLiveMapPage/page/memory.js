@@ -1,40 +1,18 @@
 // @ts-check
 /** Choices of the user that outlive the page. A browser may forbid the store, as for pages from disk. */
 
+/** Where a text is stored: for good, or until the tab is closed. @typedef {"localStorage"|"sessionStorage"} Store */
+
 /**
  * Returns a stored text; null without one.
  * @param {string} name
+ * @param {Store} [store]
  */
-export function recall(name) {
+export function recall(name, store = "localStorage") {
   try {
-    return localStorage.getItem(`live-map.${name}`);
+    return window[store].getItem(`live-map.${name}`);
   } catch {
     return null;
-  }
-}
-
-/**
- * Returns a text that the tab has stored; null without one.
- * @param {string} name
- */
-export function recallInTab(name) {
-  try {
-    return sessionStorage.getItem(`live-map.${name}`);
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Stores a text until the tab is closed.
- * @param {string} name
- * @param {string} value
- */
-export function rememberInTab(name, value) {
-  try {
-    sessionStorage.setItem(`live-map.${name}`, value);
-  } catch {
-    // Without a store it is lost when the page is loaded again.
   }
 }
 
@@ -42,11 +20,12 @@ export function rememberInTab(name, value) {
  * Stores a text.
  * @param {string} name
  * @param {string} value
+ * @param {Store} [store]
  */
-export function remember(name, value) {
+export function remember(name, value, store = "localStorage") {
   try {
-    localStorage.setItem(`live-map.${name}`, value);
+    window[store].setItem(`live-map.${name}`, value);
   } catch {
-    // Without a store the choice holds until the page is closed.
+    // Without a store the text is kept until the page is closed.
   }
 }

@@ -2,6 +2,7 @@
 import { post, request } from "./api.js";
 import { byId, make, say, setText } from "./dom.js";
 import { counted, metres, percent } from "./format.js";
+import { traceGap } from "./layer-venue.js";
 
 /** The largest number of rooms of a floor in the list. */
 const mostRooms = 30;
@@ -61,7 +62,8 @@ export class SurveyMap {
     try {
       const coverage = await request("survey/gaps", { map });
       if (key !== this.coverageKey) return;
-      this.coverage = { ...coverage, map };
+      const gaps = coverage.gaps.map((/** @type {any} */ gap) => ({ ...gap, cells: gap.cells.flat() }));
+      this.coverage = { ...coverage, gaps, map };
       this.app.plan.invalidate("tags");
       this.show();
     } catch {
@@ -139,18 +141,12 @@ function errorText(figures, fewest) {
  * @param {SurveyMap} survey
  */
 export function drawGaps(pass, survey) {
-  const { context, view, scene, palette } = pass;
+  const { context, scene, palette } = pass;
   if (!survey.showsGaps || survey.coverage === null || survey.coverage.map !== scene.map.id) return;
   context.fillStyle = palette.bad;
   context.globalAlpha = 0.18;
   context.beginPath();
-  for (const gap of survey.coverage.gaps) {
-    const size = gap.cellSize;
-    for (const [x, y] of gap.cells) {
-      const [left, top] = view.toScreen(x - size / 2, y - size / 2);
-      context.rect(left, top, size * view.scale, size * view.scale);
-    }
-  }
+  for (const gap of survey.coverage.gaps) traceGap(pass, gap.cells, gap.cellSize);
   context.fill();
   context.globalAlpha = 1;
 }

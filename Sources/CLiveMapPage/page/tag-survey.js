@@ -2,7 +2,7 @@
 import { post, request } from "./api.js";
 import { byId, say, setText } from "./dom.js";
 import { counted } from "./format.js";
-import { traceTrail } from "./layer-tags.js";
+import { traceTrail } from "./layer-venue.js";
 import { SurveyMap } from "./survey-map.js";
 
 /** The milliseconds between two requests of the walks. */

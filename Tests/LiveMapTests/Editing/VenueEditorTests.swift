@@ -408,25 +408,7 @@ final class VenueSavingTests: VenueEditorCase {
         let editor = try editor(isTouch: true)
         try editor.page.run("document.querySelector('[data-object=beacon-5]').click()")
         try editor.choose("room")
-        // A telephone makes a page that is too wide smaller, a narrow window doesn't.
-        for (width, height, isTouch) in [
-            (320, 568, true), (320, 568, false), (390, 844, false), (820, 1180, true), (1024, 600, false),
-            (1440, 900, false),
-        ] {
-            try editor.page.setViewport(width: width, height: height, isTouch: isTouch)
-            try editor.map.waitForDrawing()
-            let place = "\(width) × \(height)"
-            XCTAssertFalse(try editor.page.scrollsSideways, place)
-            XCTAssertEqual(try editor.page.misplacedControls(grounds: "#plan, #panels *"), [], place)
-        }
-        for isDark in [false, true] {
-            try editor.page.setPreferences(.init(isDark: isDark))
-            try editor.page.wait(until: "document.documentElement.dataset.theme === '\(isDark ? "dark" : "light")'")
-            try editor.map.waitForDrawing()
-            let found = try editor.page.textsOfLowContrast(backdrop: try editor.page.rootProperty("--plan"))
-            XCTAssertEqual(found, [], "dark \(isDark)")
-        }
-        XCTAssertEqual(editor.page.problems, [])
+        try assertFitsAndIsLegible(editor)
     }
 
     func testEachControlHasANameForScreenReaders() throws {
@@ -531,6 +513,29 @@ class VenueEditorCase: BrowserTestCase {
             for character in text { try page.press(.character(character)) }
             try page.press(.tab)
         }
+    }
+
+    /// Asserts that the page of an editor fits each screen, and that its texts are legible in both appearances.
+    func assertFitsAndIsLegible(_ editor: Editor) throws {
+        // A telephone makes a page that is too wide smaller, a narrow window doesn't.
+        for (width, height, isTouch) in [
+            (320, 568, true), (320, 568, false), (390, 844, false), (820, 1180, true), (1024, 600, false),
+            (1440, 900, false),
+        ] {
+            try editor.page.setViewport(width: width, height: height, isTouch: isTouch)
+            try editor.map.waitForDrawing()
+            let place = "\(width) × \(height)"
+            XCTAssertFalse(try editor.page.scrollsSideways, place)
+            XCTAssertEqual(try editor.page.misplacedControls(grounds: "#plan, #panels *"), [], place)
+        }
+        for isDark in [false, true] {
+            try editor.page.setPreferences(.init(isDark: isDark))
+            try editor.page.wait(until: "document.documentElement.dataset.theme === '\(isDark ? "dark" : "light")'")
+            try editor.map.waitForDrawing()
+            let found = try editor.page.textsOfLowContrast(backdrop: try editor.page.rootProperty("--plan"))
+            XCTAssertEqual(found, [], "dark \(isDark)")
+        }
+        XCTAssertEqual(editor.page.problems, [])
     }
 
     /// Copies a packet, and opens it in an editor.

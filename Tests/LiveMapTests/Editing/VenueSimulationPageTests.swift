@@ -490,21 +490,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try drawWalk(editor)
         try simulateCoverage(editor)
         try simulateWalk(editor)
-        for (width, height) in [(320, 568), (390, 844), (820, 1180), (1024, 600), (1440, 900)] {
-            try editor.page.setViewport(width: width, height: height, isTouch: false)
-            try editor.map.waitForDrawing()
-            let place = "\(width) × \(height)"
-            XCTAssertFalse(try editor.page.scrollsSideways, place)
-            XCTAssertEqual(try editor.page.misplacedControls(grounds: "#plan, #panels *"), [], place)
-        }
-        for isDark in [false, true] {
-            try editor.page.setPreferences(.init(isDark: isDark))
-            try editor.page.wait(until: "document.documentElement.dataset.theme === '\(isDark ? "dark" : "light")'")
-            try editor.map.waitForDrawing()
-            let found = try editor.page.textsOfLowContrast(backdrop: try editor.page.rootProperty("--plan"))
-            XCTAssertEqual(found, [], "dark \(isDark)")
-        }
+        try assertFitsAndIsLegible(editor)
         for control in try editor.page.spokenControls() { XCTAssertNotEqual(control.name, "", control.role) }
-        XCTAssertEqual(editor.page.problems, [])
     }
 }

@@ -205,14 +205,7 @@ final class SurveyMapPageTests: BrowserTestCase {
         let board = TagBoard(receivers: office.venue.receivers, run: "r")
         board.put([try TagStage.output(StagedOffice.tag, 1, TagStage.position(2))])
         let server = try tagServer(board, hearings: office.engine, survey: office.desk, venue: office.venue)
-        let page = try page()
-        try page.setViewport(width: 390, height: 844, isTouch: true)
-        try page.open(server.url)
-        try page.wait(until: "window.tagMap !== undefined")
-        try page.run("await window.tagMap.ready")
-        try page.run("document.querySelector('#tag-list button').click()")
-        try page.wait(until: "!document.querySelector('#survey-note').closest('[hidden]')")
-        return page
+        return try surveyPage(of: server)
     }
 
     private func text(_ id: String, _ page: BrowserPage) throws -> String {

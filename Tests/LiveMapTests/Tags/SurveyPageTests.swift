@@ -130,14 +130,7 @@ final class SurveyPageTests: BrowserTestCase {
         let board = TagBoard(receivers: TagStage.venue.receivers, run: "r")
         board.put([try TagStage.output(StagedSurvey.tag, 1, TagStage.position(2))])
         let server = try tagServer(board, hearings: survey.engine, history: history, survey: survey.desk)
-        let page = try page()
-        try page.setViewport(width: 390, height: 844, isTouch: true)
-        try page.open(server.url)
-        try page.wait(until: "window.tagMap !== undefined")
-        try page.run("await window.tagMap.ready")
-        try page.run("document.querySelector('#tag-list button').click()")
-        try page.wait(until: "!document.querySelector('#survey-note').closest('[hidden]')")
-        return page
+        return try surveyPage(of: server)
     }
 
     private func tap(_ x: Double, _ y: Double, _ page: BrowserPage) throws {

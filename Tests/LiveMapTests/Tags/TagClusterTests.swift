@@ -25,11 +25,7 @@ final class TagClusterTests: BrowserTestCase {
                 try TagStage.output("beside", 1, TagStage.position(17, 5)),
             ])
         let server = try tagServer(board)
-        let page = try page()
-        try page.setViewport(width: width, height: height, isTouch: isTouch)
-        try page.open(server.url)
-        try page.wait(until: "window.tagMap !== undefined")
-        try page.run("await window.tagMap.ready")
+        let page = try tagPage(of: server, width: width, height: height, isTouch: isTouch)
         let map = ShownMap(page: page)
         try page.wait(until: "window.tagMap.state().drawn === 82 && window.tagMap.state().clusters.length > 0")
         try map.waitForDrawing()

@@ -32,13 +32,8 @@ final class TagPageTests: BrowserTestCase {
         hearings: (any HearingSource)? = nil, hasAlerts: Bool = false
     ) throws -> ShownMap {
         let server = try tagServer(board, hearings: hearings, hasAlerts: hasAlerts)
-        let page = try page()
-        try page.setViewport(width: width, height: height, isTouch: isTouch)
-        try page.setPreferences(.init(isDark: isDark))
-        try page.open(server.url)
-        try page.wait(until: "window.tagMap !== undefined")
-        try page.run("await window.tagMap.ready")
-        let map = ShownMap(page: page)
+        let map = ShownMap(
+            page: try tagPage(of: server, width: width, height: height, isTouch: isTouch, isDark: isDark))
         try wait(map, until: "state.connection === 'connected'")
         return map
     }

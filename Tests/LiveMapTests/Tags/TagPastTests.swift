@@ -33,12 +33,7 @@ final class TagPastTests: BrowserTestCase {
         let board = TagBoard(receivers: TagStage.venue.receivers, run: "r")
         board.put(try TagStage.outputs())
         let server = try tagServer(board, history: try history ?? stagedHistory(walks: 3))
-        let page = try page()
-        try page.setViewport(width: width, height: height, isTouch: isTouch)
-        try page.open(server.url)
-        try page.wait(until: "window.tagMap !== undefined")
-        try page.run("await window.tagMap.ready")
-        let map = ShownMap(page: page)
+        let map = ShownMap(page: try tagPage(of: server, width: width, height: height, isTouch: isTouch))
         try map.click("#past-open")
         try choose(map, seconds: 600)
         return map

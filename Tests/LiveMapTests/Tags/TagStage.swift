@@ -237,6 +237,29 @@ extension XCTestCase {
     }
 }
 
+extension BrowserTestCase {
+    /// Opens the page of a server of tags, and waits until it has read the tags.
+    func tagPage(
+        of server: LiveMapServer, width: Int = 390, height: Int = 844, isTouch: Bool = true, isDark: Bool = false
+    ) throws -> BrowserPage {
+        let page = try page()
+        try page.setViewport(width: width, height: height, isTouch: isTouch)
+        try page.setPreferences(.init(isDark: isDark))
+        try page.open(server.url)
+        try page.wait(until: "window.tagMap !== undefined")
+        try page.run("await window.tagMap.ready")
+        return page
+    }
+
+    /// Opens the page of a server of tags on a telephone, with the survey of its first tag.
+    func surveyPage(of server: LiveMapServer) throws -> BrowserPage {
+        let page = try tagPage(of: server)
+        try page.run("document.querySelector('#tag-list button').click()")
+        try page.wait(until: "!document.querySelector('#survey-note').closest('[hidden]')")
+        return page
+    }
+}
+
 extension ShownMap {
     /// Checks that the page fits screens of these sizes, that its controls don't cover each other, and that its texts are
     /// legible in both themes.
