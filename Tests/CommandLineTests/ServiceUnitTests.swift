@@ -6,9 +6,11 @@ import MQTTSharing
 import VenuePackets
 import XCTest
 
-/// The systemd units of `indoorloc serve`.
+/// The systemd units of `indoorloc serve`, and those of the learning from its recordings.
 final class ServiceUnitTests: XCTestCase {
-    private static let units = ["indoorloc.service", "indoorloc-pass.service", "indoorloc-pass.timer"]
+    private static let learning = ["indoorloc-learn.service", "indoorloc-learn.timer"]
+    private static let units = ["indoorloc.service", "indoorloc-pass.service", "indoorloc-pass.timer"] + learning
+    private static let services = ["indoorloc.service", "indoorloc-pass.service"]
 
     private func text(_ unit: String) throws -> String {
         String(decoding: try bytes(".packaging/systemd/" + unit), as: UTF8.self)
@@ -70,7 +72,7 @@ final class ServiceUnitTests: XCTestCase {
         XCTAssertEqual(calls[0], calls[1])
         XCTAssertFalse(calls[0].contains(nil), "\(calls[0])")
         for folder in ["StateDirectory", "CacheDirectory", "LogsDirectory"] {
-            for unit in Self.units where unit.hasSuffix(".service") {
+            for unit in Self.services {
                 XCTAssertTrue(try text(unit).contains("\n\(folder)=indoorloc\n"), "\(unit): \(folder)")
             }
         }
@@ -86,11 +88,23 @@ final class ServiceUnitTests: XCTestCase {
     }
 
     func testTheToolAcceptsTheCommandLinesOfTheUnits() throws {
-        for unit in Self.units where unit.hasSuffix(".service") {
+        for (unit, command) in Self.services.map({ ($0, "serve") }) + [("indoorloc-learn.service", "survey")] {
             let result = try Tool.run(try call(unit) + ["--help"])
             XCTAssertEqual(result.status, 0, "\(unit): \(result.errors)")
-            XCTAssertTrue(result.output.hasPrefix("usage: indoorloc serve"), unit)
+            XCTAssertTrue(result.output.hasPrefix("usage: indoorloc \(command)"), unit)
         }
+    }
+
+    /// The learning reads what the service may read only, and sends nothing.
+    func testTheLearningSharesTheUserOfTheServiceWithoutItsNetwork() throws {
+        let unit = try text("indoorloc-learn.service")
+        for line in ["User=indoorloc", "StateDirectory=indoorloc", "PrivateNetwork=yes", "CapabilityBoundingSet="] {
+            XCTAssertTrue(unit.contains("\n\(line)\n"), line)
+        }
+        // systemd names the dynamic user of a unit without `User=` after the unit.
+        XCTAssertFalse(try text("indoorloc.service").contains("\nUser="))
+        let venue = try call("indoorloc-learn.service").drop { $0 != "--venue" }.dropFirst().first
+        XCTAssertEqual(venue, try call("indoorloc.service").drop { $0 != "--venue" }.dropFirst().first)
     }
 }
 
@@ -186,6 +200,18 @@ final class UnitRestrictionTests: XCTestCase {
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
         XCTAssertEqual(try server.stopAndTellRequests().map(\.status).max(), 200)
+    }
+
+    func testTheLearningWritesItsPacket() throws {
+        let learned = try temporaryFolder() + "/learned"
+        let office = try FixtureFolder("office")
+        let service = try service(
+            [
+                "--self", "--lenient", "--jobs", "1", "--force", "--venue", office.path, "--output", learned,
+                "--overwrite", office.file("tracks/ground.jsonl"), office.file("tracks/upper.jsonl"),
+            ], command: "survey", unit: "indoorloc-learn.service")
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertTrue(FileManager.default.fileExists(atPath: learned + "/venue.json"))
     }
 
     func testServeReportsAMissingRadio() throws {

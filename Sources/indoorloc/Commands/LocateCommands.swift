@@ -198,6 +198,9 @@ struct ServeCommand: Command {
             and metrics for Prometheus at /metrics. Without a token, only programs on this host have access. With --nmea,
             other programs receive the positions, as for 'locate'.
 
+            With --record, the service also records its readings, from which 'indoorloc survey --self' learns the venue;
+            with --learned, it uses the result from its next start on.
+
             example: indoorloc serve --venue Fixtures/office \\
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
@@ -214,6 +217,7 @@ struct ServeCommand: Command {
             CommandOption(
                 name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
+            .recordFolder, .recordLimit, .learned,
         ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
             + LiveMapOptions.options + NMEAOptions.options
             + SharingOptions.options
@@ -240,6 +244,8 @@ struct ServeCommand: Command {
     private let liveMap: LiveMapOptions?
     private let nmea: NMEAOptions?
     private let layouts: [BeaconLayout]
+    private let records: RecordFolder?
+    private let learned: LearnedEdition?
     private let traceID = TraceID()
     /// Counts the readings that the session was too slow for.
     private let lost = LostReadings()
@@ -266,6 +272,8 @@ struct ServeCommand: Command {
         liveMap = try LiveMapOptions(arguments)
         nmea = try NMEAOptions(arguments)
         upload = try UploadOptions(arguments)
+        records = try RecordFolder(arguments)
+        learned = LearnedEdition(arguments)
         settingsServer = try SettingsServerOption(arguments)
         // A settings server may enable uploads later.
         if upload != nil, settingsServer == nil, !settings.resolved.upload.isOn {
@@ -286,10 +294,12 @@ struct ServeCommand: Command {
     private func runTraced() async throws {
         // An address in use is reported before the session starts.
         let listener = try liveMap?.listener()
+        try records?.prepare()
         guard venues.isEmpty else {
             var read: [VenuePacket] = []
             for venue in venues {
-                read.append(try await server.packet(venue, radioMap: radioMap, isLive: true))
+                let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
+                read.append(learned?.edition(of: packet) ?? packet)
                 guard read.dropLast().contains(where: { $0.venue.id == read.last?.venue.id }) else { continue }
                 let message = "--venue \(venue): another packet has the same venue id; each venue needs its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
@@ -338,14 +348,20 @@ struct ServeCommand: Command {
     ) async throws {
         let store = try SessionMemoryStore(folder: folder)
         let upload = try upload?.work(settings.resolved.upload)
-        guard let upload else { return try await serve(source, in: venues, map, store, nil) }
-        let tapped = TappedSource(source: source, lost: lost) { upload.receive($0, by: source.wallClock) }
-        try await serve(tapped, in: venues, map, store, upload)
+        let recording = records.map { records in
+            RecordingCompanion { records.recordings(traceID) { source.wallClock } }
+        }
+        guard upload != nil || recording != nil else { return try await serve(source, in: venues, map, store, nil) }
+        let tapped = TappedSource(source: source, lost: lost) { reading in
+            upload?.receive(reading, by: source.wallClock)
+            recording?.receive(reading)
+        }
+        try await serve(tapped, in: venues, map, store, upload, recording)
     }
 
     private func serve(
         _ source: some ScanSource, in venues: some VenueSource, _ map: LiveMapCompanion?,
-        _ store: SessionMemoryStore, _ upload: UploadWork?
+        _ store: SessionMemoryStore, _ upload: UploadWork?, _ recording: RecordingCompanion? = nil
     ) async throws {
         let nmea = try nmea?.companion()
         var satellites: (any GNSSSource)? = gnss
@@ -360,6 +376,7 @@ struct ServeCommand: Command {
             companions.append(map)
         }
         if let nmea { companions.append(nmea) }
+        if let recording { companions.append(recording) }
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
