@@ -45,28 +45,6 @@ INLINE void expf_block(size_t count, float *restrict values) {
     for (size_t index = 0; index < count; index++) values[index] = (float)wide[index];
 }
 
-/// Replaces each of up to `block` numbers by its logarithm, with the same results as `cmath_logf`.
-INLINE void logf_block(size_t count, float *restrict values) {
-    int is_far = 0;
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) is_far |= !(values[index] > 0 && values[index] < 0x1p127f);
-    if (is_far) {
-        for (size_t index = 0; index < count; index++) values[index] = cmath_logf(values[index]);
-        return;
-    }
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) {
-        double rest;
-        values[index] = (float)log_parts((double)values[index], 0, &rest);
-    }
-}
-
-INLINE void exponentials(size_t count, float *values) {
-    for (size_t start = 0; start < count; start += block)
-        expf_block(count - start < block ? count - start : block, values + start);
-}
-CMATH_KINDS(exponentials, (size_t count, float *values), (count, values))
-
 INLINE void expect_block(
     const struct cmath_expected expected, const int32_t *restrict columns, const int32_t *restrict rows,
     const float *restrict totals, size_t count, float *restrict residuals, float *restrict variances,
@@ -92,15 +70,10 @@ INLINE void expect_block(
         for (size_t index = 0; index < count; index++) rates[index] = 1;
         return;
     }
-    for (size_t index = 0; index < count; index++) rates[index] = entries[index] < 0 ? 0 : expected.log_rate[entries[index]];
-    expf_block(count, rates);
-#pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++)
-        rates[index] = (entries[index] < 0 ? expected.outside_rate : rates[index]) / totals[index];
-    if (expected.power == 1) return;
-    logf_block(count, rates);
+        rates[index] = entries[index] < 0 ? expected.outside_rate : expected.log_rate[entries[index]];
 #pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) rates[index] = expected.power * rates[index];
+    for (size_t index = 0; index < count; index++) rates[index] = expected.power * (rates[index] - totals[index]);
     expf_block(count, rates);
 }
 

@@ -24,7 +24,7 @@ struct cmath_expected {
     float noise;
     float fading;
     float scale;
-    /// The expected values outside the table.
+    /// The same values outside the table.
     float outside_mean;
     float outside_variance;
     float outside_rate;
@@ -52,15 +52,13 @@ struct cmath_test {
 
 /// Looks up the expected values of a reading at positions of one map.
 ///
-/// - columns, rows: the cell of each position; totals: the detections per second of all beacons at each position.
+/// - columns, rows: the cell of each position; totals: the logarithm of the detections per second of all beacons
+///   at each position.
 /// - start, count: the positions; target: the index of the first value in the results.
 void cmath_expect(
     const struct cmath_expected *_Nonnull expected, const int32_t *_Nonnull columns, const int32_t *_Nonnull rows,
     const float *_Nonnull totals, size_t start, size_t count, size_t target, float *_Nonnull residuals,
     float *_Nonnull variances, float *_Nonnull rates);
-
-/// Replaces each number by e to its power, with the same results as `cmath_expf`.
-void cmath_exponentials(size_t count, float *_Nonnull values);
 
 /// Estimates the receiver offset at each position from the readings that agree there.
 ///
@@ -112,7 +110,6 @@ void cmath_expect_at(
     int level, const struct cmath_expected *_Nonnull expected, const int32_t *_Nonnull columns,
     const int32_t *_Nonnull rows, const float *_Nonnull totals, size_t start, size_t count, size_t target,
     float *_Nonnull residuals, float *_Nonnull variances, float *_Nonnull rates);
-void cmath_exponentials_at(int level, size_t count, float *_Nonnull values);
 void cmath_offsets_at(
     int level, const float *_Nonnull residuals, const float *_Nonnull variances, const float *_Nonnull faults,
     size_t readings, size_t count, float range, float precision, float breadth, float *_Nonnull offsets,

@@ -62,7 +62,7 @@ struct BeaconConsensus: Sendable {
     private var posterior: [Float] = []
     private var offsets: [Float] = []
     private var sums: [Float] = []
-    /// The detections per second of all beacons at each candidate.
+    /// The logarithms of the detections per second of all beacons at each candidate.
     private var totals: [Float] = []
 
     /// The results, in the order of the evidence; a beacon is omitted if its test has no numerical result.
@@ -117,7 +117,6 @@ struct BeaconConsensus: Sendable {
         for index in field.maps.indices where likelihood.isInQuestion(mapIndex: index) {
             placeCells(MapCells(field, mapIndex: index))
         }
-        if field.areRatesKnown { cmath_exponentials(totals.count, &totals) }
         var all: Float = 0
         for index in beliefCount..<priors.count { all += priors[index] }
         let scale = (beliefCount > 0 ? IntegrityConstants.gridShare : 1) / max(all, 1e-20)
@@ -217,7 +216,7 @@ struct BeaconConsensus: Sendable {
         expected.scale = scale
         expected.outside_mean = SignalField.inaudible
         expected.outside_variance = Float(field.model.shadowing * field.model.shadowing)
-        expected.outside_rate = Float(field.unheardRate)
+        expected.outside_rate = cmath_logf(Float(field.unheardRate))
         let power = field.areRatesKnown ? Float(field.model.detectionWeight) : 0
         var start = 0
         while start < count {

@@ -31,8 +31,11 @@ package struct VenueSearchMachine: Hashable, Sendable {
 
     /// The received signal of a venue's beacons.
     private struct Presence {
+        let venue: VenueID
         private(set) var amplitude = 0.0
         private(set) var beacons = 0
+
+        init(venue: VenueID) { self.venue = venue }
 
         mutating func add(amplitude beacon: Double) {
             amplitude += beacon
@@ -154,24 +157,22 @@ extension VenueSearchMachine {
     private mutating func decide(
         current: VenueID?, restored: VenueID?, isNearby: Bool, at now: Instant
     ) -> Verdict {
-        var presences: [VenueID: Presence] = [:]
-        for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
-            presences[entry.venue, default: Presence()].add(amplitude: entry.amplitude)
-        }
+        let presences = presences(at: now)
+        func presence(of venue: VenueID) -> Presence? { presences.first { $0.venue == venue } }
         let leading = leading(of: presences)
         leader = leading.map { Leader(venue: $0, since: leader?.venue == $0 ? leader?.since ?? now : now) }
         if let current {
             guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
             let isEnough =
-                (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
+                (presence(of: leader.venue)?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
             // Without sightings, a venue that is only nearby doesn't compete with the other venue's beacons.
-            let isUnheard = isNearby && presences[current] == nil
+            let isUnheard = isNearby && presence(of: current) == nil
             let required = isUnheard ? presences.count > 1 ? settings.contestedTime : .zero : settings.takeoverTime
             return isEnough && hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
         }
         if let forced {
             // The forced venue needs no lead over the others. But if another venue leads, the device is in that one.
-            let isThere = presences[forced] != nil && leading ?? forced == forced && !isOutside(forced, at: now)
+            let isThere = presence(of: forced) != nil && leading ?? forced == forced && !isOutside(forced, at: now)
             return isThere ? .venue(forced) : .undecided
         }
         guard let leader, !isOutside(leader.venue, at: now) else { return .undecided }
@@ -179,13 +180,29 @@ extension VenueSearchMachine {
         return hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
     }
 
+    /// Returns the recently received venues, except those that satellites show to be far.
+    ///
+    /// Every sighting needs them, and usually there is only one venue: a short list is faster than a dictionary.
+    private func presences(at now: Instant) -> [Presence] {
+        var presences: [Presence] = []
+        var latest: (venue: VenueID, isFar: Bool)?
+        for entry in heard {
+            let isFar = latest?.venue == entry.venue ? latest?.isFar == true : isRecent(lastFar[entry.venue], at: now)
+            latest = (entry.venue, isFar)
+            if isFar { continue }
+            let place = presences.firstIndex { $0.venue == entry.venue } ?? presences.endIndex
+            if place == presences.endIndex { presences.append(Presence(venue: entry.venue)) }
+            presences[place].add(amplitude: entry.amplitude)
+        }
+        return presences
+    }
+
     /// Returns the venue whose beacons are clearly the strongest; nil without one.
-    private func leading(of presences: [VenueID: Presence]) -> VenueID? {
-        // Usually there is only one venue, and every sighting calls this method.
-        guard presences.count > 1 else { return presences.first?.key }
-        let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
+    private func leading(of presences: [Presence]) -> VenueID? {
+        guard presences.count > 1 else { return presences.first?.venue }
+        let ranking = presences.sorted { ($0.amplitude, $1.venue.rawValue) > ($1.amplitude, $0.venue.rawValue) }
         let first = ranking[0]
-        return first.value.amplitude >= settings.lead * ranking[1].value.amplitude ? first.key : nil
+        return first.amplitude >= settings.lead * ranking[1].amplitude ? first.venue : nil
     }
 
     private func hasLed(for time: Duration, at now: Instant) -> Bool {
