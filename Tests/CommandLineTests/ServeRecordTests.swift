@@ -154,7 +154,7 @@ final class ServeRecordTests: XCTestCase {
         let options = try ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", temporaryFolder()]
         let service = try Tool.run(["serve"] + options + ["--record", file])
         XCTAssertEqual(service.status, 1)
-        XCTAssertTrue(service.errors.contains("--record \(file): "), service.errors)
+        XCTAssertTrue(service.errors.contains("--record: \(file): "), service.errors)
         XCTAssertEqual(service.output, "")
         let alone = try Tool.run(["serve"] + options + ["--record-limit", "5"])
         XCTAssertEqual(alone.status, 2)

@@ -159,10 +159,7 @@ package struct TrackCommand: Command {
             throw UsageError(
                 message: "--demo has its own tags and gateways: --\(option) has no effect", command: "track")
         }
-        if let folder = arguments.value("state") {
-            guard !folder.isEmpty else {
-                throw UsageError(message: "--state must be a folder path, not ''", command: arguments.syntax.name)
-            }
+        if let folder = try arguments.folder("state") {
             stateFolder = folder
         } else {
             let folders = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]?.split(separator: ":")
@@ -181,12 +178,9 @@ package struct TrackCommand: Command {
                 command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
-        survey = arguments.value("survey").map(ParsedArguments.path)
+        survey = try arguments.folder("survey").map(ParsedArguments.path)
         if survey != nil, page == nil || rooms != nil {
             throw UsageError(message: "--survey requires --http, and a venue", command: "track")
-        }
-        if survey?.isEmpty == true {
-            throw UsageError(message: "--survey must be a folder path, not ''", command: "track")
         }
         seed = try arguments.seed()
         limit = try arguments.limit()
@@ -230,20 +224,6 @@ package struct TrackCommand: Command {
         return settings
     }
 
-    /// Creates the folder of surveys if it is missing.
-    ///
-    /// - Throws: an error if walks can't be recorded in it, so that nobody walks in vain.
-    private static func createSurveyFolder(_ path: String) throws(CommandError) {
-        do throws(FileSystemError) {
-            try DiskFolder.create(path)
-            guard access(path, W_OK | X_OK) == 0 else {
-                throw FileSystemError(path: path, reason: String(cString: strerror(errno)))
-            }
-        } catch {
-            throw CommandError(description: "--survey: \(error)")
-        }
-    }
-
     package func run() async throws { try await run(into: []) }
 
     /// Runs the command.
@@ -259,7 +239,8 @@ package struct TrackCommand: Command {
         let page = try page.map { options in
             try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
         }
-        if let survey { try Self.createSurveyFolder(survey) }
+        // So that nobody walks in vain.
+        if let survey { try ParsedArguments.createFolder(survey, of: "survey") }
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
             model: FleetModel(venue: venue, settings: fleet.settings), register: register,

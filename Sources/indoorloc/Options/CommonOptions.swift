@@ -44,16 +44,35 @@ extension ParsedArguments {
     ///
     /// - Throws: `UsageError` if the option's value is empty.
     func stateDirectory() throws(UsageError) -> String {
-        if let folder = value("state-directory") {
-            guard folder.isEmpty else { return folder }
-            throw UsageError(message: "--state-directory must be a folder path, not ''", command: syntax.name)
-        }
+        if let folder = try folder("state-directory") { return folder }
         let environment = ProcessInfo.processInfo.environment
         // A unit with several state directories lists them all; the first one is used.
         if let folder = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(folder) }
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/indoorloc" }
         let home = environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
         return home + "/.local/state/indoorloc"
+    }
+
+    /// The folder given by an option; nil if the option was not given.
+    ///
+    /// - Throws: `UsageError` if the option's value is empty.
+    func folder(_ option: String) throws(UsageError) -> String? {
+        guard value(option) == "" else { return value(option) }
+        throw UsageError(message: "--\(option) must be a folder path, not ''", command: syntax.name)
+    }
+
+    /// Creates the folder given by an option if it is missing, before work whose result goes there.
+    ///
+    /// - Throws: `CommandError` if files can't be written in the folder.
+    static func createFolder(_ path: String, of option: String) throws(CommandError) {
+        do throws(FileSystemError) {
+            try DiskFolder.create(path)
+            guard access(path, W_OK | X_OK) == 0 else {
+                throw FileSystemError(path: path, reason: String(cString: strerror(errno)))
+            }
+        } catch {
+            throw CommandError(description: "--\(option): \(error)")
+        }
     }
 
     /// The layouts given by `--beacon-layout`, which may be repeated.

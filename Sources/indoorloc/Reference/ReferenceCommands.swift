@@ -62,13 +62,12 @@ struct ManualCommand: Sendable {
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         words = arguments.operands
-        folder = arguments.value("folder")
+        folder = try arguments.folder("folder")
         date = arguments.value("date") ?? ""
         isOverwriting = arguments.has("overwrite")
         guard date.isEmpty || date.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil else {
             throw UsageError(message: "--date must be a date such as 2026-03-04, not '\(date)'", command: "manual")
         }
-        if folder == "" { throw UsageError(message: "--folder must be a folder path, not ''", command: "manual") }
         if folder != nil, let word = words.first {
             throw UsageError(message: "--folder writes all pages; leave out '\(word)'", command: "manual")
         }

@@ -20,14 +20,11 @@ struct RecordFolder: Sendable {
     /// Returns nil without `--record`.
     init?(_ arguments: ParsedArguments) throws(UsageError) {
         let megabytes = try arguments.number("record-limit", in: 1...1_000_000, else: SessionRecords.standardMegabytes)
-        guard let folder = arguments.value("record") else {
+        guard let folder = try arguments.folder("record") else {
             guard !arguments.has("record-limit") else {
                 throw UsageError(message: "--record-limit requires --record", command: arguments.syntax.name)
             }
             return nil
-        }
-        guard !folder.isEmpty else {
-            throw UsageError(message: "--record must be a folder path, not ''", command: arguments.syntax.name)
         }
         (self.folder, limit) = (folder, megabytes * 1_000_000)
     }
@@ -36,13 +33,7 @@ struct RecordFolder: Sendable {
     ///
     /// - Throws: `CommandError` if files can't be written in the folder.
     func prepare() throws(CommandError) {
-        do throws(FileSystemError) { try DiskFolder.create(folder) } catch {
-            throw CommandError(description: "--record \(folder): \(error.reason)")
-        }
-        guard access(folder, W_OK | X_OK) == 0 else {
-            throw CommandError(
-                description: "--record \(folder): \(String(cString: strerror(errno))); let this user write the folder")
-        }
+        try ParsedArguments.createFolder(folder, of: "record")
     }
 
     /// Returns the recordings of a session.
