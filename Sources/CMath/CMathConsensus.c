@@ -71,7 +71,7 @@ INLINE void expect_block(
         return;
     }
     for (size_t index = 0; index < count; index++)
-        rates[index] = entries[index] < 0 ? expected.outside_rate : expected.log_rate[entries[index]];
+        rates[index] = entries[index] < 0 ? expected.outside_log_rate : expected.log_rate[entries[index]];
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) rates[index] = expected.power * (rates[index] - totals[index]);
     expf_block(count, rates);

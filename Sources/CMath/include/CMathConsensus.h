@@ -27,7 +27,7 @@ struct cmath_expected {
     /// The same values outside the table.
     float outside_mean;
     float outside_variance;
-    float outside_rate;
+    float outside_log_rate;
     /// The exponent of the beacon's share in the detections; 0 if the rates are unknown, which makes each share 1.
     float power;
 };

@@ -216,7 +216,7 @@ struct BeaconConsensus: Sendable {
         expected.scale = scale
         expected.outside_mean = SignalField.inaudible
         expected.outside_variance = Float(field.model.shadowing * field.model.shadowing)
-        expected.outside_rate = cmath_logf(Float(field.unheardRate))
+        expected.outside_log_rate = cmath_logf(Float(field.unheardRate))
         let power = field.areRatesKnown ? Float(field.model.detectionWeight) : 0
         var start = 0
         while start < count {

@@ -185,15 +185,12 @@ extension VenueSearchMachine {
     /// Every sighting needs them, and usually there is only one venue: a short list is faster than a dictionary.
     private func presences(at now: Instant) -> [Presence] {
         var presences: [Presence] = []
-        var latest: (venue: VenueID, isFar: Bool)?
         for entry in heard {
-            let isFar = latest?.venue == entry.venue ? latest?.isFar == true : isRecent(lastFar[entry.venue], at: now)
-            latest = (entry.venue, isFar)
-            if isFar { continue }
             let place = presences.firstIndex { $0.venue == entry.venue } ?? presences.endIndex
             if place == presences.endIndex { presences.append(Presence(venue: entry.venue)) }
             presences[place].add(amplitude: entry.amplitude)
         }
+        presences.removeAll { isRecent(lastFar[$0.venue], at: now) }
         return presences
     }
 
