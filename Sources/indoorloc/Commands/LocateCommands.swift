@@ -244,7 +244,7 @@ struct ServeCommand: Command {
     private let liveMap: LiveMapOptions?
     private let nmea: NMEAOptions?
     private let layouts: [BeaconLayout]
-    private let records: RecordFolder?
+    private let recordings: RecordingFolder?
     private let learned: LearnedEdition?
     private let traceID = TraceID()
     /// Counts the readings that the session was too slow for.
@@ -272,7 +272,7 @@ struct ServeCommand: Command {
         liveMap = try LiveMapOptions(arguments)
         nmea = try NMEAOptions(arguments)
         upload = try UploadOptions(arguments)
-        records = try RecordFolder(arguments)
+        recordings = try RecordingFolder(arguments)
         learned = LearnedEdition(arguments)
         settingsServer = try SettingsServerOption(arguments)
         // A settings server may enable uploads later.
@@ -294,7 +294,7 @@ struct ServeCommand: Command {
     private func runTraced() async throws {
         // An address in use is reported before the session starts.
         let listener = try liveMap?.listener()
-        try records?.prepare()
+        try recordings?.prepare()
         guard venues.isEmpty else {
             var read: [VenuePacket] = []
             for venue in venues {
@@ -348,8 +348,8 @@ struct ServeCommand: Command {
     ) async throws {
         let store = try SessionMemoryStore(folder: folder)
         let upload = try upload?.work(settings.resolved.upload)
-        let recording = records.map { records in
-            RecordingCompanion { records.recordings(traceID) { source.wallClock } }
+        let recording = recordings.map { folder in
+            RecordingCompanion { folder.recordings(traceID) { source.wallClock } }
         }
         guard upload != nil || recording != nil else { return try await serve(source, in: venues, map, store, nil) }
         let tapped = TappedSource(source: source, lost: lost) { reading in

@@ -8,7 +8,7 @@ import XCTest
 @testable import indoorloc
 
 /// `serve --record`: the readings of sessions, in files of an hour.
-final class ServeRecordTests: XCTestCase {
+final class SessionRecordingsTests: XCTestCase {
     /// A time that the test moves.
     private final class Time {
         var now = ContinuousClock.now
@@ -41,7 +41,7 @@ final class ServeRecordTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
         let file = try XCTUnwrap(try names(folder).first)
         XCTAssertEqual(try names(folder).count, 1)
-        XCTAssertTrue(SessionRecords.isRecord(file), file)
+        XCTAssertTrue(SessionRecordings.isRecording(file), file)
         var mode = stat()
         XCTAssertEqual(stat(folder, &mode), 0)
         XCTAssertEqual(mode.st_mode & 0o777, 0o700)
@@ -82,12 +82,12 @@ final class ServeRecordTests: XCTestCase {
     func testEachHourHasItsFile() throws {
         let folder = try temporaryFolder()
         let time = Time()
-        let records = SessionRecords(folder: folder, limit: 1_000_000, now: { time.now })
+        let recordings = SessionRecordings(folder: folder, limit: 1_000_000, now: { time.now })
         for second in 0..<4 {
-            records.write(reading(Double(second) * 1800))
+            recordings.write(reading(Double(second) * 1800))
             time.now = time.now.advanced(by: .seconds(1800))
         }
-        records.finish()
+        recordings.finish()
         let files = try names(folder)
         XCTAssertEqual(files.count, 2)
         for file in files {
@@ -97,22 +97,22 @@ final class ServeRecordTests: XCTestCase {
     }
 
     func testTheOldestRecordingsAreDeletedBeyondTheLimit() {
-        let files = (1...4).map { SessionRecords.File(name: "\($0)", bytes: 100) }
-        XCTAssertEqual(SessionRecords.surplus(of: files, limit: 400, latest: "4"), [])
-        XCTAssertEqual(SessionRecords.surplus(of: files, limit: 399, latest: "4"), ["1"])
-        XCTAssertEqual(SessionRecords.surplus(of: files, limit: 200, latest: "4"), ["1", "2"])
-        XCTAssertEqual(SessionRecords.surplus(of: files, limit: 1, latest: "4"), ["1", "2", "3"])
+        let files = (1...4).map { SessionRecordings.File(name: "\($0)", bytes: 100) }
+        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 400, latest: "4"), [])
+        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 399, latest: "4"), ["1"])
+        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 200, latest: "4"), ["1", "2"])
+        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 1, latest: "4"), ["1", "2", "3"])
         // The clock of the machine has gone back.
-        XCTAssertEqual(SessionRecords.surplus(of: files, limit: 200, latest: "1"), ["2", "3"])
+        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 200, latest: "1"), ["2", "3"])
     }
 
     func testOnlyRecordingsOfAServiceAreDeleted() throws {
         let folder = try temporaryFolder()
         let (old, other) = ("20200101T000000Z.jsonl.gz", "20200101.jsonl.gz")
         for name in [old, other] { try Data(count: 5000).write(to: URL(filePath: folder + "/" + name)) }
-        let records = SessionRecords(folder: folder, limit: 4000)
-        records.write(reading(0))
-        records.finish()
+        let recordings = SessionRecordings(folder: folder, limit: 4000)
+        recordings.write(reading(0))
+        recordings.finish()
         let rest = try names(folder)
         XCTAssertFalse(rest.contains(old))
         XCTAssertTrue(rest.contains(other))
@@ -122,12 +122,12 @@ final class ServeRecordTests: XCTestCase {
     func testARecordingThatExceedsTheLimitEnds() throws {
         let folder = try temporaryFolder()
         let time = Time()
-        let records = SessionRecords(folder: folder, limit: 1, now: { time.now })
+        let recordings = SessionRecordings(folder: folder, limit: 1, now: { time.now })
         for second in 0..<200 {
-            records.write(reading(Double(second)))
+            recordings.write(reading(Double(second)))
             time.now = time.now.advanced(by: .seconds(1))
         }
-        records.finish()
+        recordings.finish()
         let files = try names(folder)
         XCTAssertEqual(files.count, 1)
         let count = try readings(folder + "/" + files[0]).count
@@ -137,14 +137,14 @@ final class ServeRecordTests: XCTestCase {
     func testAnHourAfterAnErrorRecordsAgain() throws {
         let folder = try temporaryFolder() + "/recordings"
         let time = Time()
-        let records = SessionRecords(folder: folder, limit: 1_000_000, now: { time.now })
-        records.write(reading(0))
+        let recordings = SessionRecordings(folder: folder, limit: 1_000_000, now: { time.now })
+        recordings.write(reading(0))
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        records.write(reading(1))
+        recordings.write(reading(1))
         XCTAssertEqual(try names(folder), [], "the hour is given up")
-        time.now = time.now.advanced(by: SessionRecords.span)
-        records.write(reading(3600))
-        records.finish()
+        time.now = time.now.advanced(by: SessionRecordings.span)
+        recordings.write(reading(3600))
+        recordings.finish()
         XCTAssertEqual(try names(folder).count, 1)
     }
 

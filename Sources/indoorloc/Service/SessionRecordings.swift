@@ -9,17 +9,18 @@ extension CommandOption {
         help: "also record the readings in this folder, a file for each hour")
     static let recordLimit = CommandOption(
         name: "record-limit", argument: "MB",
-        help: "delete the oldest of these files beyond N megabytes (default \(SessionRecords.standardMegabytes))")
+        help: "delete the oldest of these files beyond N megabytes (default \(SessionRecordings.standardMegabytes))")
 }
 
 /// The options of `serve` for recordings.
-struct RecordFolder: Sendable {
+struct RecordingFolder: Sendable {
     private let folder: String
     private let limit: Int
 
     /// Returns nil without `--record`.
     init?(_ arguments: ParsedArguments) throws(UsageError) {
-        let megabytes = try arguments.number("record-limit", in: 1...1_000_000, else: SessionRecords.standardMegabytes)
+        let megabytes = try arguments.number(
+            "record-limit", in: 1...1_000_000, else: SessionRecordings.standardMegabytes)
         guard let folder = try arguments.folder("record") else {
             guard !arguments.has("record-limit") else {
                 throw UsageError(message: "--record-limit requires --record", command: arguments.syntax.name)
@@ -37,15 +38,15 @@ struct RecordFolder: Sendable {
     }
 
     /// Returns the recordings of a session.
-    func recordings(_ traceID: TraceID, wallClock: @escaping @Sendable () -> WallClock?) -> SessionRecords {
-        SessionRecords(folder: folder, limit: limit, traceID: traceID, wallClock: wallClock)
+    func recordings(_ traceID: TraceID, wallClock: @escaping @Sendable () -> WallClock?) -> SessionRecordings {
+        SessionRecordings(folder: folder, limit: limit, traceID: traceID, wallClock: wallClock)
     }
 }
 
 /// The recordings of a service in a folder, a file for each hour, of a limited total size.
 ///
 /// A file that can't be written is reported and given up, and the service goes on. The next hour begins a new file.
-final class SessionRecords {
+final class SessionRecordings {
     static let standardMegabytes = 500
     /// The time that a file contains. `survey --self` uses the first hour of a recording.
     static let span = Duration.seconds(3600)
@@ -136,14 +137,14 @@ final class SessionRecords {
     }
 
     /// Returns whether a file has the name of a recording of a service.
-    static func isRecord(_ name: String) -> Bool { name.wholeMatch(of: #/\d{8}T\d{6}Z(-\d+)?\.jsonl\.gz/#) != nil }
+    static func isRecording(_ name: String) -> Bool { name.wholeMatch(of: #/\d{8}T\d{6}Z(-\d+)?\.jsonl\.gz/#) != nil }
 
     // MARK: Size
 
     /// Deletes the oldest recordings, and ends the current one if it alone exceeds the limit.
     private func prune(at time: ContinuousClock.Instant) {
         nextCheck = time.advanced(by: Self.checkInterval)
-        let files = DiskFolder.names(in: folder).filter(Self.isRecord).map { name in
+        let files = DiskFolder.names(in: folder).filter(Self.isRecording).map { name in
             var status = stat()
             return File(name: name, bytes: lstat(folder + "/" + name, &status) == 0 ? Int(status.st_size) : 0)
         }
@@ -179,14 +180,14 @@ struct RecordingCompanion: SessionCompanion {
     private let readings: AsyncStream<SensorReading>
     private let waiting: AsyncStream<SensorReading>.Continuation
     private let lost = LostReadings()
-    private let makeRecords: @Sendable () -> SessionRecords
+    private let makeRecordings: @Sendable () -> SessionRecordings
 
     /// - Parameters:
     ///   - capacity: the maximum number of readings that wait for the disk.
-    ///   - makeRecords: creates the recordings.
-    init(capacity: Int = 65_536, _ makeRecords: @escaping @Sendable () -> SessionRecords) {
+    ///   - makeRecordings: creates the recordings.
+    init(capacity: Int = 65_536, _ makeRecordings: @escaping @Sendable () -> SessionRecordings) {
         (readings, waiting) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(capacity))
-        self.makeRecords = makeRecords
+        self.makeRecordings = makeRecordings
     }
 
     /// Adds a reading of the source.
@@ -195,9 +196,9 @@ struct RecordingCompanion: SessionCompanion {
     }
 
     func run(beside localizer: Localizer) async {
-        let records = makeRecords()
-        for await reading in readings { records.write(reading) }
-        records.finish()
+        let recordings = makeRecordings()
+        for await reading in readings { recordings.write(reading) }
+        recordings.finish()
         if lost.total > 0 { StandardError.line("--record: \(lost.total.counting("reading")) lost", .warning) }
     }
 }
