@@ -96,11 +96,12 @@ final class ServiceUnitTests: XCTestCase {
     }
 
     /// The learning reads what the service may read only, and sends nothing.
-    func testTheLearningSharesTheUserOfTheServiceWithoutItsNetwork() throws {
+    func testTheLearningSharesTheUserOfTheServicesWithoutTheirNetwork() throws {
         let unit = try text("indoorloc-learn.service")
         for line in ["User=indoorloc", "StateDirectory=indoorloc", "PrivateNetwork=yes", "CapabilityBoundingSet="] {
             XCTAssertTrue(unit.contains("\n\(line)\n"), line)
         }
+        XCTAssertTrue(try text("indoorloc-pass.service").contains("\nUser=indoorloc\n"))
         // systemd names the dynamic user of a unit without `User=` after the unit.
         XCTAssertFalse(try text("indoorloc.service").contains("\nUser="))
         let venue = try call("indoorloc-learn.service").drop { $0 != "--venue" }.dropFirst().first
