@@ -167,12 +167,11 @@ static void consensus(int level) {
         variance[cell] = uniform(0.1f, 40);
         rate[cell] = uniform(-85, 1);
     }
-    cmath_exponentials_at(level, room, totals);
     for (size_t reading = 0; reading < 3; reading++) {
         const struct cmath_expected expected = {
             .mean = mean, .variance = variance, .log_rate = rate, .first_column = 4, .columns = 30, .first_row = 5,
             .rows = 20, .level = uniform(-90, -50), .noise = 14, .fading = 3, .scale = 0.64f, .outside_mean = -103,
-            .outside_variance = 36, .outside_rate = 0.001f, .power = reading == 2 ? 0 : reading == 1 ? 0.4f : 1};
+            .outside_variance = 36, .outside_log_rate = -7, .power = reading == 2 ? 0 : reading == 1 ? 0.4f : 1};
         cmath_expect_at(
             level, &expected, slots, picks, totals, 1, count, reading * count, residuals, variances, shares);
     }
