@@ -120,8 +120,15 @@ let targets: [Target] = [
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
             "LocalizationSession",
-            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "VenuePackets", "SQLiteFiles", "SecretFiles",
-            "RecordUpload", "ScanRecording", "CMemory", "CSodium",
+            "SessionMetrics", "TagTracking", "MQTTSharing", "LiveMap", "LiveSurvey", "VenuePackets", "SQLiteFiles",
+            "SecretFiles", "RecordUpload", "ScanRecording", "CMemory", "CSodium",
+        ]),
+    // Surveys with the page: walks, and radio maps that are learned from them.
+    .target(
+        name: "LiveSurvey",
+        dependencies: [
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning",
+            "LocalizationSession", "LiveMap", "VenuePackets", "ScanRecording", "CMemory",
         ]),
     .target(name: "NATSLog", dependencies: ["IndoorVocabulary", "TagTracking", "CNATS"]),
     .target(
@@ -141,7 +148,8 @@ let targets: [Target] = [
             "TextFormats", "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "NMEASending",
             "MQTTSharing",
             "RecordUpload", "VenuePackets", "VenueExchange", "ScanRecording", "ForeignRecordings",
-            "IndoorLocalizationTesting", "LiveMap", "LocalizationFigures", "SessionMetrics", "TagTracking",
+            "IndoorLocalizationTesting", "LiveMap", "LiveSurvey", "LocalizationFigures", "SessionMetrics",
+            "TagTracking",
             "TagTrackingService",
             "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CMath", "CSystemd", "CPrivileges",
         ]),
@@ -225,19 +233,23 @@ let targets: [Target] = [
     .testTarget(
         name: "LiveMapTests",
         dependencies: [
-            "LiveMap", "TagTracking", "TagTrackingService", "ScanRecording", "VenueEditing", "VenuePackets",
+            "LiveMap", "LiveSurvey", "TagTracking", "TagTrackingService", "ScanRecording", "VenueEditing",
+            "VenuePackets",
             "IndoorLocalizationTesting", "LoopbackServers",
         ]),
     .testTarget(
         name: "LocalizationFiguresTests", dependencies: ["LocalizationFigures", "IndoorLocalizationTesting"]),
     .testTarget(name: "SessionMetricsTests", dependencies: ["SessionMetrics", "IndoorLocalizationTesting"]),
     .testTarget(
+        name: "LiveSurveyTests",
+        dependencies: ["LiveSurvey", "ScanRecording", "IndoorLocalizationTesting"]),
+    .testTarget(
         name: "TagTrackingTests",
         dependencies: ["TextFormats", "TagTracking", "VenuePackets", "IndoorLocalizationTesting", "CMath"]),
     .testTarget(
         name: "TagTrackingServiceTests",
         dependencies: [
-            "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "SQLiteFiles",
+            "LiveSurvey", "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "SQLiteFiles",
             "IndoorLocalizationTesting", "LoopbackServers",
         ]),
     // The decoders of external bytes. .ci/fuzz compiles a part of these files for libFuzzer.

@@ -1,8 +1,9 @@
 import IndoorVocabulary
 import TagTracking
+import TagTrackingService
 import VenueModel
 import XCTest
-@testable import TagTrackingService
+@testable import LiveSurvey
 
 /// Which seconds and walks the figures of a learned radio map rest on.
 final class SurveyMapJobTests: XCTestCase {
@@ -20,7 +21,9 @@ final class SurveyMapJobTests: XCTestCase {
         settings.defaultClass = "light"
         var limits = SurveyMapJob.Limits()
         limits.judging = judging
-        return SurveyMapJob(base: Self.venue, settings: settings, register: TagRegister(), limits: limits)
+        return SurveyMapJob(
+            base: Self.venue, hasTags: true, limits: limits,
+            locating: SurveyedFleet.locating(settings, TagRegister()))
     }
 
     /// A walk through the hall in 20 s, and back in 20 s after a pause, with readings of all receivers each second.

@@ -153,6 +153,17 @@ package struct HTTPProblem: Error, Hashable, Sendable {
         (self.status, self.message, self.headers) = (status, message, headers)
     }
 
+    /// Checks the method of a request to a path.
+    ///
+    /// - Parameter isChange: whether the path accepts only POST, instead of GET and HEAD.
+    /// - Throws: `HTTPProblem` with status 405.
+    package static func check(_ method: String, isChange: Bool) throws(HTTPProblem) {
+        let allowed = isChange ? ["POST"] : ["GET", "HEAD"]
+        guard !allowed.contains(method) else { return }
+        let names = allowed.joined(separator: ", ")
+        throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
+    }
+
     /// Returns the problem of a body that is too long.
     static func longBody(limit: Int) -> HTTPProblem { HTTPProblem(413, "The body is longer than \(limit) bytes.") }
 }

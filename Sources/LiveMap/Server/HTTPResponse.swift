@@ -36,6 +36,11 @@ package struct HTTPResponse: Sendable {
         }
     }
 
+    /// Creates a response with a JSON text.
+    package static func json(written bytes: [UInt8]) -> HTTPResponse {
+        HTTPResponse(200, [type("application/json"), noStore], .bytes(bytes))
+    }
+
     /// Creates a response with a file, which a client can keep as long as its tag is the same.
     package static func file(_ bytes: [UInt8], _ mediaType: String, tag: String, for request: HTTPRequest)
         -> HTTPResponse

@@ -1,30 +1,8 @@
 import IndoorVocabulary
 import TextFormats
 
-/// Times, places and values of any kind in JSON.
+/// Places and values of any kind in JSON.
 extension JSONWriter {
-    /// Writes a member with a time as in RFC 3339, in UTC with milliseconds.
-    package mutating func add(_ name: StaticString, time: Instant) {
-        self.name(name)
-        self.value(time: time)
-    }
-
-    /// Writes a time as in RFC 3339, in UTC with milliseconds.
-    package mutating func value(time: Instant) {
-        value(unescaped: { bytes in
-            let date = CivilTime(time)
-            FixedDecimals.append(padded: UInt64(max(0, date.year)), 4, to: &bytes)
-            for (separator, number, digits) in [
-                ("-", date.month, 2), ("-", date.day, 2), ("T", date.hour, 2), (":", date.minute, 2),
-                (":", date.second, 2), (".", date.millisecond, 3),
-            ] as [(Unicode.Scalar, Int, Int)] {
-                bytes.append(UInt8(ascii: separator))
-                FixedDecimals.append(padded: UInt64(number), digits, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "Z"))
-        })
-    }
-
     /// Writes a member with a Point of GeoJSON (RFC 7946).
     package mutating func add(_ name: StaticString, pointAt coordinate: Coordinate) {
         self.name(name)

@@ -76,11 +76,3 @@ package enum TimeText {
         return years * 365 + years / 4 - years / 100 + years / 400 + (months * 153 + 2) / 5 + day - 1 - 719_468
     }
 }
-
-extension CivilTime {
-    /// Creates the time of an instant that is counted from the Unix epoch, rounded down to the millisecond.
-    package init(_ instant: Instant) {
-        let (quotient, remainder) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        self.init(UnixTime(milliseconds: remainder < 0 ? quotient - 1 : quotient))
-    }
-}

@@ -36,15 +36,15 @@ struct AlertBoard: Sendable {
 
     /// The content of the interface.
     var json: [UInt8] {
-        TagJSON.object { json in
-            TagJSON.write(rules.list, as: "rules", to: &json) { rule, json in
+        JSONWriter.object { json in
+            json.add("rules", objects: rules.list) { rule, json in
                 json.add("name", rule.name)
                 json.add("when", rule.condition.rawValue)
                 json.add("area", rule.area?.name)
             }
             json.add("activeCount", active.count)
-            TagJSON.write(active.suffix(Self.mostActive), as: "active", to: &json) { $0.writeMembers(to: &$1) }
-            TagJSON.write(latest.reversed(), as: "latest", to: &json) { $0.writeMembers(to: &$1) }
+            json.add("active", objects: active.suffix(Self.mostActive)) { $0.writeMembers(to: &$1) }
+            json.add("latest", objects: latest.reversed()) { $0.writeMembers(to: &$1) }
         }
     }
 }

@@ -49,8 +49,8 @@ extension TagRoutes {
             try await reader.visits(query)
         }
         return Self.json(
-            TagJSON.object { json in
-                TagJSON.write(visits, as: "visits", to: &json) { visit, json in
+            JSONWriter.object { json in
+                json.add("visits", objects: visits) { visit, json in
                     json.add("tag", visit.tag)
                     json.add("name", visit.name)
                     json.add("room", visit.room)
@@ -67,8 +67,8 @@ extension TagRoutes {
             try await reader.dwells(query)
         }
         return Self.json(
-            TagJSON.object { json in
-                TagJSON.write(dwells, as: "rooms", to: &json) { dwell, json in
+            JSONWriter.object { json in
+                json.add("rooms", objects: dwells) { dwell, json in
                     json.add("room", dwell.room)
                     json.add("tag", dwell.tag)
                     json.add("name", dwell.name)
@@ -84,7 +84,7 @@ extension TagRoutes {
             try await reader.activity(query, parts: parts)
         }
         return Self.json(
-            TagJSON.object { json in
+            JSONWriter.object { json in
                 json.add("positions", activity.positions)
                 if let first = activity.first { json.add("first", time: first) }
                 if let last = activity.last { json.add("last", time: last) }
@@ -108,8 +108,8 @@ extension TagRoutes {
             (try await reader.positions(query, after: last, each: step), query.limit)
         }
         return Self.json(
-            TagJSON.object { json in
-                TagJSON.write(positions, as: "positions", to: &json) { $0.writeMembers(to: &$1) }
+            JSONWriter.object { json in
+                json.add("positions", objects: positions) { $0.writeMembers(to: &$1) }
                 if positions.count == limit, let last = positions.last {
                     json.add("next", "\(CivilTime(last.instant).text)/\(last.tag)")
                 }

@@ -11,9 +11,7 @@ package struct MetricsRoutes: HTTPRoutes {
     package init(metrics: @escaping @Sendable () -> [MetricFamily]) { self.metrics = metrics }
 
     package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        guard ["GET", "HEAD"].contains(method) else {
-            throw HTTPProblem(405, "The path accepts only GET, HEAD.", [HTTPHeader("Allow", "GET, HEAD")])
-        }
+        try HTTPProblem.check(method, isChange: false)
     }
 
     package func largestBody(of target: HTTPTarget) -> Int { 0 }

@@ -95,14 +95,14 @@ extension TagRoutes {
     }
 
     private static func json(of status: RoomDesk.Status) -> [UInt8] {
-        TagJSON.object { json in
-            TagJSON.write(status.rooms, as: "rooms", to: &json) { room, json in
+        JSONWriter.object { json in
+            json.add("rooms", objects: status.rooms) { room, json in
                 json.add("name", room.name)
                 json.add("samples", room.samples)
                 json.add("gateways", room.gateways)
                 json.add("sufficient", room.isSufficient)
             }
-            TagJSON.write(status.trainings, as: "trainings", to: &json) { training, json in
+            json.add("trainings", objects: status.trainings) { training, json in
                 json.add("tag", training.tag.description)
                 json.add("room", training.room)
                 json.add("start", time: training.start)
@@ -110,7 +110,7 @@ extension TagRoutes {
                 json.add("gateways", training.gateways)
             }
             json.add("neededSamples", RoomFleetMachine.neededSamples)
-            TagJSON.write(status.gateways, as: "gateways", to: &json) { gateway, json in
+            json.add("gateways", objects: status.gateways) { gateway, json in
                 json.add("name", gateway.name)
                 json.add("trained", gateway.isTrained)
                 json.add("lastMessage", time: gateway.latest)

@@ -1,5 +1,6 @@
 import IndoorVocabulary
 import LiveMap
+import LiveSurvey
 import SessionMetrics
 import TagTracking
 import TextFormats
@@ -44,21 +45,16 @@ package struct TagRoutes: HTTPRoutes {
         case training = "/api/v1/rooms/training"
         case correction = "/api/v1/rooms/correction"
         case removal = "/api/v1/rooms/removal"
-        case survey = "/api/v1/survey"
-        case walks = "/api/v1/survey/walks"
-        case marks = "/api/v1/survey/marks"
-        case learnedMap = "/api/v1/survey/map"
-        case gaps = "/api/v1/survey/gaps"
         case stream = "/api/v1/stream"
         case health = "/api/v1/health"
         case gateways = "/api/v1/gateways/{format}"
         case description = "/api/v1/openapi.json"
         case metrics = "/metrics"
 
-        /// Whether a request to the path changes trained rooms, walks or the radio map.
+        /// Whether a request to the path changes trained rooms.
         var isChange: Bool {
             switch self {
-            case .training, .correction, .removal, .walks, .marks, .learnedMap: true
+            case .training, .correction, .removal: true
             default: false
             }
         }
@@ -112,17 +108,17 @@ package struct TagRoutes: HTTPRoutes {
         (self.venues, self.interval) = (LiveMapVenues(list: [venue], plans: plans), interval)
     }
 
+    /// Whether a request changes trained rooms, walks or the radio map.
+    private func isChange(_ target: HTTPTarget) -> Bool {
+        Path(rawValue: target.path)?.isChange ?? SurveyRoutes.Path(rawValue: target.path)?.isChange ?? false
+    }
+
     package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        let isPosted = Path(rawValue: target.path)?.isChange == true || target.path.hasPrefix(Self.gatewayPrefix)
-        let allowed = isPosted ? ["POST"] : ["GET", "HEAD"]
-        guard allowed.contains(method) else {
-            let names = allowed.joined(separator: ", ")
-            throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
-        }
+        try HTTPProblem.check(method, isChange: isChange(target) || target.path.hasPrefix(Self.gatewayPrefix))
     }
 
     package func largestBody(of target: HTTPTarget) -> Int {
-        if Path(rawValue: target.path)?.isChange == true { return Self.largestChange }
+        if isChange(target) { return Self.largestChange }
         return target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
     }
 
@@ -132,6 +128,13 @@ package struct TagRoutes: HTTPRoutes {
 
     private func fulfilled(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let text = request.target.path
+        if let path = SurveyRoutes.Path(rawValue: text) {
+            try request.allowOnly(path.parameters)
+            guard let survey else {
+                throw HTTPProblem(404, "This process records no surveys; 'track --survey DIR' does.")
+            }
+            return try await SurveyRoutes(survey).response(to: request, at: path)
+        }
         let path = await path(of: text)
         // Reject a misspelled parameter instead of ignoring it.
         try request.allowOnly(Self.parameters(of: path))
@@ -157,11 +160,6 @@ package struct TagRoutes: HTTPRoutes {
         case .training: return try await train(request)
         case .correction: return try await correct(request)
         case .removal: return try await removeRoom(request)
-        case .survey: return try await surveyStatus()
-        case .walks: return try await walk(request)
-        case .marks: return try await mark(request)
-        case .learnedMap: return try await learnedMap(request)
-        case .gaps: return try await surveyGaps(request)
         case .stream: return try stream(request)
         case .health: return await health()
         case .gateways: return try await receive(request)
@@ -206,11 +204,10 @@ package struct TagRoutes: HTTPRoutes {
         case .activity: Self.historyFilters + ["parts"]
         case .positions: Self.historyFilters + ["step", "after", "limit"]
         case .positionsCSV, .positionsGeoJSON: Self.historyFilters
-        case .gaps: ["map"]
         case .stream: ["tags", "after"]
         case nil: ["token"]
         case .venue, .tag, .tagReceivers, .receivers, .receiverTags, .alerts, .rooms, .training, .correction, .removal,
-            .survey, .walks, .marks, .learnedMap, .health, .gateways, .description, .metrics:
+            .health, .gateways, .description, .metrics:
             []
         }
     }
@@ -260,7 +257,7 @@ package struct TagRoutes: HTTPRoutes {
         }
         let entries = await board.entries(page)
         return Self.json(
-            TagJSON.object { json in
+            JSONWriter.object { json in
                 TagJSON.write(entries, to: &json)
                 json.add("count", count)
                 json.add("change", "\(board.run)-\(change)")
@@ -294,9 +291,9 @@ package struct TagRoutes: HTTPRoutes {
             throw HTTPProblem(404, "The tag '\(key)' is unknown.")
         }
         return Self.json(
-            TagJSON.object { json in
+            JSONWriter.object { json in
                 json.add("tag", key.description)
-                TagJSON.write(heard, as: "receivers", to: &json) { hearing, json in
+                json.add("receivers", objects: heard) { hearing, json in
                     json.add("id", hearing.receiver)
                     json.add("known", hearing.isInVenue)
                     TagJSON.writeSignal(of: hearing, to: &json)
@@ -313,9 +310,9 @@ package struct TagRoutes: HTTPRoutes {
         let shown = heard.prefix(TagQuery.mostTags)
         let names = await board.names(of: shown.map(\.tag))
         return Self.json(
-            TagJSON.object { json in
+            JSONWriter.object { json in
                 json.add("id", heard.first?.receiver ?? id)
-                TagJSON.write(shown, as: "tags", to: &json) { hearing, json in
+                json.add("tags", objects: shown) { hearing, json in
                     json.add("tag", hearing.tag.description)
                     json.add("name", names[hearing.tag])
                     TagJSON.writeSignal(of: hearing, to: &json)
@@ -337,8 +334,8 @@ package struct TagRoutes: HTTPRoutes {
         let tags = await board.registered(isLocated: isLocated)
         let readings = await hearings?.lastReadings(of: tags.map(\.entry.key)) ?? [:]
         return Self.json(
-            TagJSON.object { json in
-                TagJSON.write(tags, as: "tags", to: &json) { tag, json in
+            JSONWriter.object { json in
+                json.add("tags", objects: tags) { tag, json in
                     json.add("tag", tag.entry.key.description)
                     json.add("name", tag.entry.name)
                     json.add("located", tag.state != nil)
@@ -368,7 +365,7 @@ package struct TagRoutes: HTTPRoutes {
     private func receivers() async -> HTTPResponse {
         let (receivers, unknownGateways) = (await board.receivers, await board.unknownGateways)
         return Self.json(
-            TagJSON.object { json in
+            JSONWriter.object { json in
                 json.name("receivers")
                 json.beginArray()
                 for receiver in receivers { TagJSON.write(receiver, to: &json) }
@@ -384,7 +381,7 @@ package struct TagRoutes: HTTPRoutes {
     private func health() async -> HTTPResponse {
         let count = await board.tagCount
         return Self.json(
-            TagJSON.object { json in
+            JSONWriter.object { json in
                 json.add("status", "ok")
                 json.add("uptime", start.duration(to: .now) / .seconds(1), decimals: 3)
                 json.add("tags", count)
@@ -430,9 +427,7 @@ package struct TagRoutes: HTTPRoutes {
         }
     }
 
-    static func json(_ bytes: [UInt8]) -> HTTPResponse {
-        HTTPResponse(200, [HTTPResponse.type("application/json"), HTTPResponse.noStore], .bytes(bytes))
-    }
+    static func json(_ bytes: [UInt8]) -> HTTPResponse { .json(written: bytes) }
 }
 
 /// The parameters of a request for tags.
@@ -471,23 +466,6 @@ struct TagQuery {
 
 /// The JSON of the HTTP interface for tags and receivers.
 enum TagJSON {
-    /// Writes a member with an array of objects.
-    ///
-    /// - Parameter members: writes the members of an element's object.
-    static func write<Element>(
-        _ elements: some Sequence<Element>, as name: StaticString, to json: inout JSONWriter,
-        _ members: (Element, inout JSONWriter) -> Void
-    ) {
-        json.name(name)
-        json.beginArray()
-        for element in elements {
-            json.beginObject()
-            members(element, &json)
-            json.endObject()
-        }
-        json.endArray()
-    }
-
     /// Writes the signal of a tag at a receiver as members.
     static func writeSignal(of hearing: HearingTable.Hearing, to json: inout JSONWriter) {
         json.add("rssi", hearing.rssi, decimals: 1)
@@ -574,15 +552,6 @@ enum TagJSON {
             json.endObject()
         }
         json.endArray()
-        json.endObject()
-        return json.bytes
-    }
-
-    /// Returns an object that a closure writes.
-    static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        members(&json)
         json.endObject()
         return json.bytes
     }

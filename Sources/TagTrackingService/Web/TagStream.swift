@@ -41,14 +41,14 @@ struct TagStream: HTTPStream {
     private func text(of changes: TagBoard.Changes) -> [UInt8] {
         var events: [(name: String, data: [UInt8])] = []
         if !changes.tags.isEmpty {
-            events.append(("tags", TagJSON.object { TagJSON.write(changes.tags, to: &$0) }))
+            events.append(("tags", JSONWriter.object { TagJSON.write(changes.tags, to: &$0) }))
         }
         for notice in changes.notices {
             switch notice {
             case .event(let output): events.append(("event", output.jsonBytes))
             case .alert(let event): events.append(("alert", event.jsonBytes))
             case .removed(let tag):
-                events.append(("removed", TagJSON.object { $0.add("tag", tag.description) }))
+                events.append(("removed", JSONWriter.object { $0.add("tag", tag.description) }))
             case .receiver(let status):
                 var json = JSONWriter()
                 TagJSON.write(status, to: &json)

@@ -53,7 +53,33 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Returns an object that a closure writes.
+    package static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        members(&json)
+        json.endObject()
+        return json.bytes
+    }
+
     // MARK: Members
+
+    /// Writes a member with an array of objects.
+    ///
+    /// - Parameter members: writes the members of an element's object.
+    package mutating func add<Element>(
+        _ name: StaticString, objects elements: some Sequence<Element>,
+        _ members: (Element, inout JSONWriter) -> Void
+    ) {
+        self.name(name)
+        beginArray()
+        for element in elements {
+            beginObject()
+            members(element, &self)
+            endObject()
+        }
+        endArray()
+    }
 
     package mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }

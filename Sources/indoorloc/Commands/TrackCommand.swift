@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import LiveSurvey
 import MQTTSharing
 import TagTracking
 import TagTrackingService
@@ -83,10 +84,7 @@ package struct TrackCommand: Command {
             CommandOption(
                 name: "state", argument: "DIR",
                 help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
-            CommandOption(
-                name: "survey", argument: "DIR",
-                help:
-                    "let people mark on the page where they stand with a tag, and store each walk in this folder"),
+            SurveyOption.option(with: "a tag"),
             CommandOption(
                 name: "history", argument: "FILE",
                 help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
@@ -137,7 +135,7 @@ package struct TrackCommand: Command {
     /// The path of the trained rooms; nil for a venue.
     private let rooms: String?
     /// The folder of surveys; nil for none.
-    private let survey: String?
+    private let survey: SurveyOption?
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     /// The configuration of ESPresense-companion; nil for none.
@@ -178,10 +176,8 @@ package struct TrackCommand: Command {
                 command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
-        survey = try arguments.folder("survey").map(ParsedArguments.path)
-        if survey != nil, page == nil || rooms != nil {
-            throw UsageError(message: "--survey requires --http, and a venue", command: "track")
-        }
+        survey = try SurveyOption(
+            arguments, if: page != nil && rooms == nil, requirement: "--http, and a venue")
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -239,8 +235,7 @@ package struct TrackCommand: Command {
         let page = try page.map { options in
             try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
         }
-        // So that nobody walks in vain.
-        if let survey { try ParsedArguments.createFolder(survey, of: "survey") }
+        try survey?.createFolder()
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
             model: FleetModel(venue: venue, settings: fleet.settings), register: register,
@@ -294,13 +289,14 @@ package struct TrackCommand: Command {
         }
         sinks += others
         let registerFile = fleet.registerFile(register)
-        let desk = survey.map { folder in
-            let maps = SurveyMapDesk(started.engine, folder: folder, place: fleet.surveyPlace(of: packet)) {
-                registerFile?.current ?? register
-            }
-            return SurveyDesk(started.engine, folder: folder, maps: maps) { clock.now() }
+        let desk = survey.map { option in
+            let folder = option.folder
+            let surveyed = SurveyedFleet(started.engine) { registerFile?.current ?? register }
+            let maps = SurveyMapDesk(surveyed, folder: folder, place: fleet.surveyPlace(of: packet))
+            let desk = SurveyDesk(surveyed, folder: folder, maps: maps) { clock.now() }
+            sinks.append(FleetSurveySink(surveyed, desk))
+            return desk
         }
-        if let desk { sinks.append(desk) }
         if let page {
             await page.board.use(register: register, removing: [])
             await page.board.write(started.places)

@@ -1,5 +1,6 @@
 import Glibc
 import IndoorLocalization
+import LiveSurvey
 import TagTracking
 import TagTrackingService
 import VenuePackets
@@ -110,13 +111,8 @@ package struct FleetOptions: Sendable {
     /// - Parameter packet: the packet; nil for a demonstration.
     func surveyPlace(of packet: VenuePacket?) -> SurveyMapDesk.Place {
         guard let packet else { return .none("The demonstration has no packet. Give one with --venue.") }
-        let remedy = "Learn the map with 'indoorloc survey', and"
-        if server.isGiven { return .none("It comes from a venue server. \(remedy) publish the packet with it.") }
-        if radioMap != nil { return .none("--radio-map replaces its own. Start 'track' without this option.") }
-        switch packet.storage {
-        case .folder(let path): return .folder(path)
-        case .zip: return .none("It is a zip file. Unzip it into a folder, and give that folder to --venue.")
-        }
+        return SurveyOption.place(
+            of: packet, isFromServer: server.isGiven, hasRadioMap: radioMap != nil, command: "track")
     }
 
     /// Returns the register that is read again when its file changes; nil if none was given.

@@ -1,5 +1,6 @@
 import IndoorLocalization
 import LiveMap
+import LiveSurvey
 import SessionMetrics
 import TagTracking
 import TagTrackingService

@@ -1,5 +1,6 @@
 import Glibc
 import IndoorLocalization
+import LiveSurvey
 import MQTTSharing
 import TagTracking
 import TagTrackingService

@@ -1,7 +1,6 @@
 import Foundation
 import IndoorVocabulary
-import TagTracking
-import TagTrackingService
+import LiveSurvey
 import VenueModel
 import XCTest
 

@@ -3,6 +3,7 @@ import Foundation
 import IndoorLocalizationTesting
 import IndoorPositioning
 import IndoorVocabulary
+import LiveSurvey
 import LocalizationSession
 import TagTracking
 import TagTrackingService
@@ -32,6 +33,7 @@ final class StagedOffice: Sendable {
     let folder: String
     let venue: Venue
     let engine: FleetEngine
+    private let fleet: SurveyedFleet
     let desk: SurveyDesk
     let maps: SurveyMapDesk
     private let clock = Clock()
@@ -50,17 +52,18 @@ final class StagedOffice: Sendable {
         engine = try FleetEngine.start(
             FleetEngine.Setup(model: FleetModel(venue: venue, settings: settings)), in: nil, at: TagStage.start
         ).engine
-        maps = Self.maps(of: engine, folder: self.folder, place ?? .folder(packet))
-        desk = SurveyDesk(engine, folder: self.folder, maps: maps, priority: .usual) { [clock] in clock.now }
+        fleet = SurveyedFleet(engine)
+        maps = Self.maps(of: fleet, folder: self.folder, place ?? .folder(packet))
+        desk = SurveyDesk(fleet, folder: self.folder, maps: maps, priority: .usual) { [clock] in clock.now }
         // A walk begins with a tag that was heard.
         try walk([(3, 10), (4, 10)], seed: 99)
     }
 
     /// Learns maps without a bound of time, also while other processes use the processors.
-    static func maps(of engine: FleetEngine, folder: String, _ place: SurveyMapDesk.Place) -> SurveyMapDesk {
+    static func maps(of fleet: SurveyedFleet, folder: String, _ place: SurveyMapDesk.Place) -> SurveyMapDesk {
         var limits = SurveyMapJob.Limits()
         limits.judging = nil
-        return SurveyMapDesk(engine, folder: folder, place: place, limits: limits, priority: .usual)
+        return SurveyMapDesk(fleet, folder: folder, place: place, limits: limits, priority: .usual)
     }
 
     /// Runs an operation of actors to its end.
@@ -118,9 +121,9 @@ final class StagedOffice: Sendable {
             let end = messages.firstIndex { $0.arrival > now } ?? messages.count
             let batch = Array(messages[..<end])
             messages.removeFirst(end)
-            let outputs = try ask { [engine, desk] in
+            let outputs = try ask { [engine, fleet, desk] in
                 let step = await engine.step(batch, to: now)
-                await desk.write(step.readings)
+                await desk.add(fleet.surveyed(step.readings))
                 await desk.save { XCTFail($0) }
                 return step.outputs
             }
@@ -139,7 +142,7 @@ final class StagedOffice: Sendable {
 
     /// Walks along points, and marks them without the page.
     func survey(_ points: [(Double, Double)], seed: UInt64) throws {
-        let tag = try XCTUnwrap(TagKey(Self.tag))
+        let tag = SurveyCarrier.tag(Self.tag)
         try order { desk throws(SurveyDesk.Refusal) in try await desk.start(with: tag) }
         try walk(points, seed: seed) { point in
             try order { desk throws(SurveyDesk.Refusal) in
@@ -312,8 +315,9 @@ final class SurveyMapPageTests: BrowserTestCase {
             FleetEngine.Setup(model: FleetModel(venue: venue, settings: office.engine.model.settings)), in: nil,
             at: TagStage.start
         ).engine
-        let maps = StagedOffice.maps(of: engine, folder: office.folder, .folder(office.packet))
-        let desk = SurveyDesk(engine, folder: office.folder, maps: maps, priority: .usual) { TagStage.start }
+        let fleet = SurveyedFleet(engine)
+        let maps = StagedOffice.maps(of: fleet, folder: office.folder, .folder(office.packet))
+        let desk = SurveyDesk(fleet, folder: office.folder, maps: maps, priority: .usual) { TagStage.start }
         try office.ask { await maps.begin() }
         let start = ContinuousClock.now
         while try office.ask({ await maps.status.machine.figures == nil }), start.duration(to: .now) < Bounded.longest {

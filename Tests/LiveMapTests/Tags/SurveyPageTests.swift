@@ -3,6 +3,7 @@ import Foundation
 import IndoorVocabulary
 import IndoorLocalizationTesting
 import LiveMap
+import LiveSurvey
 import ScanRecording
 import TagTracking
 import TagTrackingService
@@ -32,6 +33,7 @@ final class StagedSurvey: Sendable {
     }
 
     let engine: FleetEngine
+    private let fleet: SurveyedFleet
     let desk: SurveyDesk
     let folder: String
     private let clock = Clock()
@@ -50,7 +52,8 @@ final class StagedSurvey: Sendable {
         if folder == nil {
             try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
         }
-        desk = SurveyDesk(engine, folder: self.folder, limits: limits, priority: .usual) { [clock] in clock.now }
+        fleet = SurveyedFleet(engine)
+        desk = SurveyDesk(fleet, folder: self.folder, limits: limits, priority: .usual) { [clock] in clock.now }
         hear(at: 2, seconds: 2)
     }
 
@@ -69,12 +72,11 @@ final class StagedSurvey: Sendable {
     /// Asks the desk, and returns its answer.
     @discardableResult
     func ask<Value: Sendable>(
-        _ operation: @escaping @Sendable (SurveyDesk, TagKey) async throws -> Value
+        _ operation: @escaping @Sendable (SurveyDesk, SurveyCarrier) async throws -> Value
     ) throws -> Value {
-        let tag = try XCTUnwrap(TagKey(Self.tag))
         let answer = Answer<Value>()
         block { [desk] in
-            do { answer.set(.success(try await operation(desk, tag))) } catch { answer.set(.failure(error)) }
+            do { answer.set(.success(try await operation(desk, .tag(Self.tag)))) } catch { answer.set(.failure(error)) }
         }
         return try XCTUnwrap(answer.result).get()
     }
@@ -90,9 +92,9 @@ final class StagedSurvey: Sendable {
                     topic: "home/\(name)/BTtoMQTT/C3000012AB34",
                     payload: Array(#"{"id":"\#(Self.tag)","rssi":\#(level)}"#.utf8), arrival: now)
             }
-            block { [engine, desk, problems] in
+            block { [engine, fleet, desk, problems] in
                 let step = await engine.step(messages, to: now)
-                await desk.write(step.readings)
+                await desk.add(fleet.surveyed(step.readings))
                 await desk.save { problems.add($0) }
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorVocabulary
 import LiveMap
+import LiveSurvey
 import LocalizationSession
 import LoopbackServers
 import TagTracking
@@ -130,7 +131,11 @@ final class TagDescriptionTests: XCTestCase {
         let document = try document(port)
         XCTAssertEqual(document["openapi"]?.string, "3.1.0")
         let paths = try XCTUnwrap(document["paths"]?.object)
-        XCTAssertEqual(Set(paths.keys), Set(TagRoutes.Path.allCases.map(\.rawValue) + ["/", "/{file}"]))
+        XCTAssertEqual(
+            Set(paths.keys),
+            Set(
+                TagRoutes.Path.allCases.map(\.rawValue) + SurveyRoutes.Path.allCases.map(\.rawValue) + ["/", "/{file}"])
+        )
         for (path, item) in paths {
             let method = Self.bodies[path] == nil ? "get" : "post"
             XCTAssertEqual(item.object.map { Array($0.keys) }, [method], path)

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import IndoorVocabulary
 import LiveMap
+import LiveSurvey
 import LocalizationSession
 import TagTracking
 import TagTrackingService

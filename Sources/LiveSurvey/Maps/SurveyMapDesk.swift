@@ -1,13 +1,12 @@
 import CMemory
 import IndoorVocabulary
-import TagTracking
 import VenueModel
 import VenuePackets
 
-/// Learns radio maps from the recordings of a survey's folder, and lets the fleet use them.
+/// Learns radio maps from the recordings of a survey's folder, and lets the system use them.
 ///
-/// A thread of the lowest priority learns, so that the fleet goes on locating tags. Adopting a map writes the next edition of
-/// the packet, and gives the fleet that edition. Files are read and written on threads of their own.
+/// A thread of the lowest priority learns, so that the system goes on. Adopting a map writes the next edition of the packet,
+/// and gives the system that edition. Files are read and written on threads of their own.
 package actor SurveyMapDesk {
     /// Where the editions of the packet are written.
     package enum Place: Hashable, Sendable {
@@ -42,15 +41,14 @@ package actor SurveyMapDesk {
         package var fewestWalks: Int
     }
 
-    private let engine: FleetEngine
+    private let system: any SurveyedSystem
     private let folder: String
     private let packet: SurveyedPacket?
     private let place: Place
-    private let register: @Sendable () -> TagRegister
     private let priority: BackgroundThread.Priority
     private let limits: SurveyMapJob.Limits
     private var machine = SurveyMapMachine()
-    /// The edition that the fleet uses.
+    /// The edition that the system uses.
     private var edition: SurveyedPacket.Edition
     private var map: RadioMap?
     /// The hash of the latest map's document, which tells whether an edition has the map.
@@ -70,17 +68,15 @@ package actor SurveyMapDesk {
     ///
     /// - Parameters:
     ///   - folder: the folder of the recordings.
-    ///   - place: where the editions of the packet are written, from which the engine's venue was read.
+    ///   - place: where the editions of the packet are written, from which the system's venue was read.
     ///   - priority: the priority of the threads that learn.
-    ///   - register: returns the present tags with their classes and powers.
     package init(
-        _ engine: FleetEngine, folder: String, place: Place, limits: SurveyMapJob.Limits = SurveyMapJob.Limits(),
-        priority: BackgroundThread.Priority = .lowest,
-        register: @escaping @Sendable () -> TagRegister = { TagRegister() }
+        _ system: any SurveyedSystem, folder: String, place: Place, limits: SurveyMapJob.Limits = SurveyMapJob.Limits(),
+        priority: BackgroundThread.Priority = .lowest
     ) {
-        (self.engine, self.folder, self.place) = (engine, folder, place)
-        (self.register, self.limits, self.priority) = (register, limits, priority)
-        edition = SurveyedPacket.Edition(venue: engine.model.venue, previous: nil)
+        (self.system, self.folder, self.place) = (system, folder, place)
+        (self.limits, self.priority) = (limits, priority)
+        edition = SurveyedPacket.Edition(venue: system.venue, previous: nil)
         if case .folder(let path) = place {
             let packet = SurveyedPacket(folder: path)
             self.packet = packet
@@ -117,9 +113,9 @@ package actor SurveyMapDesk {
         _ = try? machine.handle(.stopped)
     }
 
-    /// Lets the fleet use the latest map, in a new edition of the packet.
+    /// Lets the system use the latest map, in a new edition of the packet.
     ///
-    /// The packet is written when this function returns; the fleet uses it soon.
+    /// The packet is written when this function returns; the system uses it soon.
     package func adopt() async throws(Refusal) {
         try await change(.adopt) { packet, used, map throws(SurveyedPacket.Problem) in
             guard let map else { throw .hasNoEarlierEdition }
@@ -127,7 +123,7 @@ package actor SurveyMapDesk {
         }
     }
 
-    /// Lets the fleet use the edition of the packet before the current one.
+    /// Lets the system use the edition of the packet before the current one.
     package func takeBack() async throws(Refusal) {
         try await change(.takeBack) { packet, used, _ throws(SurveyedPacket.Problem) in
             try packet.takeBack(from: used)
@@ -161,17 +157,12 @@ package actor SurveyMapDesk {
             handle(.refused("\(problem)"))
             throw .packet(problem)
         }
-        let (venue, settings, priority) = (edition.venue, engine.model.settings, priority)
+        let (venue, system, priority) = (edition.venue, system, priority)
         Task {
-            let model = await BackgroundThread.run(at: priority) { _ in FleetModel(venue: venue, settings: settings) }
-            do throws(FleetSnapshotError) {
-                try await engine.use(model)
+            do throws(SurveyedSystemError) {
+                try await system.use(venue, preparedAt: priority)
                 handle(.used)
-            } catch {
-                handle(
-                    .refused("The packet was written, but the tags don't use it yet: \(error) Start the process again.")
-                )
-            }
+            } catch { handle(.refused("\(error)")) }
         }
     }
 
@@ -188,13 +179,13 @@ package actor SurveyMapDesk {
     }
 
     private func run() async {
-        let (folder, packet, venue, settings) = (folder, packet, engine.model.venue, engine.model.settings)
-        let (register, limits) = (register(), limits)
+        let (folder, packet, venue, limits) = (folder, packet, system.venue, limits)
+        let (locating, hasTags) = (system.locating(), system.hasTags)
         let read = await BackgroundThread.run(at: priority) {
             _ -> Result<(job: SurveyMapJob, walks: SurveyMapJob.Walks), SurveyedPacket.Problem> in
             do throws(SurveyedPacket.Problem) {
                 let job = SurveyMapJob(
-                    base: try packet?.unsurveyed ?? venue, settings: settings, register: register, limits: limits)
+                    base: try packet?.unsurveyed ?? venue, hasTags: hasTags, limits: limits, locating: locating)
                 return .success((job, job.walks(in: folder, Self.recordings(in: folder))))
             } catch { return .failure(error) }
         }

@@ -1,6 +1,6 @@
 import IndoorPositioning
 import IndoorVocabulary
-import TagTrackingService
+import LiveSurvey
 import VenueModel
 import XCTest
 

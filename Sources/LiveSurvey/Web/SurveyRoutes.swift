@@ -1,11 +1,53 @@
 import IndoorVocabulary
 import LiveMap
-import TagTracking
 import TextFormats
 import VenueModel
 
-/// The paths of surveys with tags.
-extension TagRoutes {
+/// The paths of surveys.
+package struct SurveyRoutes: Sendable {
+    /// The paths, which are the same on all servers with surveys.
+    package enum Path: String, CaseIterable, Sendable {
+        case survey = "/api/v1/survey"
+        case walks = "/api/v1/survey/walks"
+        case marks = "/api/v1/survey/marks"
+        case learnedMap = "/api/v1/survey/map"
+        case gaps = "/api/v1/survey/gaps"
+
+        /// Whether a request to the path changes walks or the radio map.
+        package var isChange: Bool {
+            switch self {
+            case .walks, .marks, .learnedMap: true
+            case .survey, .gaps: false
+            }
+        }
+
+        /// The names of the parameters.
+        package var parameters: [String] { self == .gaps ? ["map"] : [] }
+    }
+
+    /// The largest body of a change in bytes.
+    package static let largestBody = 4_096
+
+    private let desk: SurveyDesk
+    private let hasTags: Bool
+
+    /// Creates the paths of a desk.
+    package init(_ desk: SurveyDesk) { (self.desk, hasTags) = (desk, desk.hasTags) }
+
+    /// Returns the response to a request.
+    ///
+    /// - Throws: `HTTPProblem` with status 400 or 415 for an invalid request, 404 for what doesn't exist, 409 if the desk refuses
+    ///   the change, and 500 if a file can't be written.
+    package func response(to request: HTTPRequest, at path: Path) async throws(HTTPProblem) -> HTTPResponse {
+        switch path {
+        case .survey: await status()
+        case .walks: try await walk(request)
+        case .marks: try await mark(request)
+        case .learnedMap: try await learnedMap(request)
+        case .gaps: try await surveyGaps(request)
+        }
+    }
+
     /// The body of a request that starts or ends a walk, or removes its latest mark.
     private struct WalkRequest: Decodable {
         enum Action: String, Decodable {
@@ -15,12 +57,13 @@ extension TagRoutes {
         }
 
         var action: Action
-        var tag: String
+        /// The tag; absent for this device.
+        var tag: String?
     }
 
     /// The body of a request that marks a place.
     private struct MarkRequest: Decodable {
-        var tag: String
+        var tag: String?
         var mapId: Int
         var x: Double
         var y: Double
@@ -44,17 +87,7 @@ extension TagRoutes {
     /// The largest length of the identifier of a mark in bytes.
     private static let longestMarkID = 64
 
-    private func surveyDesk() throws(HTTPProblem) -> SurveyDesk {
-        guard let survey else { throw HTTPProblem(404, "This process records no surveys; 'track --survey DIR' does.") }
-        return survey
-    }
-
-    func surveyStatus() async throws(HTTPProblem) -> HTTPResponse {
-        await Self.status(of: try surveyDesk())
-    }
-
-    func learnedMap(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let desk = try surveyDesk()
+    private func learnedMap(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let body = try request.decoded(MapRequest.self, example: #"{"action": "adopt"}"#)
         guard let maps = desk.maps else { throw HTTPProblem(404, "This process learns no radio maps.") }
         do throws(SurveyMapDesk.Refusal) {
@@ -67,21 +100,20 @@ extension TagRoutes {
             if case .packet(.isUnwritable) = error { throw HTTPProblem(500, "\(error)") }
             throw HTTPProblem(409, "\(error)")
         }
-        return await Self.status(of: desk)
+        return await status()
     }
 
-    func surveyGaps(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let desk = try surveyDesk()
+    private func surveyGaps(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         guard let number = try request.integer("map", in: .min ... .max) else {
             throw HTTPProblem(400, "The parameter 'map' is missing.")
         }
         guard let coverage = await desk.coverage(of: MapID(rawValue: number)) else {
             throw HTTPProblem(404, "The venue has no map \(number).")
         }
-        return Self.json(
-            TagJSON.object { json in
+        return .json(
+            written: JSONWriter.object { json in
                 json.add("distance", SurveyCoverage.distance, decimals: 1)
-                TagJSON.write(coverage.gaps, as: "gaps", to: &json) { gap, json in
+                json.add("gaps", objects: coverage.gaps) { gap, json in
                     json.add("area", gap.area, decimals: 1)
                     json.add("cellSize", gap.cellSize, decimals: 3)
                     json.name("cells")
@@ -94,71 +126,84 @@ extension TagRoutes {
                     }
                     json.endArray()
                 }
-                TagJSON.write(coverage.unvisitedRooms, as: "unvisitedRooms", to: &json) { room, json in
+                json.add("unvisitedRooms", objects: coverage.unvisitedRooms) { room, json in
                     json.add("name", room.name)
                     json.add("mapId", room.mapID.rawValue)
                 }
             })
     }
 
-    func walk(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let desk = try surveyDesk()
-        let body = try request.decoded(
-            WalkRequest.self, example: #"{"action": "start", "tag": "AA:BB:CC:DD:EE:FF"}"#)
-        let tag = try tag(body.tag)
-        return try await surveyed(desk) { desk async throws(SurveyDesk.Refusal) in
+    private func walk(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let example = hasTags ? #"{"action": "start", "tag": "AA:BB:CC:DD:EE:FF"}"# : #"{"action": "start"}"#
+        let body = try request.decoded(WalkRequest.self, example: example)
+        let carrier = try carrier(body.tag, example)
+        return try await changed { desk async throws(SurveyDesk.Refusal) in
             switch body.action {
-            case .start: try await desk.start(with: tag)
-            case .stop: try await desk.stop(with: tag)
-            case .undo: try await desk.undo(with: tag)
+            case .start: try await desk.start(with: carrier)
+            case .stop: try await desk.stop(with: carrier)
+            case .undo: try await desk.undo(with: carrier)
             }
         }
     }
 
-    func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let desk = try surveyDesk()
-        let body = try request.decoded(
-            MarkRequest.self, example: #"{"tag": "AA:BB:CC:DD:EE:FF", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#)
-        let tag = try tag(body.tag)
+    private func mark(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
+        let example =
+            hasTags
+            ? #"{"tag": "AA:BB:CC:DD:EE:FF", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#
+            : #"{"mapId": 1, "x": 2.5, "y": 4, "delay": 0.2}"#
+        let body = try request.decoded(MarkRequest.self, example: example)
+        let carrier = try carrier(body.tag, example)
         guard (body.id?.utf8.count ?? 0) <= Self.longestMarkID else {
             throw HTTPProblem(400, "The member 'id' is longer than \(Self.longestMarkID) bytes.")
         }
         // A larger number would be no duration. The desk refuses a mark of the day before, too.
         let delay = Duration.seconds(min(max(0, body.delay ?? 0), 86_400))
-        return try await surveyed(desk) { desk async throws(SurveyDesk.Refusal) in
+        return try await changed { desk async throws(SurveyDesk.Refusal) in
             try await desk.mark(
-                tag, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay,
+                carrier, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay,
                 id: body.id)
         }
     }
 
-    private func surveyed(
-        _ desk: SurveyDesk, _ change: @Sendable (SurveyDesk) async throws(SurveyDesk.Refusal) -> Void
+    /// Returns what a request's member `tag` selects.
+    private func carrier(_ tag: String?, _ example: String) throws(HTTPProblem) -> SurveyCarrier {
+        guard let carrier = desk.carrier(named: tag) else {
+            throw HTTPProblem(400, "The body must be an object such as \(example).")
+        }
+        return carrier
+    }
+
+    private func changed(
+        _ change: @Sendable (SurveyDesk) async throws(SurveyDesk.Refusal) -> Void
     ) async throws(HTTPProblem) -> HTTPResponse {
         do throws(SurveyDesk.Refusal) { try await change(desk) } catch {
             if case .unwritable = error { throw HTTPProblem(500, "\(error)") }
             throw HTTPProblem(409, "\(error)")
         }
-        return await Self.status(of: desk)
+        return await status()
     }
 
-    private static func status(of desk: SurveyDesk) async -> HTTPResponse {
+    private func status() async -> HTTPResponse {
         let (walks, map) = (await desk.status, await desk.maps?.status)
-        return json(json(of: walks, map))
+        return .json(written: Self.json(of: walks, map))
     }
 
     private static func json(of walks: [SurveyDesk.Walk], _ map: SurveyMapDesk.Status?) -> [UInt8] {
-        TagJSON.object { json in
+        JSONWriter.object { json in
             if let map { write(map, to: &json) }
-            TagJSON.write(walks, as: "walks", to: &json) { walk, json in
-                json.add("tag", walk.tag.description)
+            json.add("walks", objects: walks) { walk, json in
+                json.add("tag", walk.carrier.tag)
                 json.add("file", walk.file)
                 json.add("start", time: walk.start)
                 json.add("running", walk.isRunning)
                 json.add("readings", walk.readings)
-                json.add("receivers", walk.receivers)
+                if walk.carrier == .device {
+                    json.add("beacons", walk.beacons)
+                } else {
+                    json.add("receivers", walk.beacons)
+                }
                 json.add("problem", walk.problem)
-                TagJSON.write(walk.marks, as: "marks", to: &json) { mark, json in
+                json.add("marks", objects: walk.marks) { mark, json in
                     json.add("mapId", mark.mapID.rawValue)
                     json.add("x", mark.point.x, decimals: 2)
                     json.add("y", mark.point.y, decimals: 2)

@@ -1,15 +1,16 @@
 import Glibc
 import IndoorVocabulary
 import ScanRecording
-import TagTracking
+import TextFormats
 import VenueModel
 
-/// Surveys with tags: people mark on a page where they stand with a tag, and each walk becomes a recording in a folder.
-package actor SurveyDesk: FleetOutputSink {
+/// Surveys: people mark on a page where they stand with a tag or with this device, and each walk becomes a recording in a
+/// folder.
+package actor SurveyDesk {
     /// The reason why a request is refused.
     package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        case unheardTag(TagKey)
-        case noWalk(TagKey)
+        case unheard(SurveyCarrier)
+        case noWalk(SurveyCarrier)
         case tooManyWalks
         case outsideOfPlan
         case lateMark
@@ -19,8 +20,10 @@ package actor SurveyDesk: FleetOutputSink {
 
         package var description: String {
             switch self {
-            case .unheardTag(let tag): "No receiver has heard the tag '\(tag)' yet. Bring it nearer to a receiver."
-            case .noWalk(let tag): "No walk with the tag '\(tag)' runs."
+            case .unheard(.tag(let tag)): "No receiver has heard the tag '\(tag)' yet. Bring it nearer to a receiver."
+            case .unheard(.device): "This device has heard no beacon of the venue yet. Bring it nearer to one."
+            case .noWalk(.tag(let tag)): "No walk with the tag '\(tag)' runs."
+            case .noWalk(.device): "No walk runs."
             case .tooManyWalks: "There are already \(SurveyDesk.mostWalks) walks."
             case .outsideOfPlan: "The place is outside of the plan."
             case .lateMark: "The mark is more than \(SurveyDesk.longestDelay.components.seconds) s old."
@@ -33,14 +36,14 @@ package actor SurveyDesk: FleetOutputSink {
 
     /// A walk.
     package struct Walk: Hashable, Sendable {
-        package var tag: TagKey
+        package var carrier: SurveyCarrier
         /// The name of the recording in the folder.
         package var file: String
         package var start: Instant
         package var isRunning: Bool
         package var readings: Int
-        /// The receivers that heard the tag.
-        package var receivers: Int
+        /// The number of beacons that were heard, or of receivers that heard the tag.
+        package var beacons: Int
         /// The places that were marked, at the times since the start of the walk.
         package var marks: [SurveyRecording.Waypoint]
         /// Why the walk can't be recorded at the moment, or has no place for more; nil without a problem.
@@ -66,15 +69,17 @@ package actor SurveyDesk: FleetOutputSink {
     /// The time between two writes: with the time for which entries wait, a kill loses at most two seconds.
     private static let saveInterval = Duration.seconds(1)
 
-    private let engine: FleetEngine
+    private nonisolated let system: any SurveyedSystem
+    /// Whether people carry tags instead of this device.
+    package nonisolated let hasTags: Bool
     /// Learns radio maps from the walks; nil for none.
     package nonisolated let maps: SurveyMapDesk?
     private let folder: String
     private let now: @Sendable () -> Instant
-    private var walks: [TagKey: SurveyWalk] = [:]
+    private var walks: [SurveyCarrier: SurveyWalk] = [:]
     private var finished: [Walk] = []
-    /// The tags whose walk can't be written, after the report of it.
-    private var reported: Set<TagKey> = []
+    /// What is carried on walks that can't be written, after the report of it.
+    private var reported: Set<SurveyCarrier> = []
     private let limits: Limits
     private let priority: BackgroundThread.Priority
 
@@ -97,21 +102,24 @@ package actor SurveyDesk: FleetOutputSink {
     ///   - folder: the folder of the recordings, which exists.
     ///   - maps: learns radio maps from the recordings of the folder; nil for none.
     ///   - priority: the priority of the thread that computes what walks have not reached.
-    ///   - now: returns the time of the fleet.
+    ///   - now: returns the time, on the clock of the readings.
     package init(
-        _ engine: FleetEngine, folder: String, limits: Limits = Limits(), maps: SurveyMapDesk? = nil,
+        _ system: any SurveyedSystem, folder: String, limits: Limits = Limits(), maps: SurveyMapDesk? = nil,
         priority: BackgroundThread.Priority = .lowest, now: @escaping @Sendable () -> Instant
     ) {
-        (self.engine, self.folder, self.limits, self.maps, self.now) = (engine, folder, limits, maps, now)
-        self.priority = priority
+        (self.system, self.folder, self.limits, self.maps, self.now) = (system, folder, limits, maps, now)
+        (self.priority, hasTags) = (priority, system.hasTags)
     }
+
+    /// Returns what a request names by the text of a tag, or by no text; nil for what a person can't carry.
+    package nonisolated func carrier(named tag: String?) -> SurveyCarrier? { system.carrier(named: tag) }
 
     /// Returns what the walks of the folder have not reached on a map; nil for an unknown map.
     ///
     /// One computation runs at a time. Requests with the same marks share it, and those that wait for another one have the
     /// latest marks.
     package func coverage(of mapID: MapID) async -> SurveyCoverage? {
-        let venue = engine.model.venue
+        let venue = system.venue
         guard venue.map(mapID) != nil else { return nil }
         while true {
             let walks = await marks
@@ -145,70 +153,70 @@ package actor SurveyDesk: FleetOutputSink {
 
     /// The walks, those that run first, and then the latest.
     package var status: [Walk] {
-        walks.values.sorted { $0.tag < $1.tag }.map { summary($0, true) } + finished.reversed()
+        walks.values.sorted { ($0.carrier.tag ?? "") < ($1.carrier.tag ?? "") }.map { summary($0, true) }
+            + finished.reversed()
     }
 
-    package func write(_ outputs: [FleetOutput]) {}
-
-    package func write(_ readings: [TagReading]) async {
-        for reading in readings {
-            guard walks[reading.tag] != nil, let receiver = engine.model.receiver(named: reading.receiver) else {
-                continue
-            }
-            walks[reading.tag]?.add(reading, by: receiver)
-        }
+    /// Adds readings to the walks that run.
+    package func add(_ readings: some Sequence<SurveyReading> & Sendable) {
+        for reading in readings { walks[reading.carrier]?.add(reading.sighting) }
     }
 
-    /// Starts a walk with a tag. A walk that runs with it ends.
-    package func start(with tag: TagKey) async throws(Refusal) {
-        guard await !engine.hearings(of: tag).isEmpty else { throw .unheardTag(tag) }
-        if walks[tag] != nil { try await stop(with: tag) }
+    /// Starts a walk. A walk that runs with the same carrier ends.
+    package func start(with carrier: SurveyCarrier) async throws(Refusal) {
+        guard await system.hears(carrier) else { throw .unheard(carrier) }
+        if walks[carrier] != nil { try await stop(with: carrier) }
         guard walks.count < Self.mostWalks else { throw .tooManyWalks }
         let start = now()
         // The time without its milliseconds and its colons.
         let time = CivilTime(start).text.prefix(19).filter { $0 != ":" }
-        let name = String(tag.escaped.map { $0 == "%" || $0 == ":" ? "-" : $0 }).prefix(60)
-        let stem = "\(folder)/\(time)-\(name)"
+        let stem = "\(folder)/\(time)" + (carrier.tag.map { "-" + Self.name(of: $0) } ?? "")
         var (path, count) = (stem + ".jsonl", 1)
         while access(path, F_OK) == 0 {
             count += 1
             path = "\(stem)-\(count).jsonl"
         }
-        var walk = SurveyWalk(tag: tag, path: path, start: start, limits: limits)
+        var walk = SurveyWalk(with: carrier, path: path, start: start, limits: limits)
         do throws(RecordingError) { try walk.save(at: start) } catch { throw .unwritable("\(error)") }
-        walks[tag] = walk
-        await engine.report(readingsOf: Set(walks.keys))
+        walks[carrier] = walk
+        await system.report(readingsOf: Set(walks.keys))
+    }
+
+    /// Returns the key of a tag for the name of a file.
+    private static func name(of tag: String) -> String {
+        let escaped = EscapedText.escaped(tag, mark: UInt8(ascii: "%"), plain: "-._~:")
+        return String(escaped.map { $0 == "%" || $0 == ":" ? "-" : $0 }.prefix(60))
     }
 
     /// Ends a walk. A walk that can't be written goes on, so that a later attempt loses nothing.
-    package func stop(with tag: TagKey) async throws(Refusal) {
-        guard walks[tag] != nil else { throw .noWalk(tag) }
-        do throws(RecordingError) { try walks[tag]?.finish() } catch { throw .unwritable("\(error)") }
-        if let walk = walks.removeValue(forKey: tag) { finished.append(summary(walk, false)) }
+    package func stop(with carrier: SurveyCarrier) async throws(Refusal) {
+        guard walks[carrier] != nil else { throw .noWalk(carrier) }
+        do throws(RecordingError) { try walks[carrier]?.finish() } catch { throw .unwritable("\(error)") }
+        if let walk = walks.removeValue(forKey: carrier) { finished.append(summary(walk, false)) }
         if finished.count > Self.mostFinished { finished.removeFirst() }
-        reported.remove(tag)
-        await engine.report(readingsOf: Set(walks.keys))
+        reported.remove(carrier)
+        await system.report(readingsOf: Set(walks.keys))
         await maps?.learn()
     }
 
-    /// Marks that a tag is at a place.
+    /// Marks that a carrier is at a place.
     ///
     /// - Parameters:
     ///   - delay: the time since the person was there, by the person's device. Its clock is not used.
     ///   - id: an identifier of the mark, of which repetitions are ignored; nil for none.
     package func mark(
-        _ tag: TagKey, at point: MapPoint, on mapID: MapID, delay: Duration, id: String? = nil
+        _ carrier: SurveyCarrier, at point: MapPoint, on mapID: MapID, delay: Duration, id: String? = nil
     ) throws(Refusal) {
-        guard walks[tag] != nil else { throw .noWalk(tag) }
-        guard engine.model.venue.map(mapID)?.contains(point) == true else { throw .outsideOfPlan }
+        guard walks[carrier] != nil else { throw .noWalk(carrier) }
+        guard system.venue.map(mapID)?.contains(point) == true else { throw .outsideOfPlan }
         guard delay <= Self.longestDelay else { throw .lateMark }
-        try walks[tag]?.mark(point, on: mapID, at: now().advanced(by: .zero - max(.zero, delay)), id: id)
+        try walks[carrier]?.mark(point, on: mapID, at: now().advanced(by: .zero - max(.zero, delay)), id: id)
     }
 
     /// Removes the latest mark of a walk.
-    package func undo(with tag: TagKey) throws(Refusal) {
-        guard walks[tag] != nil else { throw .noWalk(tag) }
-        walks[tag]?.undoMark()
+    package func undo(with carrier: SurveyCarrier) throws(Refusal) {
+        guard walks[carrier] != nil else { throw .noWalk(carrier) }
+        walks[carrier]?.undoMark()
     }
 
     /// Writes the walks once a second until the task is cancelled, and then ends them. Learns from earlier walks first.
@@ -218,19 +226,19 @@ package actor SurveyDesk: FleetOutputSink {
         await maps?.begin()
         while (try? await Task.sleep(for: Self.saveInterval)) != nil { save(report) }
         await maps?.stop()
-        for tag in walks.keys { do { try await stop(with: tag) } catch { report("\(error)") } }
+        for carrier in walks.keys { do { try await stop(with: carrier) } catch { report("\(error)") } }
     }
 
     /// Writes what is old enough.
     ///
     /// - Parameter report: receives the reason why a recording can't be written, once until it can.
     package func save(_ report: (String) -> Void) {
-        for tag in walks.keys {
+        for carrier in walks.keys {
             do throws(RecordingError) {
-                try walks[tag]?.save(at: now())
-                reported.remove(tag)
+                try walks[carrier]?.save(at: now())
+                reported.remove(carrier)
             } catch {
-                if reported.insert(tag).inserted { report("\(error)") }
+                if reported.insert(carrier).inserted { report("\(error)") }
             }
         }
     }
@@ -238,8 +246,9 @@ package actor SurveyDesk: FleetOutputSink {
     /// Returns what a page shows of a walk.
     private func summary(_ walk: SurveyWalk, _ isRunning: Bool) -> Walk {
         Walk(
-            tag: walk.tag, file: walk.path.split(separator: "/").last.map(String.init) ?? walk.path, start: walk.start,
-            isRunning: isRunning, readings: walk.readingCount, receivers: walk.receivers.count,
+            carrier: walk.carrier, file: walk.path.split(separator: "/").last.map(String.init) ?? walk.path,
+            start: walk.start,
+            isRunning: isRunning, readings: walk.readingCount, beacons: walk.beacons.count,
             marks: walk.marks,
             problem: isRunning
                 ? walk.writeError.map { "\(Refusal.unwritable("\($0)"))" } ?? walk.reachedLimit?.description : nil)

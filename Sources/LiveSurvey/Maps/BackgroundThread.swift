@@ -46,7 +46,7 @@ package enum BackgroundThread {
     /// - Parameters:
     ///   - reported: receives the progress that the work reports.
     ///   - work: the work, which gets a function that reports its progress.
-    static func run<Value: Sendable>(
+    package static func run<Value: Sendable>(
         at priority: Priority, reported: @escaping @Sendable (SurveyMapMachine.Progress) -> Void = { _ in },
         _ work: @escaping @Sendable (_ report: (SurveyMapMachine.Progress) -> Void) -> Value
     ) async -> Value {

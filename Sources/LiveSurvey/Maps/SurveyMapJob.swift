@@ -1,14 +1,12 @@
 import IndoorPositioning
 import IndoorVocabulary
-import LocalizationSession
 import ScanRecording
-import TagTracking
 import VenueModel
 
-/// The learning of a radio map from the walks of a survey with tags, and the comparison of positions with and without it.
+/// The learning of a radio map from the walks of a survey, and the comparison of positions with and without it.
 ///
-/// Each walk is left out in turn, or a part of many walks: a fleet locates its tag with the radio map of the other walks, and
-/// with the venue as it is without the survey. The positions are compared with the places between the marks, on the straight
+/// Each walk is left out in turn, or a part of many walks: the system locates its carrier with the radio map of the other
+/// walks, and with the venue as it is without the survey. The positions are compared with the places between the marks, on the straight
 /// line that the carrier walked.
 package struct SurveyMapJob: Sendable {
     /// The bounds of memory and time.
@@ -50,7 +48,7 @@ package struct SurveyMapJob: Sendable {
 
     /// What a radio map was learned from, and how good it is.
     package struct Figures: Hashable, Sendable {
-        /// The number of walks with places at which a receiver heard the tag.
+        /// The number of walks with places and readings.
         package var walks: Int
         /// The time between their first and last marks in seconds, without pauses that interrupt a walk.
         package var seconds: Double
@@ -74,14 +72,15 @@ package struct SurveyMapJob: Sendable {
 
     /// The reason why there is no radio map.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        case nothingLearned
+        /// No place between two marks has a reading; whether the walks were with tags.
+        case nothingLearned(hasTags: Bool)
         case stopped
 
         package var description: String {
             switch self {
-            case .nothingLearned:
-                "The walks have no place between two marks at which a receiver of the venue heard the tag. Walk again, and "
-                    + "mark at least two places."
+            case .nothingLearned(let hasTags):
+                "The walks have no place between two marks at which \(hasTags ? "a receiver" : "a beacon") of the venue "
+                    + "\(hasTags ? "heard the tag" : "was heard"). Walk again, and mark at least two places."
             case .stopped: "The process ends."
             }
         }
@@ -115,14 +114,14 @@ package struct SurveyMapJob: Sendable {
     }
 
     let base: Venue
-    let settings: FleetSettings
-    let register: TagRegister
+    /// Whether people carried tags.
+    let hasTags: Bool
     let limits: Limits
+    /// Returns what locates a carrier in a venue.
+    let locating: @Sendable (Venue) -> SurveyedSystem.Locating
 
     /// The time after the first reading from which positions are compared, and the age up to which a position counts.
     private static let (warmUp, longestAge) = (5.0, 10.0)
-    /// The time between two steps of the fleet.
-    private static let step = Duration.milliseconds(500)
 
     /// Reads the recordings of a folder, the latest ones within the limits.
     func walks(in folder: String, _ names: [String]) -> Walks {
@@ -164,17 +163,17 @@ package struct SurveyMapJob: Sendable {
         let end = limits.judging.map { now().advanced(by: $0) }
         progress(0, steps)
         guard !isStopped() else { throw .stopped }
-        guard let map = learned(from: recordings) else { throw .nothingLearned }
+        guard let map = learned(from: recordings) else { throw .nothingLearned(hasTags: hasTags) }
         var figures = Figures(walks: recordings.count, seconds: recordings.reduce(0) { $0 + $1.markedSeconds })
         progress(1, steps)
         guard !folds.isEmpty else { return Result(map: map, figures: figures) }
-        let before = FleetModel(venue: base, settings: settings)
+        let before = locating(base)
         var (plain, surveyed): ([Double?], [Double?]) = ([], [])
         for (number, fold) in folds.enumerated() {
             guard let map = learned(from: fold.learned.map { recordings[$0] }) else { continue }
             var venue = base
             venue.radioMap = map
-            let after = FleetModel(venue: venue, settings: settings)
+            let after = locating(venue)
             for index in fold.heldOut {
                 guard !isStopped() else { throw .stopped }
                 plain += errors(of: recordings[index], by: before)
@@ -201,8 +200,8 @@ package struct SurveyMapJob: Sendable {
     }
 
     /// Returns the error at each second of a walk; nil without a position on the right floor.
-    private func errors(of walk: SurveyRecording, by model: FleetModel) -> [Double?] {
-        let positions = positions(of: walk, by: model)
+    private func errors(of walk: SurveyRecording, by locating: SurveyedSystem.Locating) -> [Double?] {
+        let positions = locating(walk)
         guard let first = walk.sightings.first?.instant.seconds, let last = walk.waypoints.last?.instant.seconds else {
             return []
         }
@@ -214,28 +213,6 @@ package struct SurveyMapJob: Sendable {
             else { return .some(nil) }
             return positions[next - 1].point.distance(to: truth.point)
         }
-    }
-
-    /// Returns the positions of the tag, as the fleet reports them.
-    private func positions(of walk: SurveyRecording, by model: FleetModel) -> [Position] {
-        let names = Dictionary(base.receivers.map { ($0.identity, $0.id) }, uniquingKeysWith: { first, _ in first })
-        let tag = walk.device.flatMap { TagKey($0) } ?? .name("survey")
-        var machine = FleetMachine(model: model, register: register)
-        var outputs: [FleetOutput] = []
-        var rest = walk.sightings[...]
-        guard var now = rest.first?.instant else { return [] }
-        let end = walk.end.advanced(by: settings.reorderWindow + Self.step)
-        while now < end {
-            now = now.advanced(by: Self.step)
-            while let sighting = rest.first, sighting.instant <= now {
-                rest.removeFirst()
-                guard let name = names[sighting.beacon] else { continue }
-                machine.observe(
-                    TagReading(tag: tag, receiver: name, instant: sighting.instant, rssi: sighting.rssi))
-            }
-            outputs += machine.advance(to: now)
-        }
-        return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
     }
 }
 

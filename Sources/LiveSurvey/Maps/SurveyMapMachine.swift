@@ -9,17 +9,17 @@ package struct SurveyMapMachine: Hashable, Sendable {
         case requested
         /// The learning has done some of its steps.
         case progressed(done: Int, steps: Int)
-        /// A map was learned: whether the fleet uses it already, and why a part of the walks isn't in it.
+        /// A map was learned: whether the system uses it already, and why a part of the walks isn't in it.
         case learned(SurveyMapJob.Figures, isInUse: Bool = false, problem: String? = nil)
         /// The learning failed, with the reason.
         case failed(String)
-        /// A person wants the fleet to use the latest map.
+        /// A person wants the system to use the latest map.
         case adopt
         /// A person wants the edition before.
         case takeBack
-        /// The packet has another edition, which the fleet begins to use: whether it has the latest map.
+        /// The packet has another edition, which the system begins to use: whether it has the latest map.
         case written(isAdopted: Bool)
-        /// The fleet uses the packet.
+        /// The system uses the packet.
         case used
         /// The packet couldn't be changed or used, with the reason.
         case refused(String)
@@ -65,7 +65,7 @@ package struct SurveyMapMachine: Hashable, Sendable {
     package private(set) var figures: SurveyMapJob.Figures?
     /// Why the latest learning or change of the packet failed, or left recordings out; nil without a problem.
     package private(set) var problem: String?
-    /// Whether the fleet uses the latest map.
+    /// Whether the system uses the latest map.
     package private(set) var isAdopted = false
     /// Whether another learning follows.
     private var isRequested = false

@@ -2,18 +2,17 @@ import BeaconScanning
 import Glibc
 import IndoorVocabulary
 import ScanRecording
-import TagTracking
 import VenueModel
 
-/// A walk of a survey with a tag: what the receivers hear of it, and the places that its carrier has marked.
+/// A walk of a survey: what was heard on it, and the places that the person has marked.
 ///
-/// The walk is a recording in which each receiver is a beacon. Readings of gateways arrive out of order, so that an entry
-/// is written a second after its instant.
+/// The walk is a recording. In one with a tag, each receiver that hears the tag is a beacon. Readings arrive out of order, so
+/// that an entry is written a second after its instant.
 struct SurveyWalk {
     /// The time for which an entry waits for earlier ones.
     static let patience = Duration.seconds(1)
 
-    let tag: TagKey
+    let carrier: SurveyCarrier
     let path: String
     /// The time of the start, counted from the Unix epoch.
     let start: Instant
@@ -24,8 +23,8 @@ struct SurveyWalk {
     private(set) var writeError: RecordingError?
     /// The places that were marked, at the times since the start of the walk.
     private(set) var marks: [SurveyRecording.Waypoint] = []
-    /// The receivers that heard the tag.
-    private(set) var receivers: Set<String> = []
+    /// The beacons that were heard, or the receivers that heard the tag.
+    private(set) var beacons: Set<BeaconIdentity> = []
     /// The entries in the order of their instants, of which the first ones are in the file.
     private var entries: [RecordingEntry] = []
     private var writtenCount = 0
@@ -48,8 +47,8 @@ struct SurveyWalk {
         }
     }
 
-    init(tag: TagKey, path: String, start: Instant, limits: SurveyDesk.Limits) {
-        (self.tag, self.path, self.start, self.limits) = (tag, path, start, limits)
+    init(with carrier: SurveyCarrier, path: String, start: Instant, limits: SurveyDesk.Limits) {
+        (self.carrier, self.path, self.start, self.limits) = (carrier, path, start, limits)
     }
 
     /// The number of readings.
@@ -63,12 +62,12 @@ struct SurveyWalk {
         return max(marks.count, markIDs.count) >= limits.marks ? .tooManyMarks(limits.marks) : nil
     }
 
-    /// Adds a reading of a receiver.
-    mutating func add(_ reading: TagReading, by receiver: VenueReceiver) {
-        guard !isFull, reading.instant >= start else { return }
-        receivers.insert(receiver.id)
-        let sighting = Sighting(
-            instant: instant(of: reading.instant), beacon: receiver.identity, rssi: reading.rssi)
+    /// Adds a sighting.
+    mutating func add(_ sighting: Sighting) {
+        guard !isFull, sighting.instant >= start else { return }
+        beacons.insert(sighting.beacon)
+        var sighting = sighting
+        sighting.instant = instant(of: sighting.instant)
         insert(.measurement(.sighting(sighting)), at: sighting.instant)
     }
 
@@ -165,7 +164,7 @@ struct SurveyWalk {
 
     private var header: RecordingHeader {
         var header = RecordingHeader()
-        header.device = tag.description
+        header.device = carrier.tag
         return header
     }
 }

@@ -1,0 +1,64 @@
+import Foundation
+import IndoorLocalization
+import LiveSurvey
+import VenuePackets
+
+/// The option `--survey` of the commands whose page records surveys.
+struct SurveyOption: Sendable {
+    /// Returns the option for a carrier, such as `a tag`.
+    static func option(with carrier: String) -> CommandOption {
+        CommandOption(
+            name: "survey", argument: "DIR",
+            help: "let people mark on the page where they stand with \(carrier), and store each walk in this folder")
+    }
+
+    /// The folder of the recordings.
+    let folder: String
+
+    /// Reads the option; returns nil without it.
+    ///
+    /// - Parameters:
+    ///   - isPossible: whether the other options permit surveys.
+    ///   - requirement: what the option requires, such as `--http, and a venue`.
+    init?(_ arguments: ParsedArguments, if isPossible: Bool, requirement: String) throws(UsageError) {
+        guard let folder = arguments.value("survey").map(ParsedArguments.path) else { return nil }
+        let command = arguments.syntax.name
+        guard isPossible else { throw UsageError(message: "--survey requires \(requirement)", command: command) }
+        guard !folder.isEmpty else {
+            throw UsageError(message: "--survey must be a folder path, not ''", command: command)
+        }
+        self.folder = folder
+    }
+
+    /// Creates the folder if it is missing.
+    ///
+    /// - Throws: an error if walks can't be recorded in it, so that nobody walks in vain.
+    func createFolder() throws(CommandError) {
+        do throws(FileSystemError) {
+            try DiskFolder.create(folder)
+            guard access(folder, W_OK | X_OK) == 0 else {
+                throw FileSystemError(path: folder, reason: String(cString: strerror(errno)))
+            }
+        } catch {
+            throw CommandError(description: "--survey: \(error)")
+        }
+    }
+
+    /// Returns where the editions of a packet with the radio map of a survey are written.
+    ///
+    /// - Parameters:
+    ///   - isFromServer: whether the packet comes from a venue server.
+    ///   - hasRadioMap: whether `--radio-map` replaces the packet's own radio map.
+    ///   - command: the name of the command.
+    static func place(
+        of packet: VenuePacket, isFromServer: Bool, hasRadioMap: Bool, command: String
+    ) -> SurveyMapDesk.Place {
+        let remedy = "Learn the map with 'indoorloc survey', and"
+        if isFromServer { return .none("It comes from a venue server. \(remedy) publish the packet with it.") }
+        if hasRadioMap { return .none("--radio-map replaces its own. Start '\(command)' without this option.") }
+        switch packet.storage {
+        case .folder(let path): return .folder(path)
+        case .zip: return .none("It is a zip file. Unzip it into a folder, and give that folder to --venue.")
+        }
+    }
+}
