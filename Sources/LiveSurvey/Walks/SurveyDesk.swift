@@ -16,7 +16,7 @@ package actor SurveyDesk {
         case lateMark
         case fullWalk(Int)
         case tooManyMarks(Int)
-        case unwritable(String)
+        case unwritable(RecordingError)
 
         package var description: String {
             switch self {
@@ -29,7 +29,8 @@ package actor SurveyDesk {
             case .lateMark: "The mark is more than \(SurveyDesk.longestDelay.components.seconds) s old."
             case .fullWalk(let count): "The recording has its \(count) entries. End the walk, and start another one."
             case .tooManyMarks(let count): "The walk has its \(count) marks. End it, and start another one."
-            case .unwritable(let reason): "The recording can't be written: \(reason)"
+            // Everyone in the network can see the page, which needn't have the paths of this machine; the log has them.
+            case .unwritable(let error): "The recording can't be written: \(error.withoutFolder)"
             }
         }
     }
@@ -64,6 +65,7 @@ package actor SurveyDesk {
     /// The largest number of walks at the same time, and of finished ones that the desk remembers.
     static let mostWalks = 20
     private static let mostFinished = 500
+    private static let mostUnreported = 10
     /// The largest age of a mark that a telephone may state.
     package static let longestDelay = Duration.seconds(30)
     /// The time between two writes: with the time for which entries wait, a kill loses at most two seconds.
@@ -80,6 +82,8 @@ package actor SurveyDesk {
     private var finished: [Walk] = []
     /// What is carried on walks that can't be written, after the report of it.
     private var reported: Set<SurveyCarrier> = []
+    /// Why walks couldn't start, before the report of it; the latest ones.
+    private var unreported: [String] = []
     private let limits: Limits
     private let priority: BackgroundThread.Priority
 
@@ -177,7 +181,10 @@ package actor SurveyDesk {
             path = "\(stem)-\(count).jsonl"
         }
         var walk = SurveyWalk(with: carrier, path: path, start: start, limits: limits)
-        do throws(RecordingError) { try walk.save(at: start) } catch { throw .unwritable("\(error)") }
+        do throws(RecordingError) { try walk.save(at: start) } catch {
+            unreported = unreported.suffix(Self.mostUnreported - 1) + ["\(error)"]
+            throw .unwritable(error)
+        }
         walks[carrier] = walk
         await system.report(readingsOf: Set(walks.keys))
     }
@@ -191,7 +198,7 @@ package actor SurveyDesk {
     /// Ends a walk. A walk that can't be written goes on, so that a later attempt loses nothing.
     package func stop(with carrier: SurveyCarrier) async throws(Refusal) {
         guard walks[carrier] != nil else { throw .noWalk(carrier) }
-        do throws(RecordingError) { try walks[carrier]?.finish() } catch { throw .unwritable("\(error)") }
+        do throws(RecordingError) { try walks[carrier]?.finish() } catch { throw .unwritable(error) }
         if let walk = walks.removeValue(forKey: carrier) { finished.append(summary(walk, false)) }
         if finished.count > Self.mostFinished { finished.removeFirst() }
         reported.remove(carrier)
@@ -226,13 +233,19 @@ package actor SurveyDesk {
         await maps?.begin()
         while (try? await Task.sleep(for: Self.saveInterval)) != nil { save(report) }
         await maps?.stop()
-        for carrier in walks.keys { do { try await stop(with: carrier) } catch { report("\(error)") } }
+        for carrier in walks.keys {
+            do throws(Refusal) { try await stop(with: carrier) } catch {
+                if case .unwritable(let error) = error { report("\(error)") }
+            }
+        }
     }
 
     /// Writes what is old enough.
     ///
     /// - Parameter report: receives the reason why a recording can't be written, once until it can.
     package func save(_ report: (String) -> Void) {
+        unreported.forEach(report)
+        unreported = []
         for carrier in walks.keys {
             do throws(RecordingError) {
                 try walks[carrier]?.save(at: now())
@@ -251,6 +264,15 @@ package actor SurveyDesk {
             isRunning: isRunning, readings: walk.readingCount, beacons: walk.beacons.count,
             marks: walk.marks,
             problem: isRunning
-                ? walk.writeError.map { "\(Refusal.unwritable("\($0)"))" } ?? walk.reachedLimit?.description : nil)
+                ? walk.writeError.map { "\(Refusal.unwritable($0))" } ?? walk.reachedLimit?.description : nil)
+    }
+}
+
+extension RecordingError {
+    /// The error with the name of its file instead of the path.
+    fileprivate var withoutFolder: RecordingError {
+        var error = self
+        error.file = file.split(separator: "/").last.map(String.init) ?? file
+        return error
     }
 }

@@ -82,6 +82,11 @@ final class SurveyDeskTests: XCTestCase {
         XCTAssertEqual(survey.reports.first?.hasPrefix("\(path): cannot be written"), true, "\(survey.reports)")
         XCTAssertEqual(during?.contains("The recording can't be written:"), true, "\(String(describing: during))")
         guard case .unwritable = end else { return XCTFail("\(String(describing: end))") }
+        // The log has the path, and the page the name.
+        for text in [during, end?.description] {
+            XCTAssertEqual(text?.contains(survey.folder), false, text ?? "")
+            XCTAssertEqual(text?.contains(try XCTUnwrap(names.first)), true, text ?? "")
+        }
         survey.hear(at: 2, seconds: 2)
         XCTAssertNil(try problem(survey))
         try survey.ask { try await $0.stop(with: $1) }
@@ -89,6 +94,16 @@ final class SurveyDeskTests: XCTestCase {
         XCTAssertEqual(recording.marks.count, 1)
         XCTAssertEqual(recording.sightings.count, 2 * 9)
         XCTAssertEqual(survey.reports.count, 1)
+    }
+
+    func testAWalkThatCannotStartIsReportedWithThePath() throws {
+        let survey = try StagedSurvey(folder: "/none/survey")
+        let refusal = try XCTUnwrap(refusal { try survey.ask { try await $0.start(with: $1) } })
+        XCTAssertTrue(refusal.description.hasPrefix("The recording can't be written: "), refusal.description)
+        XCTAssertFalse(refusal.description.contains("/none"), refusal.description)
+        survey.hear(at: 2, seconds: 2)
+        XCTAssertEqual(survey.reports.count, 1, "\(survey.reports)")
+        XCTAssertEqual(survey.reports.first?.hasPrefix("/none/survey/"), true, "\(survey.reports)")
     }
 
     func testEachSeriesOfFailedWritesIsReportedOnce() throws {
