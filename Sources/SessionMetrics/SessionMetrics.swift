@@ -174,13 +174,7 @@ public struct SessionFacts: Sendable {
     }
 
     /// The venue whose packet the session has; nil without one.
-    var venue: Venue? {
-        switch state {
-        case .idle, .started, .searchVenue, .getPacket, .error: nil
-        case .findFloor(let venue): venue
-        case .localizationRunning(let running): running.venue
-        }
-    }
+    var venue: Venue? { state.venue }
 }
 
 extension SessionFacts {

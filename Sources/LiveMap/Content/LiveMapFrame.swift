@@ -337,22 +337,6 @@ extension LiveMapFrame.Beacon {
     }
 }
 
-extension LocalizationState {
-    /// The venue, once its packet has arrived.
-    var venue: Venue? {
-        switch self {
-        case .idle, .started, .searchVenue, .getPacket, .error: nil
-        case .findFloor(let venue): venue
-        case .localizationRunning(let running): running.venue
-        }
-    }
-
-    /// The map that the session has chosen; nil while the floor is unknown.
-    var mapID: MapID? {
-        if case .localizationRunning(let running) = self { running.mapID } else { nil }
-    }
-}
-
 /// The states and events of a session in words, for a display.
 enum SessionWords {
     /// Returns the words for a state.

@@ -215,23 +215,6 @@ extension PluginPlacement {
         do throws(FixError) { return try map?.fix(at: place, radius: radius) } catch { throw .fix(error) }
     }
 }
-
-extension LocalizationState {
-    /// The venue with its data; nil while there is no data.
-    var venue: Venue? {
-        switch self {
-        case .findFloor(let venue): venue
-        case .localizationRunning(let running): running.venue
-        case .idle, .started, .searchVenue, .getPacket, .error: nil
-        }
-    }
-
-    /// The map that the device is on; nil while it is unknown.
-    var mapID: MapID? {
-        if case .localizationRunning(let running) = self { running.mapID } else { nil }
-    }
-}
-
 /// The handshake by which plugins with the same tag find each other, in any order of addition.
 ///
 /// A new plugin broadcasts `initialize`. The others answer `acknowledge` with the new plugin's number as payload, so

@@ -207,6 +207,12 @@ public actor Localizer {
     /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.monitoredGeofences }
 
+    /// Uses another edition of a venue's packet at once, such as one with a new radio map.
+    ///
+    /// The venue source must deliver the edition from now on. The session continues with the estimated location and with the rooms
+    /// and fences that the device is in, and emits positions by the earlier edition until the new one is prepared.
+    package func renew(_ venue: Venue) async { await handle(.renewed(venue)) }
+
     /// Handles an event from the caller; returns the outcome of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
         await handle(event)

@@ -29,6 +29,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
         /// The venue source sends an update without a request.
         case venues(VenueUpdate)
+        /// The venue source delivers another edition of a venue's packet from now on, which the session is to use at once.
+        case renewed(Venue)
         /// The source has ended.
         case sourceEnded
         /// The scan has failed; the machine decides from the error whether the session continues.
@@ -288,6 +290,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case .packet(let id, let venue): if case .getPacket(id, _) = state { return prepare(venue, at: now) }
         case .prepared(let preparation, let result):
             if case .getPacket(preparation.venue.id, _) = state { return enter(preparation, result, at: now) }
+            return replaceVisit(by: preparation, result, at: now)
+        case .renewed(let venue): return renew(venue, at: now)
         case .packetFailed(let id, let error): if case .getPacket(id, _) = state { return fail(error, at: now) }
 
         case .venues(let update): return learn(update, at: now)

@@ -348,7 +348,7 @@ struct ReadingWaits: Sendable {
 ///
 /// The clocks of the source and of the session have different zeros. The smallest difference between them so far counts
 /// as a delivery without delay. The delay of another delivery is the amount by which its difference is larger.
-struct DeliveryDelay: Hashable, Sendable {
+package struct DeliveryDelay: Hashable, Sendable {
     /// The clock's time minus the source's, for the quickest delivery.
     private var least: Duration?
     private var latest: Duration = .zero
@@ -356,8 +356,11 @@ struct DeliveryDelay: Hashable, Sendable {
     /// The greatest relative drift between two clocks; each quartz is within 50 parts in a million.
     private static let drift = 1e-4
 
+    /// Creates the delays of a source that has delivered nothing.
+    package init() {}
+
     /// Handles a reading's instant and the clock's time at its arrival; returns the delay.
-    mutating func observe(_ instant: Instant, at elapsed: Duration) -> Duration {
+    package mutating func observe(_ instant: Instant, at elapsed: Duration) -> Duration {
         let difference = elapsed - .nanoseconds(instant.nanoseconds)
         let pause = elapsed - latest
         latest = elapsed

@@ -65,6 +65,20 @@ public enum LocalizationState: Hashable, Sendable {
         }
     }
 
+    /// The venue with its data; nil while there is no data.
+    package var venue: Venue? {
+        switch self {
+        case .idle, .started, .searchVenue, .getPacket, .error: nil
+        case .findFloor(let venue): venue
+        case .localizationRunning(let running): running.venue
+        }
+    }
+
+    /// The map that the device is on; nil while it is unknown.
+    package var mapID: MapID? {
+        if case .localizationRunning(let running) = self { running.mapID } else { nil }
+    }
+
     /// The venue that the device is in; nil while it is unknown.
     public var venueID: VenueID? {
         switch self {
