@@ -221,6 +221,15 @@ static const unsigned char source_recording_js[] = {
 static const unsigned char survey_map_js[] = {
 #embed "page/survey-map.js"
 };
+static const unsigned char survey_panel_js[] = {
+#embed "page/survey-panel.js"
+};
+static const unsigned char survey_walks_js[] = {
+#embed "page/survey-walks.js"
+};
+static const unsigned char survey_css[] = {
+#embed "page/survey.css"
+};
 static const unsigned char tag_panels_js[] = {
 #embed "page/tag-panels.js"
 };
@@ -232,9 +241,6 @@ static const unsigned char tag_replay_js[] = {
 };
 static const unsigned char tag_store_js[] = {
 #embed "page/tag-store.js"
-};
-static const unsigned char tag_survey_js[] = {
-#embed "page/tag-survey.js"
 };
 static const unsigned char tags_app_js[] = {
 #embed "page/tags-app.js"
@@ -360,11 +366,13 @@ static const live_map_file files[] = {
     { "source-live.js", source_live_js, sizeof source_live_js },
     { "source-recording.js", source_recording_js, sizeof source_recording_js },
     { "survey-map.js", survey_map_js, sizeof survey_map_js },
+    { "survey-panel.js", survey_panel_js, sizeof survey_panel_js },
+    { "survey-walks.js", survey_walks_js, sizeof survey_walks_js },
+    { "survey.css", survey_css, sizeof survey_css },
     { "tag-panels.js", tag_panels_js, sizeof tag_panels_js },
     { "tag-past.js", tag_past_js, sizeof tag_past_js },
     { "tag-replay.js", tag_replay_js, sizeof tag_replay_js },
     { "tag-store.js", tag_store_js, sizeof tag_store_js },
-    { "tag-survey.js", tag_survey_js, sizeof tag_survey_js },
     { "tags-app.js", tags_app_js, sizeof tags_app_js },
     { "tags-main.js", tags_main_js, sizeof tags_main_js },
     { "tags.css", tags_css, sizeof tags_css },

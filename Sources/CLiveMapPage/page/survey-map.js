@@ -3,6 +3,7 @@ import { post, request } from "./api.js";
 import { byId, make, say, setText } from "./dom.js";
 import { counted, metres, percent } from "./format.js";
 import { traceGap } from "./layer-venue.js";
+import { fillMap } from "./survey-panel.js";
 
 /** The largest number of rooms of a floor in the list. */
 const mostRooms = 30;
@@ -10,25 +11,29 @@ const mostRooms = 30;
 /** The radio map that the server learns from the walks of a survey, and where walks are missing. */
 export class SurveyMap {
   /**
-   * @param {import("./tags-app.js").TagsApp} app
+   * @param {import("./survey-walks.js").SurveyPage} page
+   * @param {(answer: any) => void} used called with the server's answer to a change
    */
-  constructor(app) {
-    this.app = app;
+  constructor(page, used) {
+    this.page = page;
+    this.used = used;
+    /** The beginning of a sentence about what uses the packet. */
+    this.user = page.tag === undefined ? "The session uses" : "The tags use";
+    fillMap(byId("survey-map"));
     /** What the server has learned; null before its answer. @type {any} */
     this.state = null;
     /** What the walks have not reached on the shown map. @type {any} */
     this.coverage = null;
     /** The map and the marks to which the coverage belongs. */
     this.coverageKey = "";
-    if (!app.overview.survey) return;
     for (const action of ["learn", "adopt", "takeBack"]) {
       byId(`map-${action}`).addEventListener("click", () => this.act(action));
     }
-    byId("gap-show").addEventListener("change", () => app.plan.invalidate("tags"));
+    byId("gap-show").addEventListener("change", () => page.plan.invalidate(page.layer));
   }
 
   /** Whether the plan shows where walks are missing. */
-  get showsGaps() { return /** @type {HTMLInputElement} */ (byId("gap-show")).checked && !this.app.isPast; }
+  get showsGaps() { return /** @type {HTMLInputElement} */ (byId("gap-show")).checked && !this.page.isPast; }
 
   /** Shows where walks are missing, as a person begins to walk. */
   showGaps() { /** @type {HTMLInputElement} */ (byId("gap-show")).checked = true; }
@@ -37,7 +42,7 @@ export class SurveyMap {
   async act(action) {
     const answer = await post("survey/map", { action });
     if (answer.problem !== null) return say(answer.problem);
-    this.app.survey.use(answer.content);
+    this.used(answer.content);
   }
 
   /**
@@ -46,7 +51,7 @@ export class SurveyMap {
    */
   use(answer) {
     this.state = answer.map ?? null;
-    const map = this.app.scene.map?.id ?? null;
+    const map = this.page.plan.scene.map?.id ?? null;
     const marks = answer.walks.map((/** @type {any} */ one) => `${one.file} ${one.marks.length}`).join();
     this.loadCoverage(map, `${map} ${marks} ${this.state?.figures?.walks} ${this.state?.learning?.done > 0}`);
     this.show();
@@ -64,7 +69,7 @@ export class SurveyMap {
       if (key !== this.coverageKey) return;
       const gaps = coverage.gaps.map((/** @type {any} */ gap) => ({ ...gap, cells: gap.cells.flat() }));
       this.coverage = { ...coverage, gaps, map };
-      this.app.plan.invalidate("tags");
+      this.page.plan.invalidate(this.page.layer);
       this.show();
     } catch {
       // The next answer of the server begins another attempt.
@@ -74,17 +79,17 @@ export class SurveyMap {
 
   show() {
     const { state } = this;
-    byId("survey-map").hidden = state === null || this.app.isPast;
+    byId("survey-map").hidden = state === null || this.page.isPast;
     if (state === null) return;
     const { learning, figures } = state;
     setText(byId("map-state"), learning
       ? `Learning from the walks: step ${learning.done} of ${learning.steps}.`
       : figures ? `Learned from ${counted(figures.walks, "walk")}, ${duration(figures.seconds)}.`
         : "No radio map was learned yet. It begins when a walk ends.");
-    setText(byId("map-errors"), figures ? errorText(figures, state.fewestWalks) : "");
+    setText(byId("map-errors"), figures ? errorText(figures, state.fewestWalks, this.page.tag === undefined) : "");
     setText(byId("map-problem"), state.problem ?? "");
-    setText(byId("map-edition"), state.changing ? "The tags change to the packet’s other edition."
-      : `The tags use edition ${state.edition} of the packet${state.previous !== undefined ? ", with a radio map of walks" : ""}.`);
+    setText(byId("map-edition"), state.changing ? `${this.user} the packet’s other edition soon.`
+      : `${this.user} edition ${state.edition} of the packet${state.previous !== undefined ? ", with a radio map of walks" : ""}.`);
     const adopt = /** @type {HTMLButtonElement} */ (byId("map-adopt"));
     adopt.hidden = !figures || state.adopted;
     adopt.disabled = state.changing;
@@ -98,7 +103,7 @@ export class SurveyMap {
   showCoverage() {
     const { coverage } = this;
     // Figures of another floor aren't shown until the server answers for this one.
-    if (coverage === null || coverage.map !== this.app.scene.map?.id) return setText(byId("gap-note"), "");
+    if (coverage === null || coverage.map !== this.page.plan.scene.map?.id) return setText(byId("gap-note"), "");
     const area = coverage.gaps.reduce((/** @type {number} */ sum, /** @type {any} */ gap) => sum + gap.area, 0);
     setText(byId("gap-note"), area > 0
       ? `${Math.round(area)} m² of this floor are farther than ${coverage.distance} m from all walks.`
@@ -109,7 +114,7 @@ export class SurveyMap {
     byId("unvisited").hidden = rooms.size === 0;
     const lines = [...rooms].map(([mapId, names]) => {
       const rest = names.length > mostRooms ? `, and ${names.length - mostRooms} more` : "";
-      return `${this.app.mapName(mapId)}: ${names.slice(0, mostRooms).join(", ")}${rest}`;
+      return `${this.page.mapName(mapId)}: ${names.slice(0, mostRooms).join(", ")}${rest}`;
     });
     byId("unvisited-list").replaceChildren(...lines.map((line) => make("li", {}, line)));
   }
@@ -124,11 +129,12 @@ function duration(seconds) {
  * Returns the errors without and with the map in words.
  * @param {any} figures
  * @param {number} fewest the number of walks from which they are known
+ * @param {boolean} isDevice whether people carried the device of the server
  */
-function errorText(figures, fewest) {
+function errorText(figures, fewest, isDevice) {
   const { before, after, judged, points, walks } = figures;
   if (walks < fewest) return `It can’t be judged yet: at least ${fewest} walks with two marks are needed.`;
-  if (!after) return "It can’t be judged: no tag had a position on the right floor during the walks.";
+  if (!after) return `It can’t be judged: ${isDevice ? "the device had no" : "no tag had a"} position on the right floor during the walks.`;
   const from = (/** @type {string} */ name) => (before ? `${metres(before[name])} → ` : "") + metres(after[name]);
   const floors = (before?.rightFloor ?? 1) < 1 || after.rightFloor < 1
     ? ` Right floor ${before ? `${percent(before.rightFloor)} → ` : ""}${percent(after.rightFloor)}.` : "";

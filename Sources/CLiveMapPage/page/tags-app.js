@@ -11,11 +11,11 @@ import { readPalette } from "./palette.js";
 import { Plan } from "./plan.js";
 import { showScale } from "./scale-bar.js";
 import { drawGaps } from "./survey-map.js";
+import { SurveyWalks, drawWalks } from "./survey-walks.js";
 import { showAlerts } from "./alert-panel.js";
 import { TagList, showHearings, showReceivers, showSelectedReceiver, showSelection } from "./tag-panels.js";
 import { TagReplay } from "./tag-replay.js";
 import { TagStore } from "./tag-store.js";
-import { TagSurvey, drawWalks } from "./tag-survey.js";
 import { Theme } from "./theme.js";
 
 /** The milliseconds between two renewals of the panels. */
@@ -52,9 +52,9 @@ export class TagsApp {
     const canvases = /** @type {any} */ ({ plan: byId("canvas-plan"), tags: byId("canvas-tags") });
     this.plan = new Plan(byId("plan"), canvases, {
       plan: (pass) => { this.scene.labelBoxes = drawPlan(pass, this.images).taken; }, tags: (pass) => {
-        drawGaps(pass, this.survey.map);
+        if (this.survey) drawGaps(pass, this.survey.map);
         this.layer.draw(pass);
-        drawWalks(pass, this.survey.walks);
+        if (this.survey) drawWalks(pass, this.survey.walks);
       },
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls")];
@@ -82,11 +82,13 @@ export class TagsApp {
     const view = this.plan.view;
     attachGestures(byId("plan"), view, {
       moved: () => this.plan.invalidate(), tapped: (x, y) => this.tapped(x, y),
-      grabbed: () => this.survey.marked !== null, dragged: (x, y) => this.survey.drag(this.scene.map.id, ...view.toMap(x, y)),
+      grabbed: () => Boolean(this.survey?.marked),
+      dragged: (x, y) => this.survey?.drag(this.scene.map.id, ...view.toMap(x, y)),
     });
     /** The replay of the history; null if the server stores none. @type {TagReplay|null} */
     this.replay = null;
-    this.survey = new TagSurvey(this);
+    /** The survey with the selected tag; null if the server records none. @type {SurveyWalks|null} */
+    this.survey = overview.survey ? new SurveyWalks(this.surveyPage()) : null;
     this.attachControls();
     if (!overview.history) return;
     const replay = new TagReplay(this);
@@ -96,6 +98,19 @@ export class TagsApp {
 
   /** Whether the page shows the past. */
   get isPast() { return this.replay?.isOn === true; }
+
+  /** @returns {import("./survey-walks.js").SurveyPage} */
+  surveyPage() {
+    const app = this;
+    return {
+      plan: this.plan, layer: "tags", mapOf: (id) => this.mapOf(id), mapName: (id) => this.mapName(id),
+      get tag() { return app.scene.selected; },
+      get isShown() { return app.selectedTag !== null && !app.isPast; },
+      get isPast() { return app.isPast; },
+      // On a telephone, the controls of a walk are next to the plan.
+      marking: (isMarked) => byId("selection").classList.toggle("surveying", isMarked),
+    };
+  }
 
   attachControls() {
     const view = this.plan.view;
@@ -289,7 +304,7 @@ export class TagsApp {
    * @param {number} y
    */
   tapped(x, y) {
-    if (this.survey.marked) return this.survey.mark(this.scene.map.id, ...this.plan.view.toMap(x, y));
+    if (this.survey?.marked) return this.survey.mark(this.scene.map.id, ...this.plan.view.toMap(x, y));
     const group = this.layer.groupAt(x, y);
     if (group && group.dots.length > 1) return this.clusters.open(group);
     this.clusters.close();
@@ -330,7 +345,7 @@ export class TagsApp {
       showSelectedReceiver(receiver, this.store.unknownGateways !== undefined, this.store.now, mapName);
     } else showSelection(this.selectedTag, this.store.now, mapName);
     this.showHearings();
-    this.survey.show();
+    this.survey?.show();
     if (this.store.hasAlerts) showAlerts(this.store.alerts, this.store.now, (key) => this.select(key));
     showReceivers(
       this.store.receivers, this.store.unknownGateways, this.store.now, this.receiver,

@@ -16,8 +16,7 @@ function inspectionOf(app) {
       const { view } = app.plan;
       return {
         tags: app.store.tags.size, drawn: app.layer.count ?? 0, mapId: app.scene.map?.id ?? null,
-        selected: app.scene.selected, walks: app.survey.walks,
-        map: app.survey.map.state, coverage: app.survey.map.coverage, showsGaps: app.survey.map.showsGaps, trail: app.scene.trail.length, connection: document.getElementById("connection")?.dataset.state ?? "",
+        selected: app.scene.selected, ...app.survey?.inspected, trail: app.scene.trail.length, connection: document.getElementById("connection")?.dataset.state ?? "",
         clusters: app.layer.groups.filter((group) => group.dots.length > 1).map((group) => {
           const box = app.plan.root.getBoundingClientRect();
           return { x: box.left + group.x, y: box.top + group.y, radius: group.radius, count: group.dots.length };

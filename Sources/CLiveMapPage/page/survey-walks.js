@@ -4,6 +4,7 @@ import { byId, say, setText } from "./dom.js";
 import { counted } from "./format.js";
 import { traceTrail } from "./layer-venue.js";
 import { SurveyMap } from "./survey-map.js";
+import { fillWalks } from "./survey-panel.js";
 
 /** The milliseconds between two requests of the walks. */
 const statePause = 2000;
@@ -12,14 +13,30 @@ const dragPause = 1000, dragWay = 0.5;
 /** The number of marks that wait for the server, and the seconds before another attempt and of the longest attempt. */
 const mostWaiting = 50, retryPause = 2, longestAttempt = 10;
 
-/** A survey with the selected tag: people mark on the plan where they stand, and the server records what receivers hear. */
-export class TagSurvey {
+/**
+ * The page of a survey.
+ * - `plan`, `layer`: the plan, and the layer with the marks.
+ * - `tag`: the key of the selected tag, null without one, and undefined if people carry the device of the server.
+ * - `isShown`, `isPast`: whether people can walk, and whether the page shows the past.
+ * - `mapOf`, `mapName`: return a map of the venue, and its name.
+ * - `marking`: called after each change of whether the plan is marked.
+ * @typedef {{
+ *   plan: import("./plan.js").Plan, layer: string, tag: string|null|undefined, isShown: boolean, isPast: boolean,
+ *   mapOf: (id: number) => any, mapName: (id: number) => string, marking: (isMarked: boolean) => void,
+ * }} SurveyPage
+ */
+
+/** A survey: people mark on the plan where they stand, and the server records what is heard. */
+export class SurveyWalks {
   /**
-   * @param {import("./tags-app.js").TagsApp} app
+   * @param {SurveyPage} page
    */
-  constructor(app) {
-    this.app = app;
-    this.map = new SurveyMap(app);
+  constructor(page) {
+    this.page = page;
+    const isDevice = page.tag === undefined;
+    fillWalks(byId("survey"), isDevice ? "h2" : "h3", isDevice ? "the device that is located here" : "this tag");
+    this.map = new SurveyMap(page, (answer) => this.use(answer));
+    this.isMarked = false;
     /** @type {any[]} */
     this.walks = [];
     /** Marks that the server doesn't have yet. @type {any[]} */
@@ -34,7 +51,6 @@ export class TagSurvey {
     /** The time of a round trip in milliseconds, by this device's own watch. */
     this.roundTrip = 0;
     this.dragged = { at: -Infinity, x: NaN, y: NaN };
-    if (!app.overview.survey) return;
     for (const action of ["start", "stop", "undo"]) {
       byId(`survey-${action}`).addEventListener("click", () => this.act(action));
     }
@@ -48,18 +64,23 @@ export class TagSurvey {
 
   /** The walk with the selected tag that runs; null without one. */
   get walk() {
-    const key = this.app.scene.selected;
-    return this.walks.find((one) => one.running && one.tag === key) ?? null;
+    const { tag } = this.page;
+    return this.walks.find((one) => one.running && one.tag === tag) ?? null;
   }
 
   /** The walk in which the plan is marked: one of this page, in the present; null without one. */
   get marked() {
     const { walk } = this;
-    return walk !== null && this.own.has(walk.file) && !this.app.isPast ? walk : null;
+    return walk !== null && this.own.has(walk.file) && !this.page.isPast ? walk : null;
+  }
+
+  /** What tests read. */
+  get inspected() {
+    return { walks: this.walks, map: this.map.state, coverage: this.map.coverage, showsGaps: this.map.showsGaps };
   }
 
   async load() {
-    if (document.hidden || !this.app.overview.survey) return;
+    if (document.hidden) return;
     try {
       this.use(await request("survey"));
     } catch {
@@ -71,13 +92,13 @@ export class TagSurvey {
   use(state) {
     this.walks = state.walks;
     this.map.use(state);
-    this.app.plan.invalidate("tags");
+    this.page.plan.invalidate(this.page.layer);
     this.show();
   }
 
   /** @param {string} action */
   async act(action) {
-    const tag = this.app.scene.selected;
+    const { tag } = this.page;
     await this.sendWaiting();
     // The end of a walk would lose its waiting marks, and the mark to undo can be one of them.
     if (this.waiting.length > 0) return say("Your marks wait for the server. Try again when it answers.");
@@ -92,13 +113,13 @@ export class TagSurvey {
   }
 
   /**
-   * Marks that the tag is at a place now.
+   * Marks that the carrier is at a place now.
    * @param {number} mapId
    * @param {number} x
    * @param {number} y
    */
   mark(mapId, x, y) {
-    const map = this.app.mapOf(mapId);
+    const map = this.page.mapOf(mapId);
     const walk = this.marked;
     if (!map || !walk) return;
     if (this.waiting.length >= mostWaiting) {
@@ -111,7 +132,7 @@ export class TagSurvey {
     };
     this.waiting.push({ place, at: performance.now() });
     walk.marks.push(place);
-    this.app.plan.invalidate("tags");
+    this.page.plan.invalidate(this.page.layer);
     this.show();
     this.sendWaiting();
   }
@@ -165,10 +186,12 @@ export class TagSurvey {
   show() {
     this.map.show();
     const { walk, marked } = this;
-    byId("plan").classList.toggle("marking", marked !== null);
-    byId("survey").hidden = !this.app.overview.survey || this.app.selectedTag === null || this.app.isPast;
-    // On a telephone, the controls of a walk are next to the plan.
-    byId("selection").classList.toggle("surveying", marked !== null);
+    if (this.isMarked !== (marked !== null)) {
+      this.isMarked = marked !== null;
+      byId("plan").classList.toggle("marking", this.isMarked);
+      this.page.marking(this.isMarked);
+    }
+    byId("survey").hidden = !this.page.isShown;
     byId("survey-start").hidden = walk !== null;
     byId("survey-continue").hidden = walk === null || marked !== null;
     byId("survey-stop").hidden = marked === null;
@@ -177,7 +200,7 @@ export class TagSurvey {
     const past = ended === 0 ? "" : `${counted(ended, "walk")} recorded. `;
     setText(byId("survey-state"), walk === null ? past
       : `${counted(walk.marks.length, "mark")}, ${counted(walk.readings, "reading")} of `
-        + `${counted(walk.receivers, "receiver")}. ${walk.problem ?? this.hint(walk)}`);
+        + `${walk.beacons === undefined ? counted(walk.receivers, "receiver") : counted(walk.beacons, "beacon")}. ${walk.problem ?? this.hint(walk)}`);
   }
 
   /** @param {any} walk */
