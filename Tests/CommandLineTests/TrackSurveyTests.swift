@@ -10,13 +10,6 @@ import XCTest
 final class TrackSurveyTests: XCTestCase {
     private static let tag = "C3:00:00:12:AB:01"
 
-    private func post(_ path: String, _ body: String, port: UInt16) async throws -> Int {
-        let words = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--data", body]
-        let header = ["--header", "Content-Type: application/json"]
-        let text = try await MarkTests.curl(words + header + ["http://127.0.0.1:\(port)/api/v1/survey/\(path)"])
-        return Int(text) ?? 0
-    }
-
     func testAWalkWithATagGivesARadioMapAlsoAfterAKill() async throws {
         let (port, page) = (try broker().port, try TestPort.free())
         let venue = try FixtureFolder("tags/office").path
@@ -31,11 +24,11 @@ final class TrackSurveyTests: XCTestCase {
             client: try await GatewayClient(port: port), venue: try VenuePacketReader().read(venue).venue)
         try await stage.publish(tag: Self.tag, at: MapPoint(x: 5, y: 10), until: service)
         let action = #"{"tag":"\#(Self.tag)","action":"start"}"#
-        let started = try await post("walks", action, port: page)
+        let started = try await SurveyRequest.post("walks", action, port: page)
         XCTAssertEqual(started, 200)
         for x in [5.0, 15, 25, 32] {
             let mark = #"{"tag":"\#(Self.tag)","mapId":1,"x":\#(x),"y":10,"delay":0.05}"#
-            let status = try await post("marks", mark, port: page)
+            let status = try await SurveyRequest.post("marks", mark, port: page)
             XCTAssertEqual(status, 200)
             let before = service.told.count
             // Two positions take about two seconds, in which the gateways hear the tag several times.
@@ -76,7 +69,7 @@ final class TrackSurveyTests: XCTestCase {
             ("walks", #"{"tag":"\#(Self.tag)","action":"start"}"#),
             ("marks", #"{"tag":"\#(Self.tag)","mapId":1,"x":5,"y":10}"#),
         ] {
-            let status = try await post(path, body, port: page)
+            let status = try await SurveyRequest.post(path, body, port: page)
             XCTAssertEqual(status, 200, path)
         }
         for _ in 0..<4 {
@@ -86,7 +79,7 @@ final class TrackSurveyTests: XCTestCase {
             ("marks", #"{"tag":"\#(Self.tag)","mapId":1,"x":9,"y":10}"#),
             ("walks", #"{"tag":"\#(Self.tag)","action":"stop"}"#),
         ] {
-            let status = try await post(path, body, port: page)
+            let status = try await SurveyRequest.post(path, body, port: page)
             XCTAssertEqual(status, 200, path)
         }
         // The map is learned while the fleet goes on.
@@ -94,7 +87,7 @@ final class TrackSurveyTests: XCTestCase {
         let start = ContinuousClock.now
         while adoption != 200, start.duration(to: .now) < Bounded.longest {
             try await stage.publish(tag: Self.tag, at: MapPoint(x: 9, y: 10), until: service, from: service.told.count)
-            adoption = try await post("map", #"{"action":"adopt"}"#, port: page)
+            adoption = try await SurveyRequest.post("map", #"{"action":"adopt"}"#, port: page)
         }
         XCTAssertEqual(adoption, 200)
         for _ in 0..<3 {
@@ -116,7 +109,7 @@ final class TrackSurveyTests: XCTestCase {
             state = try await MarkTests.curl(["--silent", "http://127.0.0.1:\(page)/api/v1/survey"])
         }
         XCTAssertTrue(state.contains(#""adopted":true"#), state)
-        let back = try await post("map", #"{"action":"takeBack"}"#, port: page)
+        let back = try await SurveyRequest.post("map", #"{"action":"takeBack"}"#, port: page)
         XCTAssertEqual(back, 200)
         XCTAssertEqual(try VenuePacketReader().read(venue).venue.version, 1)
         next.send(SIGTERM)

@@ -19,6 +19,8 @@ import { readPalette } from "./palette.js";
 import { Plan, isOfShownVenue } from "./plan.js";
 import { RadioPanel } from "./radio-panel.js";
 import { showScale } from "./scale-bar.js";
+import { drawGaps } from "./survey-map.js";
+import { SurveyWalks, drawWalks } from "./survey-walks.js";
 import { Theme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 
@@ -55,7 +57,12 @@ export class App {
     this.plan = new Plan(byId("plan"), {
       plan: byId("canvas-plan"), particles: byId("canvas-particles"), session: byId("canvas-session"),
     }, {
-      plan: (pass) => drawPlan(pass, this.images), particles: (pass) => this.particles.draw(pass), session: drawSession,
+      plan: (pass) => drawPlan(pass, this.images), particles: (pass) => this.particles.draw(pass),
+      session: (pass) => {
+        if (this.survey) drawGaps(pass, this.survey.map);
+        drawSession(pass);
+        if (this.survey) drawWalks(pass, this.survey.walks);
+      },
     });
     this.plan.controls = [byId("left-controls"), byId("right-controls"), byId("legend")];
     this.plan.beforeDrawing = (now) => this.prepare(now);
@@ -74,8 +81,13 @@ export class App {
       byId("layer-list"), this.isSession ? "session" : "radioMap", hasImages, () => this.plan.invalidate());
     this.theme = new Theme(byId("theme"), () => this.themeChanged());
     this.themeChanged();
-    attachGestures(byId("plan"), this.plan.view, {
+    /** The survey with the device of the server; null if the server records none. @type {SurveyWalks|null} */
+    this.survey = null;
+    const { view } = this.plan;
+    attachGestures(byId("plan"), view, {
       moved: () => this.viewMoved(), tapped: (x, y) => this.tapped(x, y),
+      grabbed: () => Boolean(this.survey?.marked),
+      dragged: (x, y) => this.survey?.drag(this.plan.scene.map.id, ...view.toMap(x, y)),
     });
     /** Called with the place of a tap on the plan; set by the marks. */
     this.onTap = (/** @type {{mapId: number, x: number, y: number}} */ _place) => {};
@@ -83,6 +95,7 @@ export class App {
 
   /** Shows the content and follows its changes. */
   start() {
+    if (this.source.overview.survey) this.survey = new SurveyWalks(this.surveyPage());
     this.applyOverview(this.source.overview);
     byId("player").hidden = !this.isSession;
     byId("beacons").hidden = !this.isSession;
@@ -96,6 +109,19 @@ export class App {
     });
     this.framesChanged();
     this.clockChanged();
+  }
+
+  /** @returns {import("./survey-walks.js").SurveyPage} */
+  surveyPage() {
+    const maps = () => this.venue?.maps ?? [];
+    const mapOf = (/** @type {number} */ id) => maps().find((/** @type {any} */ map) => map.id === id) ?? null;
+    return {
+      // A mark is of the present, also while the page shows an earlier instant.
+      plan: this.plan, layer: "session", tag: undefined, isShown: true, isPast: false,
+      mapOf, mapName: (id) => mapOf(id)?.name ?? `Map ${id}`,
+      // The plan must not change below the finger.
+      marking: (isMarked) => { if (isMarked) this.setFollowing(false); },
+    };
   }
 
   startRadioMap() {
@@ -171,6 +197,7 @@ export class App {
   showMap(map) {
     this.plan.scene.map = map;
     if (map) this.plan.view.setMap(map.width, map.height);
+    this.survey?.load();
     const size = map ? ` of ${map.name}, ${Math.round(map.width)} by ${Math.round(map.height)} metres` : "";
     byId("plan").setAttribute("aria-label", `Floor plan${size}`);
     this.plan.invalidate();
@@ -215,6 +242,7 @@ export class App {
     const map = this.plan.scene.map;
     if (!map) return;
     const [x, y] = this.plan.view.toMap(px, py);
+    if (this.survey?.marked) return this.survey.mark(map.id, x, y);
     if (x >= 0 && y >= 0 && x <= map.width && y <= map.height) this.onTap({ mapId: map.id, x, y });
   }
 

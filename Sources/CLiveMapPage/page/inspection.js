@@ -5,7 +5,7 @@
  * - `ready`: a promise that is kept after the first drawing of the content.
  * - `state()`: the mode, the instant `t` in seconds of the session, the shown venue and map, whether the page plays and
  *   follows the session, the connection ("connecting", "connected", "reconnecting", "gone" or ""), the number of the
- *   frame, the drawn estimate, the visible layers, the number of drawn particles, the number of drawings, and the
+ *   frame, the drawn estimate, the visible layers, what the page knows of the survey (null without one), the number of drawn particles, the number of drawings, and the
  *   transform: CSS pixels = (x, y) + scale · metres, from the plan's top left corner.
  * - `screenPoint(mapId, x, y)`: the point of the viewport in CSS pixels of a place in metres; null if the map is not
  *   shown.
@@ -22,7 +22,7 @@ export function inspectionOf(app) {
         venueId: app.venue?.id ?? null, mapId: scene.map?.id ?? null, frameId: app.frame?.id ?? null,
         frames: app.source.store.frames.length, events: app.source.events.length,
         estimate: scene.estimate ? { ...scene.estimate } : null, layers: [...scene.layers], theme: app.theme.name,
-        particles: app.particles.count, drawings: app.plan.drawings,
+        survey: app.survey?.inspected ?? null, particles: app.particles.count, drawings: app.plan.drawings,
         transform: { scale: view.scale, x: view.x, y: view.y },
       };
     },

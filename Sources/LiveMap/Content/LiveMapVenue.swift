@@ -26,6 +26,8 @@ package struct LiveMapOverview: Codable, Hashable, Sendable {
     package var end: Double?
     /// Whether the page may submit marks of the ground truth.
     package var acceptsMarks: Bool
+    /// Whether people can record surveys on the page; nil if they can't.
+    package var survey: Bool?
     /// The venues whose plans the page can show.
     package var venues: [LiveMapVenue]
 

@@ -28,21 +28,23 @@ package struct LiveMapRoutes: HTTPRoutes {
 
     let content: any LiveMapContent
     let metrics: (@Sendable () async -> String)?
+    private let hasSurvey: Bool
     private let start = ContinuousClock.now
     private let encoding = UpdateEncoding()
 
-    init(content: any LiveMapContent, metrics: (@Sendable () async -> String)?) {
-        (self.content, self.metrics) = (content, metrics)
+    /// Creates the paths of a content.
+    ///
+    /// - Parameters:
+    ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
+    ///   - hasSurvey: whether the server has the paths of surveys, too.
+    package init(content: any LiveMapContent, metrics: (@Sendable () async -> String)?, hasSurvey: Bool = false) {
+        (self.content, self.metrics, self.hasSurvey) = (content, metrics, hasSurvey)
     }
 
     package func largestBody(of target: HTTPTarget) -> Int { Self.largestMark }
 
     package func checkMethod(_ method: String, _ target: HTTPTarget) throws(HTTPProblem) {
-        let allowed = target.path == Path.marks.rawValue ? ["POST"] : ["GET", "HEAD"]
-        guard allowed.contains(method) else {
-            let names = allowed.joined(separator: ", ")
-            throw HTTPProblem(405, "The path accepts only \(names).", [HTTPHeader("Allow", names)])
-        }
+        try HTTPProblem.check(method, isChange: target.path == Path.marks.rawValue)
     }
 
     package func response(to request: HTTPRequest) async -> HTTPResponse {
@@ -55,7 +57,9 @@ package struct LiveMapRoutes: HTTPRoutes {
         try request.allowOnly(Self.parameters(of: path))
         switch path {
         case .venue:
-            return try .json(await content.overview())
+            var overview = await content.overview()
+            if hasSurvey { overview.survey = true }
+            return try .json(overview)
         case .plan, .tile: return try await image(request)
         case .frames: return try await frames(request)
         case .events:

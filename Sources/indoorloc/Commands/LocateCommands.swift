@@ -18,14 +18,14 @@ struct LocateCommand: Command {
             --geofences, the geofences of a GeoJSON file are also monitored, as for 'replay'. With --share, other devices
             receive the positions over an MQTT broker; 'indoorloc share watch' prints them. With --http, the command serves a
             live map of the session for web browsers, as for 'serve'. With --http and --record, a tap on the page's plan ('Mark
-            my place') stores ground truth in the recording. With --nmea, which may be repeated, gpsd, GeoClue and map programs
+            my place') stores ground truth in the recording. With --http and --survey, the page records a survey, as for 'serve'. With --nmea, which may be repeated, gpsd, GeoClue and map programs
             receive the positions as those of a satellite receiver; the venue needs a georeference.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
-            .beaconLayout, .record, .append, .overwrite, .seconds,
+            .beaconLayout, .record, .append, .overwrite, .seconds, SurveyOption.option(with: "this device"),
         ] + CommandOption.log + LiveMapOptions.options + NMEAOptions.options + SharingOptions.options
             + VenueServerOptions.packetOptions)
 
@@ -45,6 +45,7 @@ struct LocateCommand: Command {
     private let limit: Duration?
     private let sharing: SharingOptions?
     private let liveMap: LiveMapOptions?
+    private let survey: SurveyOption?
     private let nmea: NMEAOptions?
 
     init(_ arguments: ParsedArguments) throws {
@@ -65,6 +66,7 @@ struct LocateCommand: Command {
         limit = try arguments.limit()
         sharing = try SharingOptions(arguments, defaults: settings.resolved.sharing)
         liveMap = try LiveMapOptions(arguments)
+        survey = try SurveyOption(arguments, if: liveMap != nil, requirement: "--http")
         nmea = try NMEAOptions(arguments)
     }
 
@@ -78,6 +80,11 @@ struct LocateCommand: Command {
         geofences?.warn(of: [packet.venue])
         settings.warnOfUselessSettings(in: [packet.venue])
         try nmea?.check([packet.venue], gnss)
+        let survey = try survey.map { option throws(CommandError) in
+            let place = SurveyOption.place(
+                of: packet, isFromServer: server.isGiven, hasRadioMap: radioMap != nil, command: Self.syntax.name)
+            return try DeviceSurvey(option, packet, place: place, settings: settings, seed: seed)
+        }
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
@@ -86,7 +93,7 @@ struct LocateCommand: Command {
         let map = listener.map { listener in
             LiveMapCompanion(
                 listener: listener, venues: [packet.venue], plans: PacketPlans(PlanFiles(packet)),
-                marks: marks.map { marks in { @Sendable place in marks.mark(MarkedPlace(place)) } })
+                marks: marks.map { marks in { @Sendable place in marks.mark(MarkedPlace(place)) } }, survey: survey)
         }
         // The adapter's earlier state is restored even after an error.
         do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks) } catch
@@ -129,10 +136,12 @@ struct LocateCommand: Command {
         if var map {
             map.metrics = LiveMapCompanion.metrics(lost: lost)
             companions.append(map)
+            if let survey = map.survey { companions.append(survey) }
         }
         let nmea = try nmea?.companion()
         if let nmea { companions.append(nmea) }
         var session = session(in: venue, companions, lost: lost)
+        session.survey = map?.survey
         if let nmea, let gnss { session.gnss = nmea.separated(from: gnss) }
         let isRecorded = record != nil
         let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { [session] give in
@@ -196,7 +205,8 @@ struct ServeCommand: Command {
 
             With --http, the service serves a live map of the session for web browsers, its data as JSON and a stream,
             and metrics for Prometheus at /metrics. Without a token, only programs on this host have access. With --nmea,
-            other programs receive the positions, as for 'locate'.
+            other programs receive the positions, as for 'locate'. With --survey, people mark on the page where they carry this
+            device, and the service learns a radio map from the walks, which it uses after a person adopts it on the page.
 
             With --record, the service also records its readings, from which 'indoorloc survey --self' learns the venue;
             with --learned, it uses the result from its next start on.
@@ -218,6 +228,7 @@ struct ServeCommand: Command {
                 name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
             .recordFolder, .recordLimit, .learned,
+            SurveyOption.option(with: "this device"),
         ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
             + LiveMapOptions.options + NMEAOptions.options
             + SharingOptions.options
@@ -242,6 +253,7 @@ struct ServeCommand: Command {
     private let upload: UploadOptions?
     private let settingsServer: SettingsServerOption?
     private let liveMap: LiveMapOptions?
+    private let survey: SurveyOption?
     private let nmea: NMEAOptions?
     private let layouts: [BeaconLayout]
     private let recordings: RecordingFolder?
@@ -270,6 +282,8 @@ struct ServeCommand: Command {
         folder = try arguments.stateDirectory()
         sharing = try SharingOptions(arguments, defaults: settings.resolved.sharing)
         liveMap = try LiveMapOptions(arguments)
+        survey = try SurveyOption(
+            arguments, if: liveMap != nil && venues.count == 1, requirement: "--http, and one --venue")
         nmea = try NMEAOptions(arguments)
         upload = try UploadOptions(arguments)
         recordings = try RecordingFolder(arguments)
@@ -308,7 +322,14 @@ struct ServeCommand: Command {
             geofences?.warn(of: packets)
             settings.warnOfUselessSettings(in: packets)
             try nmea?.check(packets, gnss)
-            let map = listener.map { LiveMapCompanion(listener: $0, venues: packets, plans: VenuePlans(read)) }
+            var map = listener.map { LiveMapCompanion(listener: $0, venues: packets, plans: VenuePlans(read)) }
+            if let survey, let packet = read.first {
+                let place = SurveyOption.place(
+                    of: packet, isFromServer: server.isGiven, hasRadioMap: radioMap != nil, command: Self.syntax.name)
+                let surveyed = try DeviceSurvey(survey, packet, place: place, settings: settings, seed: seed)
+                map?.survey = surveyed
+                return try await run(in: surveyed.device, content: .enough(for: packets), map)
+            }
             return try await run(in: VenueLibrary(packets), content: .enough(for: packets), map)
         }
         try nmea?.check([], gnss)
@@ -351,10 +372,14 @@ struct ServeCommand: Command {
         let recording = recordings.map { folder in
             RecordingCompanion { folder.recordings(traceID) { source.wallClock } }
         }
-        guard upload != nil || recording != nil else { return try await serve(source, in: venues, map, store, nil) }
+        let device = map?.survey?.device
+        guard upload != nil || recording != nil || device != nil else {
+            return try await serve(source, in: venues, map, store, nil)
+        }
         let tapped = TappedSource(source: source, lost: lost) { reading in
             upload?.receive(reading, by: source.wallClock)
             recording?.receive(reading)
+            device?.receive(reading)
         }
         try await serve(tapped, in: venues, map, store, upload, recording)
     }
@@ -374,6 +399,7 @@ struct ServeCommand: Command {
         if var map {
             map.metrics = LiveMapCompanion.metrics(lost: lost)
             companions.append(map)
+            if let survey = map.survey { companions.append(survey) }
         }
         if let nmea { companions.append(nmea) }
         if let recording { companions.append(recording) }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import IndoorLocalization
 import LiveMap
+import LiveSurvey
 import SecretFiles
 import SessionMetrics
 import VenuePackets
@@ -35,6 +36,8 @@ struct LiveMapCompanion: SessionCompanion {
     var metrics: Metrics?
     /// Nil if marks aren't stored.
     var marks: Marks?
+    /// Records surveys with this device; nil for none.
+    var survey: DeviceSurvey?
 
     func run(beside localizer: Localizer) async {
         let content = LiveMapSession(
@@ -42,7 +45,15 @@ struct LiveMapCompanion: SessionCompanion {
         let start = ContinuousClock.now
         if metrics != nil { await localizer.measureCycles { start.duration(to: .now) } }
         do throws(LiveMapError) {
-            let server = try LiveMapServer(content: content, listener: listener, metrics: metricsText(of: localizer))
+            let metrics = metricsText(of: localizer)
+            let server =
+                if let survey {
+                    try LiveMapServer(
+                        routes: SurveyedMapRoutes(content: content, desk: survey.desk, metrics: metrics),
+                        listener: listener)
+                } else {
+                    try LiveMapServer(content: content, listener: listener, metrics: metrics)
+                }
             StandardError.line("live map: \(server.url)", .info)
             await content.run()
             server.stop()

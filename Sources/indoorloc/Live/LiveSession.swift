@@ -21,6 +21,8 @@ struct LiveSession: Sendable {
     var geofences: [Geofence] = []
     /// The identifier of the session, in its recording and its log lines.
     var traceID = TraceID()
+    /// Records surveys with this device, and has the venue's latest edition; nil for none.
+    var survey: DeviceSurvey?
     /// The companions that run beside the session.
     var companions: [any SessionCompanion] = []
     /// Counts the readings that were discarded because the session was too slow.
@@ -32,11 +34,16 @@ struct LiveSession: Sendable {
     func run(
         _ source: some ScanSource, givesReadings: Bool, _ give: @escaping @Sendable (Update) -> Void
     ) async throws(GeofenceError) {
-        let tap: @Sendable (SensorReading) -> Void = { if givesReadings { give(.reading($0)) } }
+        let device = survey?.device
+        let tap: @Sendable (SensorReading) -> Void = { reading in
+            if givesReadings { give(.reading(reading)) }
+            device?.receive(reading)
+        }
+        let venues: any VenueSource = device ?? VenueLibrary([venue])
         let localizer = Localizer(
             source: TappedSource(source: source, lost: lost, tap: tap),
             gnss: gnss.map { TappedGNSSSource(source: $0, lost: lost, tap: tap) },
-            venues: VenueLibrary([venue]), settings: settings, seed: seed, traceIDs: { [traceID] in traceID })
+            venues: venues, settings: settings, seed: seed, traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences)
         await Self.follow(localizer, companions: companions) { give(.output($0)) }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LiveMap
+import LiveSurvey
 import XCTest
 
 /// The document that describes the server's interface, compared with the server's responses in both directions.
@@ -9,11 +10,20 @@ final class DescriptionTests: XCTestCase {
     private let content = StagedContent(frames: 3)
     private static let token = "0123456789abcdef"
 
-    private func server(token: String? = nil, connections: Int = 256) throws -> UInt16 {
+    private func server(
+        token: String? = nil, connections: Int = 256, survey: StagedDevice? = nil
+    ) throws -> UInt16 {
         var limits = LiveMapServer.Limits()
         limits.connections = connections
+        let metrics: @Sendable () async -> String = { "# EOF\n" }
+        let routes: any HTTPRoutes =
+            if let survey {
+                SurveyedMapRoutes(content: content, desk: survey.desk, metrics: metrics)
+            } else {
+                LiveMapRoutes(content: content, metrics: metrics)
+            }
         let server = try LiveMapServer(
-            content: content, address: try LiveMapAddress("127.0.0.1:0"), token: token, metrics: { "# EOF\n" },
+            routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
             limits: limits)
         addTeardownBlock { server.stop() }
         return server.address.port
@@ -28,16 +38,29 @@ final class DescriptionTests: XCTestCase {
         "/": "/", "/{file}": "/index.html", "/api/v1/plan": "/api/v1/plan?venue=7&map=1",
         "/api/v1/tile": "/api/v1/tile?venue=7&map=1&level=8&column=1&row=0",
         "/api/v1/frames": "/api/v1/frames?from=0&to=9&limit=2",
+        "/api/v1/survey/gaps": "/api/v1/survey/gaps?map=1",
+    ]
+
+    /// The valid body of each path that accepts one.
+    private static let bodies = [
+        "/api/v1/marks": #"{"mapId": 1, "x": 1, "y": 2}"#, "/api/v1/survey/walks": #"{"action": "start"}"#,
+        "/api/v1/survey/marks": #"{"mapId": 1, "x": 2.5, "y": 4, "delay": 0.2, "id": "a-1"}"#,
+        "/api/v1/survey/map": #"{"action": "learn"}"#,
     ]
 
     func testTheDocumentHasAllPathsAndParametersOfTheServer() throws {
-        let port = try server()
+        let port = try server(survey: try stagedDevice())
         let document = try document(port)
         XCTAssertEqual(document["openapi"]?.string, "3.1.0")
         let paths = try XCTUnwrap(document["paths"]?.object)
-        XCTAssertEqual(Set(paths.keys), Set(LiveMapRoutes.Path.allCases.map(\.rawValue) + ["/", "/{file}"]))
+        XCTAssertEqual(
+            Set(paths.keys),
+            Set(
+                LiveMapRoutes.Path.allCases.map(\.rawValue) + SurveyRoutes.Path.allCases.map(\.rawValue) + [
+                    "/", "/{file}",
+                ]))
         for (path, item) in paths {
-            let method = path == "/api/v1/marks" ? "post" : "get"
+            let method = Self.bodies[path] == nil ? "get" : "post"
             XCTAssertEqual(item.object.map { Array($0.keys) }, [method], path)
             guard path != "/{file}" else { continue }
             let parameters = item[method, "parameters"]?.array ?? []
@@ -82,9 +105,12 @@ final class DescriptionTests: XCTestCase {
     }
 
     func testAllResponsesMatchTheDocument() throws {
-        let port = try server()
-        let locked = try server(token: Self.token)
-        let full = try server(connections: 1)
+        let stage = try stagedDevice()
+        for seed in 1...3 as ClosedRange<UInt64> { try stage.survey([(3, 10), (13, 10), (3, 10)], seed: seed) }
+        XCTAssertEqual(try stage.waitForMap().machine.figures?.walks, 3)
+        let port = try server(survey: stage)
+        let locked = try server(token: Self.token, survey: stage)
+        let full = try server(connections: 1, survey: stage)
         let only = try RawClient.stream(port: full)
         try only.receive { $0.contains("retry") }
         content.emit(.event(StagedContent.event(4)))
@@ -92,7 +118,7 @@ final class DescriptionTests: XCTestCase {
         var check = ResponseCheck(try document(port), events: ["frame": "Frame", "event": "Event"])
         for (path, item) in try XCTUnwrap(check.validator.document["paths"]?.object) {
             let target = Self.requests[path] ?? path
-            let mark = path == "/api/v1/marks" ? #"{"mapId": 1, "x": 1, "y": 2}"# : nil
+            let mark = Self.bodies[path]
             let method = mark == nil ? "GET" : "POST"
             func ask(
                 _ target: String, _ port: UInt16, host: String? = nil, _ headers: [String] = [], body: String? = nil
@@ -117,20 +143,23 @@ final class DescriptionTests: XCTestCase {
             try ask(target, port, host: "example.org")
             try ask(target + "?x=" + String(repeating: "x", count: 3_000), port)
             try ask(target, full)
+            if mark != nil {
+                try ask(target, port, body: String(repeating: " ", count: 9_000))
+                try ask(target, port, ["Content-Type: text/plain"])
+            }
             switch path {
             case "/{file}": try ask("/none.js", port)
             case "/api/v1/plan": try ask("/api/v1/plan?venue=7&map=9", port)
             case "/api/v1/tile": try ask("/api/v1/tile?venue=7&map=1&level=1&column=1&row=0", port)
             case "/api/v1/frames": try ask("/api/v1/frames", port)
             case "/api/v1/marks":
-                try ask(target, port, body: String(repeating: " ", count: 9_000))
-                try ask(target, port, ["Content-Type: text/plain"])
                 content.refuse("The session has no recording.")
                 try ask(target, port)
             default: break
             }
         }
         try checkFailures(&check)
+        try checkSurvey(stage, port, &check)
         XCTAssertEqual(check.validator.problems, [])
         XCTAssertEqual(check.problems, [])
         XCTAssertEqual(check.documented.subtracting(check.seen), [], "documented, but not observed")
@@ -150,6 +179,51 @@ final class DescriptionTests: XCTestCase {
         content.removeRadioMap()
         let item = try XCTUnwrap(check.validator.document["paths", "/api/v1/radio-map"])
         check.check(try RawClient.get("/api/v1/radio-map", port: empty.address.port), "/api/v1/radio-map", item)
+    }
+
+    /// Checks what depends on the state of a survey.
+    private func checkSurvey(_ stage: StagedDevice, _ port: UInt16, _ check: inout ResponseCheck) throws {
+        func ask(_ name: String, _ port: UInt16, _ body: String? = nil) throws {
+            let path = "/api/v1/survey" + name.prefix { $0 != "?" }
+            let item = try XCTUnwrap(check.validator.document["paths", path])
+            let reply = try RawClient.request(
+                body == nil ? "GET" : "POST", "/api/v1/survey" + name, port: port,
+                headers: body == nil ? [] : ["Content-Type: application/json"], body: body)
+            check.check(reply, path, item)
+            guard let body, let schema = item["post", "requestBody", "content", "application/json", "schema"] else {
+                return
+            }
+            check.validator.validate(
+                try JSONDecoder().decode(JSON.self, from: Data(body.utf8)), schema, at: "\(path) request")
+        }
+        let mark = try XCTUnwrap(Self.bodies["/api/v1/survey/marks"])
+        try ask("/walks", port, #"{"action": "start"}"#)
+        try ask("/marks", port, mark)
+        try ask("/marks", port, #"{"mapId": 1, "x": 99, "y": 4}"#)
+        try ask("/gaps", port)
+        try ask("/gaps?map=9", port)
+        try ask("/walks", port, #"{"action": "stop"}"#)
+        try ask("/walks", port, #"{"action": "stop"}"#)
+        _ = try stage.waitForMap()
+        try ask("/map", port, #"{"action": "adopt"}"#)
+        _ = try stage.waitForMap()
+        // The edition can't be kept under this name.
+        try FileManager.default.createDirectory(
+            atPath: stage.packet + "/venue-edition-2.json", withIntermediateDirectories: false)
+        try ask("", port)
+        try ask("/map", port, #"{"action": "takeBack"}"#)
+        try ask("", port)
+        try ask("", try server())
+        var limits = SurveyDesk.Limits()
+        limits.marks = 1
+        let full = try stagedDevice(limits: limits)
+        let fullPort = try server(survey: full)
+        try ask("/map", fullPort, #"{"action": "adopt"}"#)
+        try ask("/walks", fullPort, #"{"action": "start"}"#)
+        try ask("/marks", fullPort, mark)
+        try ask("", fullPort)
+        let unwritable = try stagedDevice(walks: "/none/walks")
+        try ask("/walks", try server(survey: unwritable), #"{"action": "start"}"#)
     }
 
     private func streamed(_ port: UInt16) throws -> RawClient.Reply {
