@@ -98,12 +98,13 @@ final class ServeSurveyTests: XCTestCase {
         let ended = try await SurveyRequest.post("walks", #"{"action":"stop"}"#, port: page)
         XCTAssertEqual(ended, 200)
         _ = try await wait(page: page, for: #""figures""#)
+        let before = service.told.count
         let adopted = try await SurveyRequest.post("map", #"{"action":"adopt"}"#, port: page)
         XCTAssertEqual(adopted, 200)
         _ = try await wait(page: page, for: #""edition":2"#)
         // The same session goes on: it looks for the floor in the new edition, and emits positions.
-        let count = service.told.count
-        try service.wait(for: "\"position\"", from: count)
+        try service.wait(for: "\"findFloor\"", from: before)
+        try service.wait(for: "\"position\"", from: service.told.count)
         XCTAssertFalse(service.told.contains { $0.contains("\"idle\"") })
         service.send(SIGKILL)
         XCTAssertEqual(try service.end(), 128 + SIGKILL)
