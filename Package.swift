@@ -151,7 +151,7 @@ let targets: [Target] = [
             "IndoorLocalizationTesting", "LiveMap", "LiveSurvey", "LocalizationFigures", "SessionMetrics",
             "TagTracking",
             "TagTrackingService",
-            "VenueEditing", "SecretFiles", "CBench", "CGetOpt", "CMath", "CSystemd", "CPrivileges",
+            "VenueEditing", "SecretFiles", "SQLiteFiles", "CBench", "CGetOpt", "CMath", "CSystemd", "CPrivileges",
         ]),
     .executableTarget(name: "indoorloc-tool", dependencies: ["indoorloc"]),
     .executableTarget(

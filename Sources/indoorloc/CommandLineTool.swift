@@ -24,7 +24,8 @@ package struct CommandLineTool: Sendable {
     private static let allCommands: [any Command.Type] = [
         LocateCommand.self, ServeCommand.self, TrackCommand.self, HistoryVisitsCommand.self, HistoryDwellCommand.self,
         HistoryExportCommand.self, ScanCommand.self, ReplayCommand.self,
-        ViewCommand.self, EvaluateCommand.self, SurveyCommand.self, PlotTrackCommand.self, PlotErrorCommand.self,
+        ViewCommand.self, EvaluateCommand.self, SurveyCommand.self, BeaconsCommand.self, PlotTrackCommand.self,
+        PlotErrorCommand.self,
         PlotResidualsCommand.self, PlotRangeCommand.self, PlotRadioMapCommand.self, PlotCoverageCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueNewCommand.self, VenueImportCommand.self, VenueEditCommand.self,

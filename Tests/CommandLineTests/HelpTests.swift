@@ -15,6 +15,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfView() throws { try assertPrints("view", "--help") }
     func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
+    func testHelpOfBeacons() throws { try assertPrints("beacons", "--help") }
     func testHelpOfPlotCoverage() throws { try assertPrints("plot", "coverage", "--help") }
     func testHelpOfPlot() throws { try assertPrints("plot", "--help") }
     func testHelpOfPlotTrack() throws { try assertPrints("plot", "track", "--help") }
@@ -74,7 +75,7 @@ final class HelpTests: XCTestCase {
     }
 
     private static let commands = [
-        "replay", "view", "evaluate", "survey", "plot track", "plot error", "plot residuals", "plot range",
+        "replay", "view", "evaluate", "survey", "beacons", "plot track", "plot error", "plot residuals", "plot range",
         "plot radiomap", "plot coverage", "simulate", "convert", "bench", "locate", "serve", "track", "scan",
         "history visits", "history dwell", "history export",
         "venue check", "venue info", "venue new", "venue import", "venue edit", "venue export",

@@ -43,10 +43,6 @@ package struct BeaconAudit: Sendable {
     /// The duration of all sessions together in seconds.
     package private(set) var seconds = 0.0
 
-    /// The time between two updates of the engine, and the maximum time for which it is updated in a gap between
-    /// readings.
-    private static let step = Duration.milliseconds(500)
-    private static let longestGap = Duration.seconds(60)
     /// The logarithm of the prior odds of a fault, and the minimum logarithm of the odds of a reported beacon.
     private static let prior = IntegrityConstants.prior
     private static let reported = 4.5
@@ -93,15 +89,7 @@ package struct BeaconAudit: Sendable {
         var engine = PositioningEngine(venue: venue, field: field, settings: settings, seed: seed)
         engine.collectResiduals()
         if let device { engine.begin(asDevice: device) }
-        var next = begin.advanced(by: Self.step)
-        for reading in readings {
-            while next < reading.instant {
-                engine.advance(to: next)
-                next = max(next, reading.instant.advanced(by: .zero - Self.longestGap)).advanced(by: Self.step)
-            }
-            engine.observe(reading)
-        }
-        engine.advance(to: end)
+        engine.play(readings)
         guard let residuals = engine.residuals else { return }
         let received = residuals.placesByBeacon().map(\.beacon)
         guard !received.isEmpty else { return }

@@ -48,6 +48,10 @@ package protocol PositioningBelief: Sendable {
     func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)]
     /// Returns the expected RSSI of a beacon at a point; nil if it is unknown.
     func expectedRSSI(of beacon: BeaconIdentity, at point: MapPoint, on map: MapID) -> ExpectedRSSI?
+    /// Collects the levels of the beacons from now on. A belief that doesn't test its beacons collects none.
+    mutating func collectLevels()
+    /// Returns the levels collected since the previous call; nil if there are none.
+    mutating func drainLevels() -> BeaconLevels?
 }
 
 extension PositioningBelief {
@@ -67,6 +71,8 @@ extension PositioningBelief {
     package func contains(_ beacon: BeaconIdentity) -> Bool { false }
     package func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)] { [] }
     package func expectedRSSI(of beacon: BeaconIdentity, at point: MapPoint, on map: MapID) -> ExpectedRSSI? { nil }
+    package mutating func collectLevels() {}
+    package mutating func drainLevels() -> BeaconLevels? { nil }
 }
 
 extension PositioningEngine: PositioningBelief {}

@@ -84,6 +84,17 @@ extension PositioningEngine {
     /// The residuals of the beacons; nil unless they are collected.
     var residuals: ResidualAtlas? { checks.beacons.atlas }
 
+    package mutating func collectLevels() {
+        if testsBeacons, settings.method == .particle, checks.beacons.levels == nil {
+            checks.beacons.levels = BeaconLevelCollector()
+        }
+    }
+
+    package mutating func drainLevels() -> BeaconLevels? {
+        guard checks.beacons.levels?.isEmpty == false else { return nil }
+        return checks.beacons.levels?.drain(field)
+    }
+
     /// Whether the beacons contradict each other and no majority of them agrees.
     public var isContradictory: Bool { checks.beacons.isContradictory }
 }

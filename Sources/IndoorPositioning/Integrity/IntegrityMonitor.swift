@@ -36,6 +36,8 @@ struct IntegrityMonitor: Sendable {
     var reception = (heard: 0.0, expected: 0.0)
     /// The residuals of all beacons by place; nil unless an audit collects them.
     var atlas: ResidualAtlas?
+    /// The levels of all beacons by place; nil unless a history collects them.
+    var levels: BeaconLevelCollector?
     /// The ratio of the errors to the expected errors.
     private(set) var scale = InnovationScale()
 
@@ -90,9 +92,10 @@ struct IntegrityMonitor: Sendable {
     ///   - evidence: the readings of the global update, including those that the posterior doesn't use.
     ///   - belief: the most probable map of the belief, the mean position on it, and the sum of the variances along
     ///     both axes.
+    ///   - followed: returns by how much a beacon's readings were corrected, in dB.
     mutating func observe(
         _ consensus: BeaconConsensus, _ evidence: Evidence, belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
-        field: SignalField, at now: Instant
+        field: SignalField, followed: (Int) -> Double = { _ in 0 }, at now: Instant
     ) {
         let seconds = latest.map { max(0, $0.seconds(to: now)) } ?? .infinity
         latest = now
@@ -121,6 +124,7 @@ struct IntegrityMonitor: Sendable {
             }
         }
         collect(consensus, evidence, field)
+        if levels != nil { collectLevels(consensus, evidence, field, fresh: fresh, followed: followed) }
         assess(consensus, belief, field, after: seconds)
         listen(
             consensus, evidence, field: field, seconds: min(seconds, IntegrityConstants.longestSilence), fresh: fresh,
@@ -165,6 +169,24 @@ struct IntegrityMonitor: Sendable {
                 test, level: Double(reading.rssi) - consensus.offset, isDouble: BeaconRecord.hasTwoLevels(reading),
                 mapIndex: consensus.mapIndex)
         }
+    }
+
+    /// Collects the levels of a global update for a history, if the position is certain.
+    private mutating func collectLevels(
+        _ consensus: BeaconConsensus, _ evidence: Evidence, _ field: SignalField, fresh: Double,
+        followed: (Int) -> Double
+    ) {
+        guard consensus.tests.count >= IntegrityConstants.fewestHeard,
+            consensus.variance < IntegrityConstants.auditVariance,
+            consensus.mapShares[consensus.mapIndex] > IntegrityConstants.certainShare
+        else { return }
+        let tests = consensus.tests.filter { test in
+            test.isOnMap && !imitated.contains(test.beacon) && field.isEstablished(test.beacon)
+                && (!field.areRatesKnown || test.support >= IntegrityConstants.leastSupport)
+        }
+        levels?.add(
+            tests, at: consensus.mean, mapIndex: consensus.mapIndex, field: field, fresh: fresh,
+            heard: { beacon in evidence.heard.contains { $0.beacon == beacon } }, followed: followed)
     }
 
     private mutating func diagnose(_ field: SignalField) {

@@ -447,7 +447,7 @@ extension FloorPlanLocalizerMachine {
                 case .publish(.error(let error)): failure = error
                 case .report(let error): directives.append(.report(error))
                 case .publish, .cancelFetch, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
-                    .emitInteraction, .diagnose:
+                    .emitInteraction, .diagnose, .emitLevels:
                     break  // covered by this machine's own states, already available, or unused
                 }
             }

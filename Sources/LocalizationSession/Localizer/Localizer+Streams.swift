@@ -93,7 +93,8 @@ extension Localizer {
             stateBroadcast.dropped + datedStateBroadcast.dropped + evaluationBroadcast.dropped + statusBroadcast.dropped
         let places = positionBroadcast.dropped + outdoorBroadcast.dropped + motionBroadcast.dropped
         let events = eventBroadcast.dropped + interactionBroadcast.dropped + venueBroadcast.dropped
-        let reports = diagnosisBroadcast.dropped + errorBroadcast.dropped + outputBroadcast.dropped
+        let reports =
+            diagnosisBroadcast.dropped + errorBroadcast.dropped + outputBroadcast.dropped + levelBroadcast.dropped
         return states + places + events + reports + derivedElements.dropped
     }
 
@@ -110,12 +111,22 @@ extension Localizer {
         eventBroadcast.finish()
         interactionBroadcast.finish()
         motionBroadcast.finish()
+        levelBroadcast.finish()
         errorBroadcast.finish()
         outputBroadcast.finish()
     }
 }
 
 extension Localizer: StreamSource {}
+
+extension Localizer {
+    /// A stream of the levels of the venue's beacons, once a minute and at the end of each visit, after
+    /// ``collectBeaconLevels()``. The stream buffers the newest 256.
+    package nonisolated var beaconLevels: AsyncStream<VenueLevels> { levelBroadcast.subscribe() }
+
+    /// Collects the levels of the beacons from now on. By default, a session collects none.
+    package func collectBeaconLevels() async { _ = await guide(.collectLevels) }
+}
 
 extension Localizer {
     /// A stream of the venues and floor plans that the device enters and leaves, beginning with the current ones.

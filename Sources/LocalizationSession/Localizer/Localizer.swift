@@ -49,6 +49,7 @@ public actor Localizer {
     nonisolated let positionBroadcast: Broadcast<Position>
     nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
     nonisolated let motionBroadcast: MotionBroadcast
+    nonisolated let levelBroadcast = Broadcast<VenueLevels>(.bufferingNewest(256))
     nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
     nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
     nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
@@ -227,6 +228,7 @@ extension Localizer: SessionShell {
 
     package func emit(_ output: SessionDriver<LocalizationMachine<PositioningEngine>>.Step) {
         if case .emitMotion(let update) = output.directive { motionBroadcast.send(update) }
+        if case .emitLevels(let levels) = output.directive { levelBroadcast.send(levels) }
         guard let content = SessionOutput.Content(output.directive) else { return }
         emit(content.timed(by: runtime.source.wallClock, at: runtime.timeline.ofSource), at: output.instant)
     }

@@ -212,7 +212,7 @@ extension SessionOutput.Content {
         case .announceVenue(let venue): self = .downloadedVenue(venue)
         case .report(let error): self = .error(error)
         case .diagnose(let diagnosis): self = .diagnosis(diagnosis)
-        case .emitMotion(.heading), .emitMotion(.attitude): return nil
+        case .emitMotion(.heading), .emitMotion(.attitude), .emitLevels: return nil
         case .startScanning, .startReceiving, .stopScanning, .fetchCatalogue, .fetchPacket, .prepareBelief,
             .cancelFetch,
             .schedule:

@@ -166,6 +166,7 @@ extension LocalizationMachine {
 
     private mutating func forgetVenue() {
         earlierCalibration = calibration
+        keepLevels()
         visit = nil
         wakeAt = nil
         retryAt = nil
@@ -245,6 +246,7 @@ extension LocalizationMachine {
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: belief, settings: settings, since: listened.instant(at: now))
+        if levels != nil { visit.belief.collectLevels() }
         if let device = settings.device { visit.belief.begin(asDevice: device) }
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
         restore(&visit)

@@ -54,6 +54,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case monitor(GeofenceChange)
         /// The caller restores the memory of an earlier session, with its current age.
         case restore(SessionMemory)
+        /// The caller needs the levels of the beacons from now on.
+        case collectLevels
         /// The caller ends the session without exits from rooms and fences, to continue later.
         case suspend
         /// The caller starts a session that continues the motion of the last one.
@@ -88,6 +90,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case report(LocalizationError)
         /// Emit a reason for the absence of positions once it has lasted, or its end. Indirect, like `emitMotion`.
         indirect case diagnose(SessionDiagnosis)
+        /// Emit the levels of the beacons since the previous directive. Indirect, like `emitMotion`.
+        indirect case emitLevels(VenueLevels)
         /// Set the duty cycle of the radio.
         case schedule(ScanSchedule)
     }
@@ -174,6 +178,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// Whether the machine emits diagnoses.
     let reportsDiagnosis: Bool
     var diagnosing = DiagnosisRecord()
+    /// The levels of the beacons that wait to be emitted; nil unless the caller needs them.
+    var levels: PendingLevels?
 
     /// Creates an idle machine.
     ///
@@ -247,6 +253,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         state = transition.state
         var directives = transition.directives
         if wasInFront || isInFront { show(&directives, wasInFront: wasInFront, at: now) }
+        if levels != nil { directives += emitLevels(at: now) }
         guard let diagnosis = diagnose(after: event, at: now) else { return directives }
         return directives + [diagnosis]
     }
@@ -264,6 +271,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case .heading(let course): motion.set(heading: course)
         case .monitor(let change): return monitor(change)
         case .lockIndoors(let isLocked): lockedIndoors = isLocked
+        case .collectLevels: collectLevels()
         case .calibration(let calibration): earlierCalibration = calibration
         case .restore(let memory): return restore(memory)
         case .fix(let fix): return state.isOver ? keep(fix) : submit(fix, at: now)
@@ -347,7 +355,7 @@ extension LocalizationMachine: SessionMachine {
         case .cancelFetch: .cancelFetch
         case .schedule(let schedule): .keep(schedule)
         case .publish, .emit, .emitOutdoor, .emitMotion, .emitEvent, .emitInteraction, .announceVenue, .report,
-            .diagnose:
+            .diagnose, .emitLevels:
             nil
         }
     }
@@ -364,7 +372,7 @@ extension ActivityCounts {
         case .report(let error): note(error)
         case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .prepareBelief, .publish,
             .emitMotion,
-            .emitInteraction, .announceVenue, .schedule, .diagnose:
+            .emitInteraction, .announceVenue, .schedule, .diagnose, .emitLevels:
             break
         }
     }

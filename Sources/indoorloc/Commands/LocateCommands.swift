@@ -26,6 +26,7 @@ struct LocateCommand: Command {
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
             .beaconLayout, .record, .append, .overwrite, .seconds, SurveyOption.option(with: "this device"),
+            BeaconHistoryCompanion.option,
         ] + CommandOption.log + LiveMapOptions.options + NMEAOptions.options + SharingOptions.options
             + VenueServerOptions.packetOptions)
 
@@ -47,6 +48,7 @@ struct LocateCommand: Command {
     private let liveMap: LiveMapOptions?
     private let survey: SurveyOption?
     private let nmea: NMEAOptions?
+    private let beaconHistory: String?
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
@@ -68,6 +70,7 @@ struct LocateCommand: Command {
         liveMap = try LiveMapOptions(arguments)
         survey = try SurveyOption(arguments, if: liveMap != nil, requirement: "--http")
         nmea = try NMEAOptions(arguments)
+        beaconHistory = arguments.value("beacon-history").map(ParsedArguments.path)
     }
 
     func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
@@ -140,6 +143,7 @@ struct LocateCommand: Command {
         }
         let nmea = try nmea?.companion()
         if let nmea { companions.append(nmea) }
+        if let beaconHistory { companions.append(BeaconHistoryCompanion(try .opened(beaconHistory))) }
         var session = session(in: venue, companions, lost: lost)
         session.survey = map?.survey
         if let nmea, let gnss { session.gnss = nmea.separated(from: gnss) }
@@ -229,6 +233,7 @@ struct ServeCommand: Command {
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
             .recordFolder, .recordLimit, .learned,
             SurveyOption.option(with: "this device"),
+            BeaconHistoryCompanion.option,
         ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
             + LiveMapOptions.options + NMEAOptions.options
             + SharingOptions.options
@@ -255,6 +260,7 @@ struct ServeCommand: Command {
     private let liveMap: LiveMapOptions?
     private let survey: SurveyOption?
     private let nmea: NMEAOptions?
+    private let beaconHistory: String?
     private let layouts: [BeaconLayout]
     private let recordings: RecordingFolder?
     private let learned: LearnedEdition?
@@ -285,6 +291,7 @@ struct ServeCommand: Command {
         survey = try SurveyOption(
             arguments, if: liveMap != nil && venues.count == 1, requirement: "--http, and one --venue")
         nmea = try NMEAOptions(arguments)
+        beaconHistory = arguments.value("beacon-history").map(ParsedArguments.path)
         upload = try UploadOptions(arguments)
         recordings = try RecordingFolder(arguments)
         learned = LearnedEdition(arguments)
@@ -403,6 +410,7 @@ struct ServeCommand: Command {
         }
         if let nmea { companions.append(nmea) }
         if let recording { companions.append(recording) }
+        if let beaconHistory { companions.append(BeaconHistoryCompanion(try .opened(beaconHistory))) }
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])

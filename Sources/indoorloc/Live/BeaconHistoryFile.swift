@@ -1,0 +1,207 @@
+import IndoorLocalization
+import SQLiteFiles
+
+/// A file with the levels of the beacons of venues over weeks, which sessions write and commands read.
+///
+/// Once `add` returns, the levels are on the disk. The file is an SQLite database in write-ahead mode, so that a command
+/// can read it while a session writes, and a killed program leaves no half day. The levels of another version of a venue
+/// are separate: they are differences from what that version expects.
+actor BeaconHistoryFile {
+    /// The application identifier that marks the file as a history of beacons: "IBHI".
+    private static let mark: Int64 = 0x4942_4849
+    private static let version = 1
+    private static let schema = [
+        """
+        CREATE TABLE cell (venue INTEGER NOT NULL, edition INTEGER NOT NULL, day INTEGER NOT NULL, beacon BLOB NOT NULL,
+            map INTEGER NOT NULL, place_column INTEGER NOT NULL, place_row INTEGER NOT NULL, looks REAL NOT NULL,
+            heard REAL NOT NULL, readings REAL NOT NULL, sum REAL NOT NULL,
+            PRIMARY KEY (venue, edition, day, beacon, map, place_column, place_row)) WITHOUT ROWID
+        """
+    ]
+    /// The number of versions of a venue that the file keeps.
+    private static let mostEditions = 3
+    private static let busyTimeout = Duration.seconds(5)
+
+    nonisolated let path: String
+    private nonisolated let executor = BlockingExecutor(label: "BeaconHistoryFile")
+    private let database: SQLiteFile<BeaconHistoryFileError>
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Opens a file, or creates it.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if the file can't be opened, has other content, or is damaged. Then it isn't
+    ///   changed.
+    init(path: String) throws(BeaconHistoryFileError) {
+        database = try SQLiteFile(path: path, waiting: Self.busyTimeout)
+        try database.adopt(mark: Self.mark, version: Self.version, schema: Self.schema)
+        // A damaged page would otherwise be found only when it is read.
+        guard try database.run("PRAGMA quick_check(1)").first?.first?.text == "ok" else {
+            throw BeaconHistoryFileError(.damaged, path: path)
+        }
+        self.path = path
+    }
+
+    /// Adds levels to those of a day.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if they could not be written; then none of them was added.
+    func add(_ new: VenueLevels, day: Int) throws(BeaconHistoryFileError) {
+        let scope: [SQLiteValue] = [.integer(Int64(new.venueID.rawValue)), .integer(Int64(new.version))]
+        try database.transaction { database throws(BeaconHistoryFileError) in
+            for (key, cell) in new.levels.cells.sorted(by: { $0.key < $1.key }) {
+                try database.run(
+                    """
+                    INSERT INTO cell VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET
+                        looks = looks + ?8, heard = heard + ?9, readings = readings + ?10, sum = sum + ?11
+                    """,
+                    scope + [
+                        .integer(Int64(day)), .blob(key.beacon.bytes), .integer(Int64(key.place.mapID.rawValue)),
+                        .integer(Int64(key.place.column)), .integer(Int64(key.place.row)), .real(cell.looks),
+                        .real(cell.heard), .real(cell.readings), .real(cell.sum),
+                    ])
+            }
+            try database.run(
+                """
+                DELETE FROM cell WHERE venue = ?1 AND edition = ?2 AND day < (SELECT min(day) FROM (SELECT DISTINCT day
+                    FROM cell WHERE venue = ?1 AND edition = ?2 ORDER BY day DESC LIMIT \(BeaconHistory.mostDays)))
+                """, scope)
+            try database.run(
+                """
+                DELETE FROM cell WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1
+                    GROUP BY edition ORDER BY max(day) DESC, edition DESC LIMIT \(Self.mostEditions))
+                """, [scope[0]])
+        }
+    }
+
+    /// Returns the history of a version of a venue.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if it can't be read.
+    func history(of venue: VenueID, version: Int) throws(BeaconHistoryFileError) -> BeaconHistory {
+        let rows = try database.run(
+            """
+            SELECT day, beacon, map, place_column, place_row, looks, heard, readings, sum FROM cell
+                WHERE venue = ? AND edition = ? ORDER BY day, beacon, map, place_column, place_row
+            """, [.integer(Int64(venue.rawValue)), .integer(Int64(version))])
+        var days: [Int: BeaconLevels] = [:]
+        for row in rows {
+            guard row.count == 9, let day = row[0].integer,
+                let beacon = row[1].bytes.flatMap(BeaconIdentity.init(bytes:)),
+                let map = row[2].integer, let column = row[3].integer.flatMap(Int32.init(exactly:)),
+                let line = row[4].integer.flatMap(Int32.init(exactly:)), let looks = row[5].real,
+                let heard = row[6].real, let readings = row[7].real, let sum = row[8].real
+            else { throw BeaconHistoryFileError(.damaged, path: path) }
+            let cell = BeaconLevels.Cell(looks: looks, heard: heard, readings: readings, sum: sum)
+            guard cell.isValid else { throw BeaconHistoryFileError(.damaged, path: path) }
+            let place = BeaconLevels.Place(mapID: MapID(rawValue: Int(map)), column: column, row: line)
+            days[Int(day), default: BeaconLevels()].cells[BeaconLevels.Key(beacon: beacon, place: place)] = cell
+        }
+        var history = BeaconHistory()
+        for (day, levels) in days.sorted(by: { $0.key < $1.key }) { history.add(levels, day: day) }
+        return history
+    }
+
+    /// Removes what the file knows of a beacon.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if it can't be written.
+    func forget(_ beacon: BeaconIdentity, of venue: VenueID) throws(BeaconHistoryFileError) {
+        try database.run(
+            "DELETE FROM cell WHERE venue = ? AND beacon = ?",
+            [.integer(Int64(venue.rawValue)), .blob(beacon.bytes)])
+    }
+
+    /// The versions of a venue of which the file has levels, in ascending order.
+    func versions(of venue: VenueID) throws(BeaconHistoryFileError) -> [Int] {
+        try database.run(
+            "SELECT DISTINCT edition FROM cell WHERE venue = ? ORDER BY edition", [.integer(Int64(venue.rawValue))]
+        ).compactMap { $0.first?.integer.map { Int($0) } }
+    }
+}
+
+extension BeaconIdentity {
+    /// The 16 bytes of the UUID, major and minor, each with the highest byte first.
+    fileprivate var bytes: [UInt8] {
+        func split(_ number: some FixedWidthInteger) -> [UInt8] {
+            stride(from: number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+        }
+        return split(uuid.high) + split(uuid.low) + split(major) + split(minor)
+    }
+
+    fileprivate init?(bytes: [UInt8]) {
+        guard bytes.count == 20 else { return nil }
+        func number<Number: FixedWidthInteger>(_ range: Range<Int>) -> Number {
+            bytes[range].reduce(0) { $0 << 8 | Number($1) }
+        }
+        self.init(
+            uuid: BeaconUUID(high: number(0..<8), low: number(8..<16)), major: number(16..<18), minor: number(18..<20))
+    }
+}
+
+/// An error in opening, writing or reading a history of beacons.
+struct BeaconHistoryFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of error.
+    enum Reason: Hashable, Sendable {
+        /// The file can't be opened or created.
+        case cannotOpen
+        /// The file is another kind of database, or not a database.
+        case notAHistory
+        /// A newer version of this package wrote the file.
+        case newerVersion(found: Int, known: Int)
+        /// Another program has locked the file for longer than the time limit.
+        case busy
+        /// The disk is full.
+        case full
+        /// The file is damaged.
+        case damaged
+        /// The file or its folder isn't writable.
+        case readOnly
+        /// Another error, which the message describes.
+        case failed
+    }
+
+    var reason: Reason
+    var path: String
+    /// The message from SQLite; empty if the error isn't from SQLite.
+    var message = ""
+    /// SQLite's extended result code; 0 if the error isn't from SQLite.
+    var code = 0
+
+    init(_ reason: Reason, path: String, message: String = "", code: Int = 0) {
+        (self.reason, self.path, self.message, self.code) = (reason, path, message, code)
+    }
+
+    var description: String {
+        "\(path): \(what)" + (message.isEmpty ? "" : " (SQLite: \(message), code \(code))")
+    }
+
+    private var what: String {
+        switch reason {
+        case .cannotOpen: "the history of the beacons can't be opened; check that its folder exists and is writable"
+        case .notAHistory: "not a history of beacons; use the path of another file"
+        case .newerVersion(let found, let known):
+            "the history of the beacons has version \(found), but this package reads versions up to \(known); update "
+                + "the package"
+        case .busy: "another program has locked the history of the beacons; find out which program has it open"
+        case .full: "the disk is full; free some space for the history of the beacons"
+        case .damaged: "the history of the beacons is damaged; move it away, and a session creates a new one"
+        case .readOnly: "the history of the beacons isn't writable; check the permissions of the file and its folder"
+        case .failed: "the history of the beacons could not be written or read; check the disk"
+        }
+    }
+}
+
+extension BeaconHistoryFileError: SQLiteFileError {
+    init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
+        let reason: Reason =
+            switch reason {
+            case .cannotOpen: .cannotOpen
+            case .foreign: .notAHistory
+            case .newerVersion(let found, let known): .newerVersion(found: found, known: known)
+            case .busy: .busy
+            case .full: .full
+            case .damaged: .damaged
+            case .readOnly: .readOnly
+            case .interrupted, .failed: .failed
+            }
+        self.init(reason, path: path, message: message, code: code)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import VenuePackets
+import XCTest
+@testable import indoorloc
+
+/// The history of beacons: its file, the sessions that write it, and the command that reads it.
+final class BeaconsCommandTests: XCTestCase {
+    private static let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+    private static let cell = BeaconLevels.Cell(looks: 5, heard: 4, readings: 4, sum: -12)
+
+    private static func levels(_ cell: BeaconLevels.Cell = cell, version: Int = 1) -> VenueLevels {
+        let place = BeaconLevels.Place(mapID: 2, column: -1, row: 7)
+        return VenueLevels(
+            venueID: 9, version: version,
+            levels: BeaconLevels(cells: [BeaconLevels.Key(beacon: beacon, place: place): cell]))
+    }
+
+    // MARK: - File
+
+    func testAFileReturnsWhatSessionsHaveAdded() async throws {
+        let path = try temporaryFolder() + "/beacons.db"
+        do {
+            let file = try BeaconHistoryFile(path: path)
+            try await file.add(Self.levels(), day: 10)
+            try await file.add(Self.levels(), day: 10)
+        }
+        let file = try BeaconHistoryFile(path: path)
+        try await file.add(Self.levels(), day: 11)
+        try await file.add(Self.levels(version: 2), day: 11)
+        let cells = try await file.history(of: 9, version: 1).cells(of: Self.beacon)
+        XCTAssertEqual(cells.map(\.key.day), [10, 11])
+        XCTAssertEqual(cells.map(\.key.place), Array(repeating: .init(mapID: 2, column: -1, row: 7), count: 2))
+        XCTAssertEqual(cells.map(\.cell.sum), [-24, -12])
+        XCTAssertEqual(cells.map(\.cell.looks), [10, 5])
+        let versions = try await file.versions(of: 9)
+        XCTAssertEqual(versions, [1, 2])
+        let other = try await file.history(of: 8, version: 1)
+        XCTAssertTrue(other.isEmpty)
+        try await file.forget(Self.beacon, of: 9)
+        let rest = try await file.history(of: 9, version: 1)
+        XCTAssertTrue(rest.isEmpty)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        XCTAssertEqual(mode, 0o600)
+    }
+
+    func testAFileKeepsTheLatestDaysAndVersions() async throws {
+        let file = try BeaconHistoryFile(path: try temporaryFolder() + "/beacons.db")
+        for day in 0..<100 { try await file.add(Self.levels(), day: day) }
+        let days = try await file.history(of: 9, version: 1).knownDays
+        XCTAssertEqual(days, Array(8..<100))
+        for version in 2...5 { try await file.add(Self.levels(version: version), day: 100 + version) }
+        let versions = try await file.versions(of: 9)
+        XCTAssertEqual(versions, [3, 4, 5])
+    }
+
+    func testADamagedFileIsKeptAside() async throws {
+        let path = try temporaryFolder() + "/beacons.db"
+        do {
+            let file = try BeaconHistoryFile(path: path)
+            for day in 0..<60 { try await file.add(Self.levels(), day: day) }
+        }
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        for index in 4096..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37) }
+        try bytes.write(to: URL(filePath: path))
+        XCTAssertThrowsError(try BeaconHistoryFile(path: path)) { error in
+            XCTAssertEqual((error as? BeaconHistoryFileError)?.reason, .damaged, "\(error)")
+        }
+        let file = try BeaconHistoryFile.opened(path)
+        try await file.add(Self.levels(), day: 1)
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: path + ".unusable")), bytes)
+    }
+
+    func testAFileOfAnotherKindIsRefusedAndUnchanged() throws {
+        let path = try temporaryFolder() + "/notes.txt"
+        let text = Data("Buy batteries.\n".utf8)
+        try text.write(to: URL(filePath: path))
+        XCTAssertThrowsError(try BeaconHistoryFile.opened(path)) { error in
+            XCTAssertEqual((error as? BeaconHistoryFileError)?.reason, .notAHistory, "\(error)")
+        }
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), text)
+    }
+
+    // MARK: - Sessions
+
+    func testASessionAddsTheLevelsOfItsWalk() async throws {
+        let venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
+        let document = try Data(contentsOf: URL(filePath: FixtureFolder("office/paths").file("track-ground.json")))
+        let walk = try WalkSimulator(venue: venue, script: WalkScript(json: document), seed: 5)
+        let localizer = Localizer(source: walk, venues: VenueLibrary([venue]))
+        let path = try temporaryFolder() + "/beacons.db"
+        let companion = BeaconHistoryCompanion(try BeaconHistoryFile(path: path), today: { 123 })
+        await LiveSession.follow(localizer, companions: [companion]) { _ in }
+        let history = try await BeaconHistoryFile(path: path).history(of: venue.id, version: venue.version)
+        XCTAssertEqual(history.knownDays, [123])
+        let cells = history.beacons.flatMap { history.cells(of: $0) }
+        XCTAssertGreaterThan(history.beacons.count { !history.cells(of: $0).allSatisfy { $0.cell.readings == 0 } }, 5)
+        // A walk of a minute has at most one independent look each 2 s.
+        XCTAssertGreaterThan(cells.reduce(0) { $0 + $1.cell.readings }, 50)
+        for (_, cell) in cells { XCTAssertLessThan(cell.looks, 40) }
+    }
+
+    func testAKilledServiceLosesAMinuteAtMost() async throws {
+        let folder = try temporaryFolder()
+        let history = folder + "/beacons.db"
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor") + ["--state-directory", folder, "--beacon-history", history])
+        try service.wait(for: "\"position\"")
+        service.send(SIGKILL)
+        _ = try service.end()
+        let venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
+        let read = try await BeaconHistoryFile(path: history).history(of: venue.id, version: venue.version)
+        XCTAssertTrue(read.isEmpty, "the first minute isn't over")
+        let next = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--beacon-history", history])
+        try next.wait(for: "\"position\"")
+        try next.wait(for: "\"position\"", from: next.told.count + 8)
+        next.send(SIGTERM)
+        let status = try next.end()
+        XCTAssertEqual(status, 0)
+        let after = try await BeaconHistoryFile(path: history).history(of: venue.id, version: venue.version)
+        XCTAssertGreaterThan(after.beacons.count, 3, "the end of a session writes the rest")
+    }
+
+    // MARK: - Command
+
+    func testRecordingsAreAddedByTheirDays() throws {
+        let folder = try temporaryFolder()
+        let walks = folder + "/walks"
+        try FileManager.default.createDirectory(atPath: walks, withIntermediateDirectories: true)
+        for (number, day) in ["2026-03-01", "2026-03-02"].enumerated() {
+            let path = walks + "/\(day).jsonl"
+            let made = try Tool.run([
+                "simulate", "--venue", "Fixtures/office", "--path", "Fixtures/office/paths/track-ground.json", "--seed",
+                "\(number)", "--output", path,
+            ])
+            XCTAssertEqual(made.status, 0, made.errors)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try text.replacing(
+                "\"device\":", with: "\"startedAt\":\"\(day)T10:00:00Z\",\"device\":", maxReplacements: 1
+            )
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        let history = folder + "/beacons.db"
+        let result = try Tool.run(["beacons", "--venue", "Fixtures/office", "--add", walks, history])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.output.hasPrefix("2 days from 2026-03-01 to 2026-03-02, "), result.output)
+        XCTAssertTrue(result.output.contains("too few days"), result.output)
+        let again = try Tool.run(["beacons", "--venue", "Fixtures/office", "--json", history])
+        let json = try JSONSerialization.jsonObject(with: Data(again.output.utf8)) as? [String: Any]
+        let beacons = try XCTUnwrap(json?["beacons"] as? [[String: Any]])
+        XCTAssertTrue(beacons.contains { ($0["levels"] as? [[String: Any]])?.count == 2 }, again.output)
+    }
+
+    func testWhatIsMissingIsSaid() throws {
+        let missing = try Tool.run(["beacons", "--venue", "Fixtures/office", "/nonexistent/history.db"])
+        XCTAssertEqual(missing.status, 1)
+        XCTAssertTrue(missing.errors.contains("there is no such file"), missing.errors)
+        let undated = try Tool.run([
+            "beacons", "--venue", "Fixtures/office", "--add", "Fixtures/office/survey", try temporaryFolder() + "/h.db",
+        ])
+        XCTAssertEqual(undated.status, 1)
+        XCTAssertTrue(undated.errors.contains("the day of the recording is unknown"), undated.errors)
+    }
+}
