@@ -76,7 +76,10 @@ export class SurveyWalks {
 
   /** What tests read. */
   get inspected() {
-    return { walks: this.walks, map: this.map.state, coverage: this.map.coverage, showsGaps: this.map.showsGaps };
+    return {
+      walks: this.walks, waiting: this.waiting.length, map: this.map.state, coverage: this.map.coverage,
+      showsGaps: this.map.showsGaps,
+    };
   }
 
   async load() {

@@ -290,6 +290,10 @@ struct ServeCommand: Command {
         liveMap = try LiveMapOptions(arguments)
         survey = try SurveyOption(
             arguments, if: liveMap != nil && venues.count == 1, requirement: "--http, and one --venue")
+        // An adopted map would end the use of the learned edition, and would be judged by it until then.
+        if survey != nil, arguments.value("learned") != nil {
+            throw UsageError(message: "use either --survey or --learned", command: "serve")
+        }
         nmea = try NMEAOptions(arguments)
         beaconHistory = arguments.value("beacon-history").map(ParsedArguments.path)
         upload = try UploadOptions(arguments)

@@ -21,11 +21,9 @@ struct SurveyOption: Sendable {
     ///   - isPossible: whether the other options permit surveys.
     ///   - requirement: what the option requires, such as `--http, and a venue`.
     init?(_ arguments: ParsedArguments, if isPossible: Bool, requirement: String) throws(UsageError) {
-        guard let folder = arguments.value("survey").map(ParsedArguments.path) else { return nil }
-        let command = arguments.syntax.name
-        guard isPossible else { throw UsageError(message: "--survey requires \(requirement)", command: command) }
-        guard !folder.isEmpty else {
-            throw UsageError(message: "--survey must be a folder path, not ''", command: command)
+        guard let folder = try arguments.folder("survey").map(ParsedArguments.path) else { return nil }
+        guard isPossible else {
+            throw UsageError(message: "--survey requires \(requirement)", command: arguments.syntax.name)
         }
         self.folder = folder
     }
@@ -33,16 +31,7 @@ struct SurveyOption: Sendable {
     /// Creates the folder if it is missing.
     ///
     /// - Throws: an error if walks can't be recorded in it, so that nobody walks in vain.
-    func createFolder() throws(CommandError) {
-        do throws(FileSystemError) {
-            try DiskFolder.create(folder)
-            guard access(folder, W_OK | X_OK) == 0 else {
-                throw FileSystemError(path: folder, reason: String(cString: strerror(errno)))
-            }
-        } catch {
-            throw CommandError(description: "--survey: \(error)")
-        }
-    }
+    func createFolder() throws(CommandError) { try ParsedArguments.createFolder(folder, of: "survey") }
 
     /// Returns where the editions of a packet with the radio map of a survey are written.
     ///

@@ -58,6 +58,9 @@ final class BrowserPage: Sendable {
         return value
     }
 
+    /// Stops the clock with which the page measures how long ago a person tapped, for a test whose time is simulated.
+    func stopClock() throws { try run("const stopped = performance.now(); performance.now = () => stopped") }
+
     /// Runs JavaScript; waits for the end of a promise.
     func run(_ script: String) throws {
         _ = try evaluation(of: "(async () => { \(script) })().then(() => true)", as: Bool.self)
@@ -70,11 +73,11 @@ final class BrowserPage: Sendable {
         let isTrue = try evaluate(
             """
             new Promise((resolve) => {
-                const end = performance.now() + \(Int(seconds * 1000));
+                const end = Date.now() + \(Int(seconds * 1000));
                 const step = () => {
                     let isTrue = false;
                     try { isTrue = Boolean(\(expression)); } catch {}
-                    if (isTrue || performance.now() > end) { resolve(isTrue); } else { setTimeout(step, 10); }
+                    if (isTrue || Date.now() > end) { resolve(isTrue); } else { setTimeout(step, 10); }
                 };
                 step();
             })

@@ -47,7 +47,10 @@ final class DeviceSurveyPageTests: BrowserTestCase {
 
     private func marks(_ count: Int, _ page: BrowserPage) throws {
         try page.wait(
-            until: "window.liveMap.state().survey.walks.find((one) => one.running)?.marks.length === \(count)")
+            until: """
+                window.liveMap.state().survey.waiting === 0
+                    && window.liveMap.state().survey.walks.find((one) => one.running)?.marks.length === \(count)
+                """)
     }
 
     private func mean(_ errors: [Double]) -> Double { errors.reduce(0, +) / Double(max(1, errors.count)) }
@@ -56,6 +59,7 @@ final class DeviceSurveyPageTests: BrowserTestCase {
         let stage = try stagedDevice()
         let before = try stage.walk(Self.track, seed: 100)
         let page = try shown(stage)
+        try page.stopClock()
         XCTAssertTrue(try text("survey-note", page).hasPrefix("Carry the device that is located here."))
         XCTAssertTrue(try text("unvisited-list", page).contains("Kitchen"))
         for (number, points) in Self.walks.enumerated() {

@@ -224,6 +224,7 @@ final class SurveyMapPageTests: BrowserTestCase {
         let before = try office.walk(Self.track, seed: 100)
         let page = try shown(office)
         try page.wait(until: "window.tagMap.state().coverage !== null")
+        try page.stopClock()
         let unvisited = try text("unvisited-list", page)
         XCTAssertTrue(unvisited.hasPrefix("Ground floor: Lobby, "), unvisited)
         XCTAssertTrue(unvisited.contains("Kitchen"), unvisited)
@@ -240,7 +241,10 @@ final class SurveyMapPageTests: BrowserTestCase {
                 try page.click(x: place.x, y: place.y)
                 count += 1
                 try page.wait(
-                    until: "window.tagMap.state().walks.find((one) => one.running)?.marks.length === \(count)")
+                    until: """
+                        window.tagMap.state().waiting === 0
+                            && window.tagMap.state().walks.find((one) => one.running)?.marks.length === \(count)
+                        """)
             }
             try page.wait(until: "window.tagMap.state().coverage.unvisitedRooms.length < \(rooms - number)")
             try page.run("document.querySelector('#survey-stop').click()")

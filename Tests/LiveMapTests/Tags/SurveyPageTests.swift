@@ -142,7 +142,11 @@ final class SurveyPageTests: BrowserTestCase {
     }
 
     private func marks(_ count: Int, _ page: BrowserPage) throws {
-        try page.wait(until: "window.tagMap.state().walks.find((one) => one.running)?.marks.length === \(count)")
+        try page.wait(
+            until: """
+                window.tagMap.state().waiting === 0
+                    && window.tagMap.state().walks.find((one) => one.running)?.marks.length === \(count)
+                """)
     }
 
     /// The number of marks that the page shows of the walk that runs. It shows a mark at once, before the server has it.
