@@ -292,7 +292,7 @@ struct ServeCommand: Command {
             arguments, if: liveMap != nil && venues.count == 1, requirement: "--http, and one --venue")
         // An adopted map would end the use of the learned edition, and would be judged by it until then.
         if survey != nil, arguments.value("learned") != nil {
-            throw UsageError(message: "use either --survey or --learned", command: "serve")
+            throw UsageError(message: "--survey and --learned can't be combined", command: "serve")
         }
         nmea = try NMEAOptions(arguments)
         beaconHistory = arguments.value("beacon-history").map(ParsedArguments.path)
