@@ -11,7 +11,7 @@ import VenueModel
 ///
 /// This is a two-filter smoother. One engine processes the recording from its beginning, a second one from its end, and
 /// the smoother multiplies the two beliefs every half second. The motion model is reversible in time (``MotionModel``),
-/// so the second engine is the same engine with reversed time. The page on the positioning model compares this method
+/// so the second engine is the same engine with reversed time. The page on positioning experiments compares this method
 /// with backward simulation and a grid. Sources: D. C. Fraser, J. E. Potter, *The Optimum Linear Smoother as a
 /// Combination of Two Optimum Linear Filters*, IEEE Transactions on Automatic Control 14(4), 1969; with particles: G.
 /// Kitagawa, *Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space Models*, Journal of Computational
